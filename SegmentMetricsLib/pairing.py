@@ -10,6 +10,7 @@ import numpy as np
 from . import naming
 from .errors import InputError, PairError, Undefined
 from .findings.kinds import Finding, Kind
+from .findings.recognition import asFinding
 from .findings.search import ALIKE, alarmsFirst, shareOfBoxes
 from .metrics import overlap
 from .pair import Pair
@@ -40,6 +41,8 @@ CONFIDENCE = {"choice": 1.0, "spelling": 0.95, "code": 0.9, "words": 0.8, "only"
 LEAST_DICE = 0.1
 # Least Dice of two structures that lie in the same place.
 SAME_PLACE = 0.5
+# Findings that follow when two structures are exchanged.
+FOLLOW_EXCHANGE = (Kind.NO_OVERLAP, Kind.HARDLY_OVERLAP, Kind.MIRRORED)
 REASONS = {
     "spelling": "their names differ in spelling only",
     "words": "their names consist of the same words",
@@ -91,6 +94,7 @@ def pairStructures(
         # explicitly chosen pairs are always compared
         matches = [m for m in matches if m.how == "choice" or m.reference.name in names or m.test.name in names]
         left = [[s for s in structures if s.name in names] for structures in left]
+    beside = ((), ()) if names is None else _withoutRelatives(*free, names)
     order = {structure.name: number for number, structure in enumerate(reference)}
     matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
     if failures and not matches:
@@ -98,17 +102,21 @@ def pairStructures(
     pairing = Pairing(tuple(matches), *map(tuple, left), (), tuple(dict.fromkeys(findings)), failures)
     if not isProposing:
         return pairing
-    return withProposals(pairing, [structure.name for structure in alone], (reference, test))
+    return withProposals(pairing, [structure.name for structure in alone], (reference, test), beside)
 
 
 def withProposals(
-    pairing: Pairing, alone: Collection[str], sets: tuple[list[Structure], list[Structure]] | None = None
+    pairing: Pairing,
+    alone: Collection[str],
+    sets: tuple[list[Structure], list[Structure]] | None = None,
+    beside: tuple[Collection[Structure], Collection[Structure]] = ((), ()),
 ) -> Pairing:
     """Return a pairing with proposals for its unmatched structures, and findings about them.
 
     Matches also get a finding if one of their structures lies in the place of another structure of the other side.
     alone: names of reference structures that are to have no counterpart. sets: all structures of each side, None for
-    those of the pairing.
+    those of the pairing. beside: structures of each side that may be proposed for an unmatched one, if they are not in
+    the pairing.
     """
     if sets is None:
         sets = (
@@ -119,8 +127,10 @@ def withProposals(
     free[0] = [s for s in free[0] if s.name not in alone]
     found = [replace(m, findings=(*m.findings, *_elsewhere(m, *free))) for m in pairing.pairs]
     pairing = replace(pairing, pairs=tuple(found))
-    free = [structure for structure in pairing.unmatchedReference if structure.name not in alone]
-    proposals = tuple(propose(free, pairing.unmatchedTest))
+    free = [s for s in pairing.unmatchedReference if s.name not in alone], pairing.unmatchedTest
+    wanted = {id(s) for structures in free for s in structures}
+    found = propose(*([*own, *others] for own, others in zip(free, beside, strict=True))) if wanted else []
+    proposals = tuple(match for match in found if any(id(structure) in wanted for structure in match))
     findings = dict.fromkeys([*pairing.findings, *map(_proposed, proposals)])
     return replace(pairing, proposals=proposals, findings=tuple(findings))
 
@@ -168,10 +178,13 @@ def _without(structures: list[Structure], matches: Iterable[Match], others: Iter
 
 
 def noted(comparison, match: Match):
-    """Return a comparison with the findings of its match added to its own."""
+    """Return a comparison with the findings of its match added to its own, except for what one of them implies."""
     if not match.findings:
         return comparison
-    return replace(comparison, findings=alarmsFirst((*match.findings, *comparison.findings)))
+    isExchanged = any(asFinding(text).kind == Kind.EXCHANGED for text in match.findings)
+    implied = FOLLOW_EXCHANGE if isExchanged else ()
+    own = [text for text in comparison.findings if asFinding(text).kind not in implied]
+    return replace(comparison, findings=alarmsFirst((*match.findings, *own)))
 
 
 def _ambiguous(reference: list[Structure], test: list[Structure]) -> dict[str, PairError]:
@@ -239,9 +252,22 @@ def _theOnly(name: str, structures: list[Structure], which: str) -> Structure:
 def _withRelatives(names: Collection[str], *sets: list[Structure]) -> list[str]:
     """Return the names together with related names that may denote the same structures in the other set."""
     everything = [s for structures in sets for s in structures]
-    wanted = {key(s) for s in everything if s.name in names for key in (_spelling, _code, _words)} - {None}
-    related = [s.name for s in everything if wanted & {key(s) for key in (_spelling, _code, _words)}]
-    return list(dict.fromkeys([*names, *related]))
+    wanted = {key for s in everything if s.name in names for key in _keys(s)}
+    return list(dict.fromkeys([*names, *(s.name for s in everything if wanted & _keys(s))]))
+
+
+def _withoutRelatives(reference: list[Structure], test: list[Structure], names: Collection[str]):
+    """Return the structures of each set, without those of some names, that have no related name in the other set."""
+    keys = [{key for s in structures for key in _keys(s)} for structures in (reference, test)]
+    return tuple(
+        [s for s in structures if s.name not in names and not _keys(s) & others]
+        for structures, others in zip((reference, test), reversed(keys), strict=True)
+    )
+
+
+def _keys(structure: Structure) -> set[Hashable]:
+    """Return what a structure has in common with one of the other set that it may be paired with."""
+    return {key(structure) for key in (_spelling, _code, _words)} - {None}
 
 
 def _spelling(structure: Structure) -> Hashable:
@@ -299,27 +325,26 @@ def _doubts(match: Match) -> list[Finding]:
 
 
 def _elsewhere(match: Match, reference: list[Structure], test: list[Structure]) -> list[Finding]:
-    """Return the finding that one structure of a match lies in the place of another structure of the other side.
+    """Return the finding that a structure of a match lies in the place of another one of the other side.
 
-    The list is empty if there is none. reference, test: all structures that are not empty. Chosen matches are not
+    The list is empty if neither does. reference, test: all structures that are not empty. Chosen matches are not
     doubted, nor are those that overlap: targets are nested, and one that is drawn too large looks like the next.
     """
     if match.how == "choice" or any(structure.isEmpty for structure in match):
         return []
-    for which, other, own, counterpart, others in (
-        ("reference", "test", match.reference, match.test, test),
-        ("test", "reference", match.test, match.reference, reference),
-    ):
-        better = _inTheSamePlace(own, counterpart, others)
-        if better is None or (dice := _dice(*match)) >= LEAST_DICE:
-            continue
-        pair = (own.name, better.name) if which == "reference" else (better.name, own.name)
-        shares = {"best": f"{_dice(own, better):.2f}", "dice": f"{dice:.2f}"}
-        finding = Finding.of(
-            Kind.OTHER_STRUCTURE, name=better.name, other=other, which=which, pair=_howToPair(*pair), **shares
-        )
-        return [finding]
-    return []
+    own, counterpart = match
+    inTest, inReference = _inTheSamePlace(own, counterpart, test), _inTheSamePlace(counterpart, own, reference)
+    if not (inTest or inReference) or _dice(*match) >= LEAST_DICE:
+        return []
+    if inTest and inReference and _keys(inTest) & _keys(inReference):
+        first, second = sorted((own.name, inReference.name))
+        both = _howToPair((own, inTest), (inReference, counterpart))
+        return [Finding.of(Kind.EXCHANGED, first=first, second=second, pairs=both)]
+    which, other = REFERENCE_AND_TEST if inTest else reversed(REFERENCE_AND_TEST)
+    pair = (own, inTest) if inTest else (inReference, counterpart)
+    names = {"name": (inTest or inReference).name, "which": which, "other": other, "pair": _howToPair(pair)}
+    shares = {"best": f"{_dice(*pair):.2f}", "dice": f"{_dice(*match):.2f}"}
+    return [Finding.of(Kind.OTHER_STRUCTURE, **names, **shares)]
 
 
 def _inTheSamePlace(own: Structure, counterpart: Structure, others: Iterable[Structure]) -> Structure | None:
@@ -335,17 +360,19 @@ def _inTheSamePlace(own: Structure, counterpart: Structure, others: Iterable[Str
     return best if best is not None and _dice(own, best) >= SAME_PLACE else None
 
 
-def _howToPair(reference: str, test: str) -> str:
-    return whereToSet(f'--pair "{reference}={test}"', f"choices={ {reference: test} }", "Inputs > Pairs")
+def _howToPair(*pairs: tuple[Structure, Structure]) -> str:
+    """Return the places where pairs of a reference and a test structure can be chosen, in parentheses."""
+    names = dict(sorted((reference.name, test.name) for reference, test in pairs))
+    options = " ".join(f'--pair "{reference}={test}"' for reference, test in names.items())
+    return whereToSet(options, f"choices={names}", "Inputs > Pairs")
 
 
 def _proposed(match: Match) -> str:
     reference, test = match
     sides = " although their names say different sides" if naming.oppositeSides(reference.name, test.name) else ""
-    pair = _howToPair(reference.name, test.name)
     return (
         f"{reference.name} of the reference and {test.name} of the test may be the same structure{sides}: "
-        f"they overlap with a Dice of {match.confidence:.2f}. If they are, pair them {pair}."
+        f"they overlap with a Dice of {match.confidence:.2f}. If they are, pair them {_howToPair((reference, test))}."
     )
 
 
@@ -374,13 +401,17 @@ def whyNothingIsPaired(
     owners: the owners of the sets, in words. isChosen: whether only some structures were to be paired.
     """
     if isChosen:
-        unmatched = zip(REFERENCE_AND_TEST, (pairing.unmatchedReference, pairing.unmatchedTest), strict=True)
-        sides = [f"only the {which} has {commaSeparated(s.name for s in left)}" for which, left in unmatched if left]
+        unmatched = (pairing.unmatchedReference, pairing.unmatchedTest)
+        named = [f"the {which} has" for which in REFERENCE_AND_TEST]
+        sides = [f"only {has} {_namesOf(left)}" for has, left in zip(named, unmatched, strict=True) if left]
+        lacking = zip(named, reversed(unmatched), sets, strict=True)
+        sides += [f"{has} {_namesOf(own)}" for has, missing, own in lacking if missing]
         problem = f"None of the chosen structures is in both: {'; '.join(sides)}."
     else:
-        sides = [
-            f"{owner} has {commaSeparated(f'{s.name} (empty)' if s.isEmpty else s.name for s in structures)}"
-            for owner, structures in zip(owners, sets, strict=True)
-        ]
+        sides = [f"{owner} has {_namesOf(structures)}" for owner, structures in zip(owners, sets, strict=True)]
         problem = f"No structure has the same name in both: {'; '.join(sides)}."
     return [problem, *pairing.findings, *leftOutOf(*sets)]
+
+
+def _namesOf(structures: Iterable[Structure]) -> str:
+    return commaSeparated(f"{s.name} (empty)" if s.isEmpty else s.name for s in structures)

@@ -1,8 +1,9 @@
-"""Small helpers for sentences: numbers, lists of names, and names that somebody typed."""
+"""Small helpers for sentences: numbers, lists of names, names that somebody typed, and paths."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 # Control characters, line breaks, and characters that change the writing direction, which names may contain.
 UNSHOWABLE = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)), " ")
@@ -40,6 +41,18 @@ def didYouMean(given: str, choices: Iterable[str]) -> str:
 def inAnyCase(given: str, names: Iterable[str]) -> str:
     """Return the name that differs from a given one only in case; the given one if there is none."""
     return next((name for name in names if name.casefold() == given.casefold()), given)
+
+
+def tellingApart(paths: Iterable[str | Path]) -> dict[str | Path, str]:
+    """Return names for paths in messages, by path: the last part of each, or as many as no other path ends with."""
+    parts = {path: Path(path).parts for path in paths}
+
+    def ending(path: str | Path) -> tuple[str, ...]:
+        others = [other for other in parts.values() if other != parts[path]]
+        endings = (parts[path][-number:] for number in range(1, len(parts[path])))
+        return next((some for some in endings if all(o[-len(some) :] != some for o in others)), parts[path])
+
+    return {path: str(Path(*ending(path))) for path in parts}
 
 
 def oneLine(text: str) -> str:

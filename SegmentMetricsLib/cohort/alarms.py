@@ -17,6 +17,7 @@ SHORT = {
     Kind.NO_OVERLAP: "no overlap at all",
     Kind.HARDLY_OVERLAP: "hardly any overlap",
     Kind.OTHER_STRUCTURE: "another structure in the same place",
+    Kind.EXCHANGED: "exchanged with another structure",
     Kind.SAME: "the same structure of the same file twice",
     Kind.OTHER_PATIENTS: "different patients",
     Kind.OTHER_CODES: "different terminology codes",

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from ..measurements import Measurement
 from ..protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
 from ..report.index import FAILED, CaseLine
-from ..texts import commaSeparated
+from ..texts import commaSeparated, tellingApart
 from .alarms import inShort, nameOf
 from .cases import OK, caseTitle
 
@@ -74,8 +73,10 @@ def _ofFailures(outcome: Mapping, failures: Mapping[str, str]) -> str:
     if failures:
         return " ".join(f"{name} could not be compared: {why}" for name, why in failures.items())
     reason = outcome["reason"]
-    for path in (outcome["reference"], outcome["test"]):  # the page shows only the names of files, not their folders
-        reason = reason.replace(path, Path(path).name) if path else reason
+    paths = filter(None, (outcome["reference"], outcome["test"]))
+    # the page shows no folders, except where files differ in nothing else
+    for path, title in tellingApart(paths).items():
+        reason = reason.replace(path, title)
     return reason
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,10 +16,10 @@ from ..naming import pairTitle
 from ..pairing import pairStructures, whyNothingIsPaired
 from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.measuring import compareMatch
-from ..structures import Match, Structure, nameMeant, unusableOf
+from ..structures import Match, unusableOf
 from ..texts import oneLine
 from .cases import FAILED, OK, Task
-from .casework import comparePair, criticalsOf, withLabelsNamed
+from .casework import comparePair, criticalsOf, readableChoices, withLabelsNamed
 from .missing import compareMissing, diagonal, isAlonePair, structureName, whatIsMissing, whichLacks
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def compared(task: Task) -> dict:
     sets = readAll(paths, task.settings.threshold, task.settings.membershipMaximum, labelNames)
     task = replace(task, settings=withLabelsNamed(task.settings, *sets, labelNames))
     isAlone = isAlonePair(*sets, paths)
-    choices = _applicable(task, labelNames, *sets)
+    choices = readableChoices(task.choices, *sets, labelNames, isNeeded=False)
     pairing = pairStructures(*sets, choices=choices, isAlonePair=isAlone, labelNames=labelNames)
     compareTwo = partial(comparePair, criticals=criticalsOf(sets[0], task.settings))
     report = _newReport(task)
@@ -120,17 +120,6 @@ class _Pairs:
                 **whatIsMissing(whichLacks(match), structureName(match)),
             }
         )
-
-
-def _applicable(task: Task, labelNames: Mapping[int, str], *sets: Sequence[Structure]) -> dict[str, str | None]:
-    """Return the choices of a task for which this case has both structures."""
-    names = [{structure.name for structure in structures} for structures in sets]
-
-    def isThere(pair: tuple[str, str]) -> bool:
-        meant = (nameMeant(name, structures, labelNames) for name, structures in zip(pair, sets, strict=True))
-        return all(name in known for name, known in zip(meant, names, strict=True))
-
-    return dict(filter(isThere, task.choices))
 
 
 def _newReport(task: Task) -> Report | None:

@@ -14,7 +14,7 @@ from .. import dicom
 from ..dicom.neighbors import MOST_FILES, filesNear, holdsWhatItNames
 from ..errors import InputError
 from ..files import textheaders
-from ..files.sheets import Line, readSheet
+from ..files.sheets import Line, Sheet, readSheet
 from ..protocol.protocol import Protocol, readProtocol
 from ..settings import Settings
 from ..structures import REFERENCE_AND_TEST
@@ -43,7 +43,8 @@ class Task:
     case, method: its name; no two tasks have both in common. reference, test: paths. problem: why it cannot be run, ""
     if it can. fingerprint: a text that changes whenever the outcome might. report: file for a report, "" for none.
     choices: pairs of names of a reference and a test structure that are compared regardless of their names, if a case
-    has both. labelNames: pairs of the number and the name of a label, for files that do not name their labels.
+    has both; for several ways to read a pair, see readableChoices(). labelNames: pairs of the number and the name of a
+    label, for files that do not name their labels.
     """
 
     case: str
@@ -83,23 +84,33 @@ def readCases(
     without one of their own. choices, labelNames: as of a Task. Raises InputError, naming the line, for a file that is
     not such a table.
     """
-    path = Path(path)
+    return tasksOf(readList(path), settings, protocol, tuple((choices or {}).items()), labelNames)
+
+
+def readList(path: str | Path) -> Sheet:
+    """Return the table in a CSV file of cases, which may have other columns. Raises InputError as readCases()."""
     sheet = readSheet(path, REQUIRED, OPTIONAL, mayHaveOthers=True)
     if not sheet.lines:
         raise InputError(f"{path}: there are no cases.")
-    folder = path.resolve().parent
+    return sheet
+
+
+def tasksOf(
+    sheet: Sheet,
+    settings: Settings,
+    protocol: Protocol | None = None,
+    choices: Sequence[tuple[str, str]] = (),
+    labelNames: Mapping[int, str] | None = None,
+) -> list[Task]:
+    """Return the tasks in a table of cases, as readCases(). choices: pairs of names, as of a Task."""
+    folder = Path(sheet.source).resolve().parent
     protocols: dict[str, Protocol | InputError | None] = {"": protocol}
     seen: dict[tuple[str, str], str] = {}
     for name in dict.fromkeys(line.cells["protocol"] for line in sheet.lines):
         if name not in protocols:
             protocols[name] = _protocol(name, folder)
-    chosen, named = (tuple((given or {}).items()) for given in (choices, labelNames))
+    chosen, named = tuple(choices), tuple((labelNames or {}).items())
     return [_task(line, folder, settings, protocols, seen, chosen, named) for line in sheet.lines]
-
-
-def ignoredColumns(path: str | Path) -> tuple[str, ...]:
-    """Return the columns of a list of cases that nobody reads, such as notes."""
-    return readSheet(path, REQUIRED, OPTIONAL, keepsMistakes=True, mayHaveOthers=True).ignored
 
 
 def _task(

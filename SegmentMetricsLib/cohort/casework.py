@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from .. import comparison
@@ -67,4 +67,36 @@ def criticalsOf(structures: Sequence[Structure], settings: Settings) -> dict[str
                 f"{commaSeparated(s.name for s in structures)}."
             )
         found[name] = matches[0]
+    return found
+
+
+def readableChoices(
+    choices: Iterable[tuple[str, str | None]],
+    reference: Collection[Structure],
+    test: Collection[Structure],
+    labelNames: Mapping[int, str] | None = None,
+    isNeeded: bool = True,
+) -> dict[str, str | None]:
+    """Return chosen pairs as pairStructures() takes them, each in the way in which both of its structures exist.
+
+    choices: names of a reference and a test structure, None for none. Several are ways to read the same text if they
+    are the same with an equals sign between the names; a pair of which no way exists is returned in the first way if
+    isNeeded, else left out. Raises InputError when a reference structure is in several pairs.
+    """
+    known = [{structure.name for structure in structures} for structures in (reference, test)]
+
+    def isThere(pair: tuple[str, str | None]) -> bool:
+        both = zip(pair, (reference, test), known, strict=True)
+        return all(name is None or nameMeant(name, own, labelNames) in names for name, own, names in both)
+
+    texts: dict[str, list[tuple[str, str | None]]] = {}
+    for pair in choices:
+        texts.setdefault("=".join(name or "" for name in pair), []).append(pair)
+    found: dict[str, str | None] = {}
+    for ways in texts.values():
+        there = [way for way in ways if isThere(way)] or ways[: int(isNeeded)]
+        for name, counterpart in there[:1]:
+            if name in found:
+                raise InputError(f"{name!r} is in more than one of the given pairs.")
+            found[name] = counterpart
     return found

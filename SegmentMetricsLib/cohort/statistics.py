@@ -172,6 +172,14 @@ class Cohort:
             for name, group in self.values.items()
         }
 
+    def sides(self) -> dict[tuple[str, str], dict[str, str]]:
+        """Return the side that lacks the structure, or "", by case for each structure and method."""
+        found: dict[tuple[str, str], dict[str, str]] = {}
+        # not all cases have the same measurements if they have protocols of their own
+        for (structure, method, _), group in self.values.items():
+            found.setdefault((structure, method), {}).update({case: value.missing for case, value in group.items()})
+        return found
+
     def used(self, options: Options) -> dict[tuple[str, str, str], dict[str, float]]:
         """Return the numbers by case for each structure, method and key, with infinite values treated as chosen."""
         given, treatment = self.given(options), options.treatment

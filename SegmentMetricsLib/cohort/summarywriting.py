@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
@@ -16,6 +17,7 @@ from ..tables import LONGEST_NAME, aligned, shortened, shortenedName
 from ..texts import commaSeparated, counted, oneLine
 from .alarms import Alarms
 from .boxplots import boxPlots
+from .missing import REFERENCE, TEST
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 
@@ -36,12 +38,13 @@ def writeSummary(
     convention: str = OWN_CONVENTION,
     alarms: Alarms | None = None,
 ) -> list[Summary]:
-    """Write all statistics of a cohort and return the summaries.
+    """Write all statistics of a cohort, in place of those of an earlier run, and return the summaries.
 
     counts: number of cases by outcome. convention: that of the settings, stated in the files. alarms: of all pairs of
     the cohort.
     """
     summaries, tests = summarize(cohort, options), compareMethods(cohort, options)
+    removeSummary(folder)
     content = {
         "schema": SCHEMA,
         "software": versions(),
@@ -64,17 +67,17 @@ def writeSummary(
     _writeRows(Summary, summaries, folder / TABLE, convention)
     if tests:
         _writeRows(PairedTest, tests, folder / TESTS, convention)
-    else:
-        (folder / TESTS).unlink(missing_ok=True)
     _writeBoxPlots(cohort, options, folder / BOX_PLOTS, convention)
     return summaries
 
 
 def removeSummary(folder: Path) -> None:
-    """Remove the files that writeSummary() writes into a folder."""
-    for name in SUMMARY_FILES:
-        (folder / name).unlink(missing_ok=True)
-    _removeBoxPlots(folder / BOX_PLOTS)
+    """Remove the files that writeSummary() wrote into a folder, and no others."""
+    plots = _earlierBoxPlots(folder)
+    for path in (*plots, *(folder / name for name in SUMMARY_FILES)):
+        path.unlink(missing_ok=True)
+    with suppress(OSError):  # it does not exist, or contains something else
+        (folder / BOX_PLOTS).rmdir()
 
 
 def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
@@ -94,13 +97,12 @@ def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
 
 
 def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: str) -> None:
-    """Write one picture per measurement, replacing those of an earlier run."""
+    """Write one picture per measurement."""
     found = {key: findDefinition(key) for key in cohort.keys}
     titles = {key: given.definition.title.format(**given.words) for key, given in found.items() if given}
     if convention != OWN_CONVENTION:
         titles = {key: f"{title} (convention {convention})" for key, title in titles.items()}
     plots = boxPlots(cohort, options, titles)
-    _removeBoxPlots(folder)
     if not plots:
         return
     folder.mkdir(exist_ok=True)
@@ -108,24 +110,26 @@ def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: s
         (folder / f"{name}.svg").write_text(plot, encoding="utf-8")
 
 
-def _removeBoxPlots(folder: Path) -> None:
-    for old in folder.glob("*.svg"):
-        old.unlink()
-    with suppress(OSError):  # it does not exist, or contains something else
-        folder.rmdir()
+def _earlierBoxPlots(folder: Path) -> list[Path]:
+    """Return the box plots of an earlier run in a folder, according to its summary.json."""
+    try:
+        content = json.loads((folder / JSON).read_text(encoding="utf-8"))
+        keys = dict.fromkeys(str(row["measurement"]) for row in content["summaries"])
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # missing, or written by another program
+        return []
+    return [folder / BOX_PLOTS / f"{name}.svg" for name in fileNames(keys)]
 
 
 def summaryTable(
-    summaries: Sequence[Summary],
-    undrawn: Collection[str] = (),
-    options: Options | None = None,
-    width: int | None = None,
+    summaries: Sequence[Summary], cohort: Cohort, options: Options | None = None, width: int | None = None
 ) -> str:
     """Return median and interquartile range of the main measurements, one line per structure and method.
 
-    A star marks statistics that leave cases out, because values are infinite or undefined or the structure is missing.
-    undrawn: structures that no test has, which get no line. width: as for tables.aligned().
+    Structures that no test has get no line. A star marks statistics that leave cases out, because values are infinite
+    or undefined, the structure is missing, or the case's protocol does not ask for the measurement. summaries: of the
+    cohort. width: as for tables.aligned().
     """
+    undrawn = cohort.undrawn
     shown = [summary for summary in summaries if summary.structure not in undrawn]
     if not shown:
         return ""
@@ -133,45 +137,48 @@ def summaryTable(
     # without any of these, the first measurements
     keys = ([key for key in measured if key.startswith(SUMMARIZED)] or measured)[:6]
     found = {(s.structure, s.method, s.measurement): s for s in shown}
-    missing = {(s.structure, s.method): _missing(s) for s in shown}
-    told = ["Missing"] if any(missing.values()) else []
+    sides = cohort.sides()
+    sides = {name: list(sides[name].values()) for name in dict.fromkeys((s.structure, s.method) for s in shown)}
+    told = ["Missing"] if any(map(any, sides.values())) else []
     isLeftOut = (options or Options()).missing == LEAVE_OUT
     units = {s.measurement: f" ({s.unit})" if s.unit else "" for s in shown}
     # no column for methods if the cases name none
     isNamed = any(summary.method for summary in shown)
     rows = [["Structure", *["Method"] * isNamed, "Cases", *told, *(f"{key}{units[key]}" for key in keys)]]
-    for (structure, method), sides in missing.items():
+    whys = dict.fromkeys(("infinite", "undefined"))
+    isStarred = False
+    for (structure, method), lacking in sides.items():
+        cases = lacking.count("") if isLeftOut else len(lacking)
         cells = [found.get((structure, method, key)) for key in keys]
-        cases = max((cell.cases for cell in cells if cell), default=0)
         names = [shortenedName(structure, LONGEST_NAME), *[shortened(method, LONGEST_NAME)] * isNamed]
-        rows.append([*names, str(cases), *[sides] * len(told), *(_cell(cell, isLeftOut) for cell in cells)])
+        texts = [_cell(cell, len(lacking)) for cell in cells]
+        rows.append([*names, str(cases), *[_missing(lacking)] * len(told), *texts])
+        isStarred |= any(text.endswith("*") for text in texts)
+        if isLeftOut and any(lacking):
+            whys["missing"] = None
+        if any(cell is not None and cell.cases < cases for cell in cells):
+            whys["not measured"] = None
     table = aligned(rows, 1 + isNamed, width)
-    starred = [summary for summary in shown if summary.measurement in keys and _isStarred(summary, isLeftOut)]
-    if starred:
-        others = "infinite, undefined or missing" if isLeftOut and told else "infinite or undefined"
-        table += f"\n\n* of fewer cases, as others are {others}; summary.csv says how many"
+    if isStarred:
+        *most, last = whys
+        table += f"\n\n* of fewer cases, as others are {', '.join(most)} or {last}; summary.csv says how many"
     return table
 
 
-def _missing(summary: Summary) -> str:
+def _missing(lacking: Sequence[str]) -> str:
     """Return the number of cases in which each side lacks a structure, in words."""
-    counts = {"test": summary.missingTest, "reference": summary.missingReference}
-    return ", ".join(f"{count} {side}" for side, count in counts.items() if count)
+    counts = ((lacking.count(side), side) for side in (TEST, REFERENCE))
+    return ", ".join(f"{count} {side}" for count, side in counts if count)
 
 
-def _isStarred(summary: Summary, isLeftOut: bool) -> bool:
-    """Return whether the statistics in a summary leave cases out."""
-    return summary.used < summary.cases or (isLeftOut and bool(_missing(summary)))
-
-
-def _cell(summary: Summary | None, isLeftOut: bool) -> str:
-    """Return median and interquartile range as text, with a star if they leave cases out."""
+def _cell(summary: Summary | None, cases: int) -> str:
+    """Return median and interquartile range as text, with a star if they are of fewer than all cases."""
     if summary is None:
         return ""
     median = "-"
     if summary.median is not None:
         median = f"{fixed(summary.median, summary.unit)} ({fixed(summary.iqr, summary.unit)})"
-    return f"{median}*" if _isStarred(summary, isLeftOut) else median
+    return f"{median}*" if summary.used < cases else median
 
 
 def remarks(cohort: Cohort, options: Options) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,7 @@ from .options import (
     requireWritable,
     settingsFrom,
 )
-from .results import finalStatus, tellFailures, terminalWidth
+from .results import finalStatus, progressBar, tellFailures, terminalWidth
 
 NOTHING_RUN = 2
 
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
     from ..cohort import tasks as cohort
     from ..cohort.alarms import Alarms
     from ..cohort.caselist import lineOf, titleOf
-    from ..cohort.cases import ignoredColumns, readCases
+    from ..cohort.cases import readList, tasksOf
     from ..cohort.resultfiles import CohortFiles, requireInputsKept, writeParquet
     from ..cohort.statistics import Cohort
     from ..cohort.summarywriting import remarks, summaryTable, writeSummary
@@ -105,9 +105,11 @@ def run(options: argparse.Namespace) -> int:
 
     summaryOptions = Options(options.infinite, options.resamples, options.seed, options.missing)
     pairs, labelNames = pairsFrom(options), labelNamesFrom(options.label_names)
-    tasks = readCases(options.cases, settings, protocolFrom(options), pairs, labelNames)
-    if ignored := ignoredColumns(options.cases):
-        print(f"segment-metrics: {options.cases}: ignored columns: {oneLine(commaSeparated(ignored))}", file=sys.stderr)
+    cases = readList(options.cases)
+    tasks = tasksOf(cases, settings, protocolFrom(options), pairs, labelNames)
+    if cases.ignored:
+        ignored = oneLine(commaSeparated(cases.ignored))
+        print(f"segment-metrics: {options.cases}: ignored columns: {ignored}", file=sys.stderr)
     inputs = (options.cases, options.protocol, options.label_names, options.settings)
     requireInputsKept(options.output, [Path(given) for given in inputs if given])
     # an error in a protocol is reported as the problem of a task
@@ -142,7 +144,7 @@ def run(options: argparse.Namespace) -> int:
         files.writeIndex(lines, options.cases.stem)
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention, alarms)
         writeParquet(options.output)
-    table = summaryTable(summaries, together.undrawn, summaryOptions, terminalWidth())
+    table = summaryTable(summaries, together, summaryOptions, terminalWidth())
     # a summary must not hide that some of its numbers are meaningless
     said = [*alarms.lines(), *remarks(together, summaryOptions), *unusedChoices(pairs, paired)]
     report(failures, judged, unlimited, counts, table, said, options.output, settings.convention)
@@ -153,27 +155,26 @@ def run(options: argparse.Namespace) -> int:
     return finalStatus(bool(failures), [verdict for _, verdict in judged], options.fail_on)
 
 
-def pairsFrom(options: argparse.Namespace) -> dict[str, str]:
-    """Return the pairs that the options name. Raises InputError for a pair without a test structure."""
-    choices = choicesFrom(options.pair or ())
-    for reference, test in choices.items():
-        if test is None:
-            raise InputError(f"A pair is given as REFERENCE=TEST, not {f'{reference}='!r}.")
-    return choices
+def pairsFrom(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """Return the pairs that the options name, as choicesFrom(). Raises InputError for one without a test structure."""
+    for option in options.pair or ():
+        if option.endswith("="):
+            raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
+    return choicesFrom(options.pair or ())
 
 
-def unusedChoices(choices: Mapping[str, str], paired: Collection[tuple[str, str]]) -> list[str]:
+def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[str, str]]) -> list[str]:
     """Return sentences about chosen pairs that no case has.
 
-    choices: test name by reference name; labels chosen by number are not checked. paired: names of compared pairs.
+    choices: names of reference and test, in every way to read them; labels chosen by number are not checked. paired:
+    names of compared pairs.
     """
     spelled = {tuple(parse(name).spelled for name in pair) for pair in paired}
-    return [
-        f"--pair {oneLine(f'{reference}={test}')}: no case has such a pair."
-        for reference, test in choices.items()
-        if not (reference.isdigit() or test.isdigit())
-        and (parse(reference).spelled, parse(test).spelled) not in spelled
-    ]
+    isUsed: dict[str, bool] = {}
+    for pair in choices:
+        mayBe = any(name.isdigit() for name in pair) or tuple(parse(name).spelled for name in pair) in spelled
+        isUsed["=".join(pair)] = isUsed.get("=".join(pair), False) or mayBe
+    return [f"--pair {oneLine(text)}: no case has such a pair." for text, used in isUsed.items() if not used]
 
 
 def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
@@ -212,15 +213,12 @@ def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
 
     They are in the order of the tasks, regardless of the order of completion.
     """
-    from tqdm import tqdm
-
     from ..cohort import tasks as cohort
 
     failures = {}
     waiting = [task for task in tasks if not task.problem and task.key not in files.done]
-    # the bar appears on terminals only
     with (
-        tqdm(total=len(waiting), unit="case", disable=None, leave=False, smoothing=0.05) as progress,
+        progressBar(len(waiting), "case") as progress,
         closing(cohort.runAll(waiting, makeExecutor, window)) as outcomes,
     ):
         for task, outcome in outcomes:

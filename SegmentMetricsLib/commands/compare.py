@@ -6,6 +6,7 @@ import argparse
 
 from ..errors import InputError
 from ..settings import Settings
+from ..texts import tellingApart
 from ..workers import requireWorkers
 from .comparing import Request, compareAndWrite
 from .options import (
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     isReported = isReportWanted(options)
     if options.output is not None:
         requireWritable(options.output)
-    from ..cohort.casework import criticalsOf, withLabelsNamed
+    from ..cohort.casework import criticalsOf, readableChoices, withLabelsNamed
     from ..files import reading as files
     from ..files.labelnames import labelNamesFrom
     from ..pairing import pairStructures, whyNothingIsPaired
@@ -88,6 +89,7 @@ def run(options: argparse.Namespace) -> int:
     paths = (options.reference, options.test)
     sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
     settings = withLabelsNamed(settings, *sets, labelNames)
+    choices = readableChoices(choices, *sets, labelNames)
     pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
     if not pairing.pairs:
         raise InputError(" ".join(whyNothingIsPaired(pairing, sets, paths, bool(options.structure))))
@@ -120,5 +122,6 @@ def newReport(options: argparse.Namespace, settings: Settings):
     """Return an empty report as requested by the options; its settings also select slices."""
     from ..report import Report
 
-    title = f"{options.test.name or options.test} compared with {options.reference.name or options.reference}"
+    titles = tellingApart([options.reference, options.test])
+    title = f"{titles[options.test]} compared with {titles[options.reference]}"
     return Report(title, settings, withConventions=options.report_conventions, patient=options.report_patient)

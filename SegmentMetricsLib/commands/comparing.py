@@ -13,7 +13,7 @@ from pathlib import Path
 from ..errors import reasonOf
 from ..settings import Settings
 from ..texts import oneLine
-from .results import finalStatus, tellFailures, terminalWidth, unfinishedResults
+from .results import finalStatus, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 # Most findings that are printed; the others are in metrics.json.
 MOST_FINDINGS = 12
@@ -101,8 +101,6 @@ def compareAndWrite(pairing, request: Request) -> int:
 
 def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
     """Return the results of a pairing. Raises InputError when none of its pairs can be compared."""
-    from tqdm import tqdm
-
     from .. import multilabel
     from ..files import writing
     from ..naming import pairTitle
@@ -110,9 +108,7 @@ def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
     from .pairwork import compareEach
 
     names = list(writing.fileNames(reference.name for reference, _ in pairing.pairs))
-    # the bar appears on terminals only, and only for several pairs
-    isShown = None if len(pairing.pairs) > 1 else True
-    with tqdm(total=len(pairing.pairs), unit="pair", disable=isShown, leave=False) as progress:
+    with progressBar(len(pairing.pairs), "pair", len(pairing.pairs) > 1) as progress:
 
         def done(name: str) -> None:
             progress.set_postfix_str(oneLine(name), refresh=False)

@@ -21,7 +21,7 @@ from .options import (
     pathFrom,
     requireWritable,
 )
-from .results import SOME_FAILED, tellFailures, terminalWidth, unfinishedResults
+from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 LEGEND = (
     "In parentheses: difference from SegmentMetrics in mm or percentage points{colors}. Empty: the tool has no such "
@@ -87,6 +87,7 @@ def run(options: argparse.Namespace) -> int:
     given["membershipMaximum"] = options.membership_maximum
     settings = Settings(families=("boundary", "overlap"), **{k: v for k, v in given.items() if v is not None})
     requireWritable(options.output)
+    from ..cohort.casework import readableChoices
     from ..conventions import find, known
     from ..files import reading as files
     from ..files.labelnames import labelNamesFrom
@@ -96,6 +97,7 @@ def run(options: argparse.Namespace) -> int:
     choices, labelNames = choicesFrom(options.pair or ()), labelNamesFrom(options.label_names)
     paths = (options.reference, options.test)
     sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
+    choices = readableChoices(choices, *sets, labelNames)
     pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
     if not pairing.pairs:
         raise InputError(" ".join(whyNothingIsPaired(pairing, sets, paths, bool(options.structure))))
@@ -116,23 +118,22 @@ def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> tup
 
     Raises the first of these errors when no pair can be compared.
     """
-    from tqdm import tqdm
-
     from ..cohort.casework import comparePair
     from ..comparison import describe
     from ..conventions.output import ConventionsRecord
     from ..naming import pairTitle
 
     records, errors = [], {}
-    progress = tqdm(pairing.pairs, unit="pair", disable=None if len(pairing.pairs) > 1 else True, leave=False)
-    for reference, test in progress:
-        progress.set_postfix_str(oneLine(reference.name))
-        try:
-            numbers = comparePair(reference, test, settings).conventions(tools, atEdge)
-        except InputError as error:
-            errors[pairTitle((reference.name, test.name))] = error
-        else:
-            records.append(ConventionsRecord(describe(reference), describe(test), numbers))
+    with progressBar(len(pairing.pairs), "pair", len(pairing.pairs) > 1) as progress:
+        for reference, test in pairing.pairs:
+            progress.set_postfix_str(oneLine(reference.name))
+            try:
+                numbers = comparePair(reference, test, settings).conventions(tools, atEdge)
+            except InputError as error:
+                errors[pairTitle((reference.name, test.name))] = error
+            else:
+                records.append(ConventionsRecord(describe(reference), describe(test), numbers))
+            progress.update()
     if errors and not records:
         raise next(iter(errors.values()))
     return records, errors

@@ -200,16 +200,25 @@ def addLabelNames(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def choicesFrom(options: Sequence[str]) -> dict[str, str | None]:
-    """Return the pairs in the options: reference -> test, None without a test. Raises InputError for invalid ones."""
-    choices: dict[str, str | None] = {}
+def choicesFrom(options: Sequence[str]) -> list[tuple[str, str | None]]:
+    """Return the pairs in the options: a reference and a test, None without one, in every way to read them.
+
+    Names may contain equals signs, so that only the structures tell at which one to split. Raises InputError for
+    invalid pairs.
+    """
+    choices: list[tuple[str, str | None]] = []
+    plain: set[str] = set()
     for option in options:
-        reference, equals, test = option.partition("=")
-        if not reference or not equals:
+        parts = option.split("=")
+        splits = (("=".join(parts[:place]), "=".join(parts[place:])) for place in range(1, len(parts)))
+        ways = [(reference, test or None) for reference, test in splits if reference]
+        if not ways:
             raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
-        if reference in choices:
-            raise InputError(f"{reference!r} is in more than one of the given pairs.")
-        choices[reference] = test or None
+        if len(ways) == 1:
+            if ways[0][0] in plain:
+                raise InputError(f"{ways[0][0]!r} is in more than one of the given pairs.")
+            plain.add(ways[0][0])
+        choices += ways
     return choices
 
 

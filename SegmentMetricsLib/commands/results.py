@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..errors import InputError
@@ -15,6 +16,8 @@ from .options import FAIL_ON, VERDICT_REACHED, requireWritable
 
 # The exit status if some, but not all, pairs or cases could not be compared; and most failures that are printed.
 SOME_FAILED, MOST_FAILURES = 1, 12
+# Columns and lines of a terminal that does not say how many it has.
+UNKNOWN_SIZE = 80, 24
 
 
 @contextmanager
@@ -47,6 +50,17 @@ def terminalWidth() -> int | None:
     if sys.stdout is None or not sys.stdout.isatty():
         return None
     return shutil.get_terminal_size().columns
+
+
+def progressBar(total: int, unit: str, isWanted: bool = True):
+    """Return a tqdm bar on standard error that disappears at the end; it is shown on terminals only, if wanted."""
+    from tqdm import tqdm
+
+    size = {}
+    with suppress(OSError, ValueError, AttributeError):  # there is no terminal
+        if 0 in os.get_terminal_size(sys.stderr.fileno()):  # as in some containers; tqdm would show nothing
+            size = {"ncols": UNKNOWN_SIZE[0], "nrows": UNKNOWN_SIZE[1]}
+    return tqdm(total=total, unit=unit, disable=None if isWanted else True, leave=False, smoothing=0.05, **size)
 
 
 def finalStatus(isPartial: bool, verdicts: Iterable[str], failOn: str | None) -> int:

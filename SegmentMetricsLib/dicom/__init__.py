@@ -28,18 +28,19 @@ def isDicom(path: Path) -> bool:
         return file.read(132)[128:] == MAGIC
 
 
-def readStructures(path: Path, threshold: float | None = None) -> list[Structure]:
+def readStructures(path: Path, threshold: float | None = None, title: str = "") -> list[Structure]:
     """Return the structures of an RTSTRUCT or SEG file.
 
     threshold: membership in (0, 1] at or above which a voxel of a fractional SEG belongs to its structure; see
-    Settings. Raises InputError for other DICOM files, for files that cannot be read, and without pydicom.
+    Settings. title: name of the file in remarks, its own if "". Raises InputError for other DICOM files, for files that
+    cannot be read, and without pydicom.
     """
     header = headerOf(path)
     modality = str(header.get("Modality", ""))
     if modality == "RTSTRUCT":
         from .structureset import readStructureSet
 
-        return readStructureSet(path)
+        return readStructureSet(path, title or path.name)
     if modality == "SEG":
         from .segmentation import readSegmentation
 

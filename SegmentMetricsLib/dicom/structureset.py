@@ -19,7 +19,7 @@ from ..structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure
 from ..texts import commaSeparated, counted
 from . import patientOf, read, readable, textOf
 from .images import Image, imageOf, imagesOf
-from .planes import axesAlong, commonDistance, heightsOf, normalOfLoops, planesBySlice, sliceDistance
+from .planes import ALIKE, axesAlong, commonDistance, heightsOf, normalOfLoops, planesBySlice, sliceDistance
 from .series import findSlices, gridOf, normalOf
 
 # A contour may deviate from its plane by this fraction of the distance between slices.
@@ -60,21 +60,21 @@ class Contours:
     others: int
 
 
-def readStructureSet(path: Path) -> list[Structure]:
+def readStructureSet(path: Path, title: str) -> list[Structure]:
     """Return the regions of interest of an RTSTRUCT file, with voxels on the grid of the image they were drawn on.
 
     A voxel belongs to a structure when its center lies inside the contours of its slice. Holes may be separate contours
     or joined to the outer one by a channel. Without the image near the file, a grid is made from the contours. Regions
     with contours that are damaged or cannot be filled are left out, with remarks in the source of the others, as are
-    contours that belong to no region. Raises InputError for a file without regions of interest, and when none can be
-    used.
+    contours that belong to no region. title: of the file in remarks. Raises InputError for a file without regions of
+    interest, and when none can be used.
     """
     dataset = read(path)
     with readable():  # mandatory elements may be missing
-        return _structuresOf(path, dataset)
+        return _structuresOf(path, dataset, title)
 
 
-def _structuresOf(path: Path, dataset) -> list[Structure]:
+def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
     regions = _regionsOf(dataset)
     if not regions:
         raise InputError("the structure set has no regions of interest.")
@@ -96,7 +96,7 @@ def _structuresOf(path: Path, dataset) -> list[Structure]:
     except InputError as error:
         raise (_unusable(leftOut) if leftOut else error) from None
     patient, frame = patientOf(dataset), str(dataset.get("FrameOfReferenceUID", ""))
-    remark = _ofNobody(path, drawn, regions)
+    remark = _ofNobody(title, drawn, regions)
     structures = []
     for number, own in contours.items():
         checkpoint()
@@ -118,7 +118,7 @@ def _structuresOf(path: Path, dataset) -> list[Structure]:
         )
     if not structures:
         raise _unusable(leftOut)
-    return [_withoutOthers(structure, path, leftOut) for structure in structures] if leftOut else structures
+    return [_withoutOthers(structure, title, leftOut) for structure in structures] if leftOut else structures
 
 
 def _unusable(leftOut: Mapping[str, str]) -> InputError:
@@ -139,9 +139,9 @@ def _filled(contours: Contours, grid: Grid, *said: str) -> tuple[Mask, dict]:
     return mask, {**source, WITHOUT_VOXELS: True} if contours.loops and mask.isEmpty else source
 
 
-def _withoutOthers(structure: Structure, path: Path, leftOut: Mapping[str, str]) -> Structure:
+def _withoutOthers(structure: Structure, title: str, leftOut: Mapping[str, str]) -> Structure:
     """Return a structure with remarks about others of its file that were left out. leftOut: reasons by name."""
-    remarks = [f"The structure {name!r} of {path.name} was left out: {why}" for name, why in leftOut.items()]
+    remarks = [f"The structure {name!r} of {title} was left out: {why}" for name, why in leftOut.items()]
     source = {**structure.source, LEFT_OUT: dict(zip(leftOut, remarks, strict=True))}
     source[NOTES] = (*source[NOTES], *remarks)
     return replace(structure, source=source)
@@ -175,7 +175,7 @@ def _drawnOf(items: Sequence):
     return items[0] if items else None
 
 
-def _ofNobody(path: Path, drawn: Mapping[int | None, Sequence], regions: Collection[int]) -> str:
+def _ofNobody(title: str, drawn: Mapping[int | None, Sequence], regions: Collection[int]) -> str:
     """Return a remark about contours that belong to no region of interest, "" without any.
 
     drawn: all items of contours by the number of their region. regions: the existing numbers.
@@ -186,7 +186,7 @@ def _ofNobody(path: Path, drawn: Mapping[int | None, Sequence], regions: Collect
         return ""
     numbers = commaSeparated("without a number" if number is None else f"number {number}" for number in others)
     return (
-        f"Contours in {path.name} belong to a region of interest that the file does not list ({numbers}): they were "
+        f"Contours in {title} belong to a region of interest that the file does not list ({numbers}): they were "
         "left out."
     )
 
@@ -236,7 +236,7 @@ def _grids(
     def gridFor(number: int) -> tuple[Grid, str]:
         image = images[number]
         if slices[image]:
-            return _imageGrid(slices[image], list(together[image].values()))
+            return _imageGrid(slices[image], list(together[image].values()), image.instances)
         grid = gridAroundLoops(loops[number], list(together[image].values()) or list(filter(None, loops.values())))
         return grid, (
             "The image that the contours were drawn on is not near the file: they are filled on planes "
@@ -246,24 +246,48 @@ def _grids(
     return gridFor
 
 
-def _imageGrid(slices: Sequence, regions: Sequence[Sequence[np.ndarray]]) -> tuple[Grid, str]:
-    """Return the grid of an image's slices, and a remark or "". regions: contours of each region."""
-    if len(slices) > 1:
-        grid = gridOf(slices)
-        depth = grid.size[2]
-        if depth == len(slices):
-            return grid, ""
-        are = "is" if depth == len(slices) + 1 else "are"
-        return grid, (
-            f"Near the file, {depth - len(slices)} of the {depth} slices of the image that the contours were drawn on "
-            f"{are} missing: all are thought to be {grid.spacing[2]:.4g} mm apart."
-        )
+def _imageGrid(
+    slices: Sequence, regions: Sequence[Sequence[np.ndarray]], instances: Collection[str]
+) -> tuple[Grid, str]:
+    """Return the grid of an image's slices, and a remark or "".
+
+    regions: contours of each region. instances: SOP instance UIDs of all slices, as far as the structure set names
+    them.
+    """
     normal = normalOf(slices)
-    grid = gridOf(slices, commonDistance(heightsOf(loops, normal) for loops in regions))
+    distance = commonDistance(heightsOf(loops, normal) for loops in regions)
+    if len(slices) == 1:
+        grid = gridOf(slices, distance)
+        return grid, (
+            "Only one slice of the image that the contours were drawn on is near the file: the others are thought to "
+            f"be {grid.spacing[2]:.4g} mm apart."
+        )
+    grid = gridOf(slices)
+    known = {str(header.SOPInstanceUID) for header in slices}
+    # without any of the slices that it names, the image was copied under other numbers
+    unseen = len(set(instances) - known) if known.intersection(instances) else 0
+    if distance and unseen > grid.size[2] - len(slices):
+        grid = _withSlicesBetween(grid, distance)
+    missing = max(unseen, grid.size[2] - len(slices))
+    if not missing:
+        return grid, ""
+    are = "is" if missing == 1 else "are"
     return grid, (
-        "Only one slice of the image that the contours were drawn on is near the file: the others are thought to be "
-        f"{grid.spacing[2]:.4g} mm apart."
+        f"Near the file, {missing} of the {len(slices) + missing} slices of the image that the contours were drawn on "
+        f"{are} missing: all are thought to be {grid.spacing[2]:.4g} mm apart."
     )
+
+
+def _withSlicesBetween(grid: Grid, distance: float) -> Grid:
+    """Return a grid with the slices that contours show to be missing between all others, as every second one is.
+
+    distance: usual one of planes of contours in mm; the grid is unchanged unless its own is a multiple of that.
+    """
+    times = round(grid.spacing[2] / distance)
+    if times < 2 or abs(grid.spacing[2] / distance - times) > ALIKE:
+        return grid
+    columns, rows, depth = grid.size
+    return Grid((columns, rows, (depth - 1) * times + 1), grid.matrix @ np.diag([1, 1, 1 / times, 1]))
 
 
 def _colorOf(contours) -> tuple[float, float, float] | None:

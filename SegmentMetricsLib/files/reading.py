@@ -26,7 +26,7 @@ from ..structures import (
     numbered,
     requireUsable,
 )
-from ..texts import commaSeparated, didYouMean
+from ..texts import commaSeparated, didYouMean, tellingApart
 from . import fractional, integrity, niftiheaders, vtpheaders
 from .labelnames import labelNamesFrom
 from .meshfiles import readMesh
@@ -62,11 +62,19 @@ class NoSegmentationFile(UnusableFile):
 
 @dataclass(frozen=True)
 class _How:
-    """Options for reading images. threshold, maximum: of memberships, see Settings. labelNames: by label number."""
+    """Options for reading files. threshold, maximum: of memberships, see Settings. labelNames: by label number.
+
+    title: name of the file or folder in remarks, its own if "".
+    """
 
     threshold: float | None
     maximum: int | None
     labelNames: Mapping[int, str]
+    title: str = ""
+
+    def within(self, path: Path) -> _How:
+        """Return the options for a file of a folder."""
+        return replace(self, title=self.title and str(Path(self.title, path.name)))
 
 
 def readStructures(
@@ -138,7 +146,7 @@ def _readAny(path: Path, how: _How) -> list[Structure]:
         raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
     try:
         if suffix == DICOM_SUFFIX:
-            return dicom.readStructures(path, how.threshold)
+            return dicom.readStructures(path, how.threshold, how.title)
         if suffix in MESH_SUFFIXES:
             return [readMesh(path, suffix, stemOf(path))]
         return _readImage(path, suffix, how)
@@ -162,19 +170,21 @@ def readAll(
 
     Raises UnusableFile of the first path in order that fails.
     """
-    return _readEach(paths, _How(threshold, maximum, labelNames or {}))
+    paths, how = list(paths), _How(threshold, maximum, labelNames or {})
+    titles = tellingApart(paths)
+    return _readEach([(path, replace(how, title=titles[path])) for path in paths])
 
 
-def _readEach(paths: Iterable[str | Path], how: _How, isFolder: bool = False) -> list:
+def _readEach(given: Iterable[tuple[str | Path, _How]], isFolder: bool = False) -> list:
     """Return the structures of each of several files or folders. Raises UnusableFile of the first in order that fails.
 
-    isFolder: whether the files are those of a folder; if so, the result for an image that is no segmentation is its
-    NoSegmentationFile error.
+    given: each with its options. isFolder: whether the files are those of a folder; if so, the result for an image that
+    is no segmentation is its NoSegmentationFile error.
     """
     errors: dict[int, UnusableFile] = {}
 
-    def attempt(numbered: tuple[int, str | Path]) -> list[Structure] | NoSegmentationFile:
-        number, path = numbered
+    def attempt(numbered: tuple[int, tuple[str | Path, _How]]) -> list[Structure] | NoSegmentationFile:
+        number, (path, how) = numbered
         if any(other < number for other in list(errors)):
             return []  # not needed, because an earlier path has failed
         try:
@@ -185,7 +195,7 @@ def _readEach(paths: Iterable[str | Path], how: _How, isFolder: bool = False) ->
             errors[number] = error
             return []
 
-    found = eachSideBySide(attempt, enumerate(paths))
+    found = eachSideBySide(attempt, enumerate(given))
     if errors:
         raise errors[min(errors)]
     return found
@@ -220,11 +230,11 @@ def _readFolder(folder: Path, how: _How) -> list[Structure]:
     if not found and not objects:
         objects = _dicomObjects(sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith(".")))
     if len(objects) == 1 and not found:
-        return _readAny(objects[0], how)
+        return _readAny(objects[0], how.within(objects[0]))
     found = sorted([*found, *objects])
     if not found:
         raise UnusableFile(f"{folder}: the folder holds no files that can be compared ({', '.join(SUFFIXES)}).")
-    contents = list(zip(found, _readEach(found, how, isFolder=True), strict=True))
+    contents = list(zip(found, _readEach([(p, how.within(p)) for p in found], isFolder=True), strict=True))
     others = {path: content for path, content in contents if isinstance(content, NoSegmentationFile)}
     if len(others) == len(found):
         raise _noneOf(folder, others)

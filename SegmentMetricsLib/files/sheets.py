@@ -39,12 +39,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table: its source, its comments, its lines, and the names of columns that nobody reads."""
+    """A table: its source, comments and lines, the names of columns that nobody reads, and what separates its cells."""
 
     source: str
     comments: tuple[str, ...]
     lines: tuple[Line, ...]
     ignored: tuple[str, ...] = ()
+    separator: str = ","
 
 
 def readSheet(
@@ -102,7 +103,8 @@ def parseSheet(
     comments = tuple(line.strip()[1:].strip() for line in whole if line.startswith(COMMENT))
     # comments are blanked, not removed, so that lines keep their numbers
     kept = ["\n" if line.startswith(COMMENT) else line for line in whole]
-    reader = csv.reader(kept, delimiter=_separator(kept), strict=True)
+    separator = _separator(kept)
+    reader = csv.reader(kept, delimiter=separator, strict=True)
     rows: list[tuple[int, list[str]]] = []
     start = 1
     try:
@@ -130,7 +132,7 @@ def parseSheet(
     if not keepsMistakes:
         raiseAny([line.mistake for line in lines if line.mistake])
     ignored = tuple(cell.strip() for name, cell in zip(columns, heading) if name not in (*required, *optional))
-    return Sheet(source, comments, tuple(lines), tuple(filter(None, ignored)))
+    return Sheet(source, comments, tuple(lines), tuple(filter(None, ignored)), separator)
 
 
 def _separator(lines: Sequence[str]) -> str:

@@ -29,6 +29,11 @@ class Kind(enum.Enum):
         "{name} of the {other} lies in the same place as the {which}, with a Dice of {best} instead of {dice}: check "
         "which structures belong together. If these two do, pair them {pair}.",
     )
+    EXCHANGED = (
+        Severity.ALARM,
+        "{first} and {second} are exchanged: each lies in the place of the other. Check the names and the orientation "
+        "of both files; if only the names are wrong, pair them {pairs}.",
+    )
     SAME = Severity.ALARM, "The reference and the test are the same structure of the same file."
     OTHER_PATIENTS = Severity.ALARM, "The files belong to different patients: their patient IDs differ."
     OTHER_CODES = (

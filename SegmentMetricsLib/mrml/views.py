@@ -58,9 +58,13 @@ def _windowClasses() -> list[str]:
 
 
 @functools.cache
-def _openGLCheck() -> subprocess.Popen:
+def _openGLCheck() -> subprocess.Popen | OSError:
+    """Return the process that checks for OpenGL, or the error if the system refuses to start one."""
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen([sys.executable, "-c", _DRAW_ONE_COLOR, *_windowClasses()], **quiet)  # noqa: S603  (no input)
+    try:
+        return subprocess.Popen([sys.executable, "-c", _DRAW_ONE_COLOR, *_windowClasses()], **quiet)  # noqa: S603  (no input)
+    except OSError as error:
+        return error
 
 
 def startOpenGLCheck() -> None:
@@ -85,6 +89,11 @@ def requireOpenGL() -> str:
     if _isInApplication():
         return "vtkRenderWindow"
     check = _openGLCheck()
+    if isinstance(check, OSError):
+        why = check.strerror or check
+        raise NoOpenGLError(
+            f"Pictures cannot be drawn because the process that checks for OpenGL did not start ({why})."
+        )
     try:
         code = check.wait(timeout=60)
     except subprocess.TimeoutExpired:

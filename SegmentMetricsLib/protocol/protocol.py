@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -26,6 +26,8 @@ from . import EXAMPLES, exampleNames
 
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
 OPTIONAL = ("Warn", "Weight", "Convention", "Source")
+NUMBERS = ("Pass", "Warn", "Weight")
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 # "within" applies to the absolute value.
 RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
 WILDCARDS = "*?"
@@ -167,7 +169,7 @@ def fromSheet(sheet: Sheet, name: str) -> Protocol:
     problems: list[InputError] = []
     rules: list[Rule] = []
     seen: dict[tuple, Rule] = {}
-    for line in sheet.lines:
+    for line in _withPoints(sheet):
         if line.mistake:  # its cells may be shifted, so do not check them
             problems.append(line.mistake)
             continue
@@ -182,6 +184,21 @@ def fromSheet(sheet: Sheet, name: str) -> Protocol:
             seen.update(dict.fromkeys(keys, rule))
     raiseAny(problems)
     return Protocol(tuple(rules), name, sheet.comments)
+
+
+def _withPoints(sheet: Sheet) -> tuple[Line, ...]:
+    """Return the lines of a table with decimal points, also if spreadsheets of a country with commas wrote it.
+
+    That is unambiguous only if something else separates the cells and no number has a point.
+    """
+    if sheet.separator == "," or any("." in line.cells[name] for line in sheet.lines for name in NUMBERS):
+        return sheet.lines
+
+    def pointed(cells: Mapping[str, str]) -> dict[str, str]:
+        numbers = {name: cells[name] for name in NUMBERS if DECIMAL_COMMA.fullmatch(cells[name])}
+        return {**cells, **{name: text.replace(",", ".") for name, text in numbers.items()}}
+
+    return tuple(replace(line, cells=pointed(line.cells)) for line in sheet.lines)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from ..fingerprints import contentHash
 from ..records import Record
 from ..settings import Settings
 from ..structures import Structure
-from ..texts import counted
+from ..texts import counted, tellingApart
 from .elements import nameCell, table
 from .usedsettings import usedSettings
 
@@ -65,7 +65,7 @@ def provenance(
 
 def _files(sources: Sequence[tuple[Source, Source]]) -> str:
     files = dict.fromkeys(source.file for pair in sources for source in pair if source.file)
-    rows = [[nameCell(Path(file).name), f"<code>{checksum(Path(file))}</code>"] for file in files]
+    rows = [[nameCell(title), f"<code>{checksum(Path(file))}</code>"] for file, title in tellingApart(files).items()]
     return f"<h3>Input files</h3>{table(['File', 'SHA-256'], rows)}" if rows else ""
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import pickle
+import threading
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -127,6 +129,19 @@ def testOtherColumnsAreIgnored(study, inline, capsys):
     assert capsys.readouterr().err == "segment-metrics: data/cases.csv: ignored columns: age, Notes\n"
     write("a,ref.nrrd,t1.nrrd,m", heading="case,reference,test,methods")
     assert batch() == 2 and "no column 'methods'; is it method?" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only Unix has named pipes")
+def testTheListIsReadOnce(study, inline, capsys):
+    """It may come from another program, as of <(...) of a shell."""
+    write("a,ref.nrrd,t1.nrrd,61", heading="case,reference,test,age")
+    content = Path("data/cases.csv").read_text()
+    Path("data/cases.csv").unlink()
+    os.mkfifo("data/cases.csv")
+    writer = threading.Thread(target=Path("data/cases.csv").write_text, args=[content], daemon=True)
+    writer.start()
+    assert batch("--metrics", "overlap") == 0
+    assert capsys.readouterr().err == "segment-metrics: data/cases.csv: ignored columns: age\n"
 
 
 def testNoInputIsOverwritten(study, inline, capsys):

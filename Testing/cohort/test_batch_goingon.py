@@ -136,14 +136,14 @@ def testARunWithOtherSettingsThatIsInterrupted(study, interrupted, capsys):
     assert batch("--metrics", "boundary") == 0
     before = records()
     Path("out/results.parquet").write_text("where pyarrow is not installed, too")
-    Path("out/boxplots/mine.png").write_text("mine")
+    Path("out/boxplots/mine.svg").write_text("mine")
     capsys.readouterr()
     assert interrupted(0, "--metrics", "boundary,overlap") == 130
     said = "segment-metrics: 8 results were made with other settings, files or software: they are in results.earlier"
     assert capsys.readouterr().err == f"{said}.jsonl\nsegment-metrics: interrupted\n"
     assert aside() == before and records() == [] and table() == []
     assert {path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()} == {
-        "results.jsonl", "results.earlier.jsonl", "results.csv", "results.schema.csv", "boxplots/mine.png",
+        "results.jsonl", "results.earlier.jsonl", "results.csv", "results.schema.csv", "boxplots/mine.svg",
     }  # fmt: skip
     # going on says nothing more; the way back does, and what is aside is not put there twice
     assert batch("--metrics", "boundary,overlap") == 0 and "results.earlier" not in capsys.readouterr().err

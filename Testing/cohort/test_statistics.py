@@ -8,7 +8,6 @@ import json
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ import pytest
 from SegmentMetricsLib.cohort.boxplots import axisTicks, boxPlots
 from SegmentMetricsLib.cohort.statistics import Cohort, box, compareMethods, meanInterval, summarize
 from SegmentMetricsLib.cohort.summaryoptions import Options
-from SegmentMetricsLib.cohort.summarywriting import summaryTable, writeSummary
+from SegmentMetricsLib.cohort.summarywriting import removeSummary, summaryTable, writeSummary
 from SegmentMetricsLib.errors import InputError
 
 
@@ -39,6 +38,10 @@ def outcome(case: str, values: dict, method: str = "", name: str = "Lens", diago
 
 def cohortOf(values, key: str = "HD95", **options) -> Cohort:
     return Cohort(outcome(f"case {n}", {key: value}, **options) for n, value in enumerate(values))
+
+
+def overview(cohort: Cohort, **options) -> str:
+    return summaryTable(summarize(cohort, Options(**options)), cohort, Options(**options))
 
 
 def only(cohort: Cohort, **options):
@@ -334,7 +337,7 @@ def testMethodsAndStructuresAreNamedInFull():
 
 def testFiles(tmp_path):
     cohort = Cohort(methods([1, 2, math.inf], [2, math.nan, 5], "=cmd()"))
-    summaries = writeSummary(cohort, Options("image-diagonal", seed=3), {"ok": 3}, tmp_path)
+    writeSummary(cohort, Options("image-diagonal", seed=3), {"ok": 3}, tmp_path)
     content = json.loads((tmp_path / "summary.json").read_text())
     assert content["schema"] == "segment-metrics-summary/1" and content["cases"] == {"ok": 3}
     assert content["treatment"]["seed"] == 3 and "diagonal" in content["treatment"]["infinite"]
@@ -346,14 +349,25 @@ def testFiles(tmp_path):
     assert (rows[0]["Used"], rows[0]["Infinite"], rows[1]["Undefined"], rows[1]["Mean"]) == ("2", "1", "1", "3.5")
     assert len(content["pairedTests"]) == 1 and (tmp_path / "tests.csv").read_text().count("\n") == 2
     assert [path.name for path in (tmp_path / "boxplots").iterdir()] == ["DSC.svg"]
-    assert "3.500 (1.500)*" in summaryTable(summaries)
-    assert "HD95 (mm)" in summaryTable(summarize(cohortOf([1, 2])))
+    assert "3.500 (1.500)*" in overview(cohort)
+    assert "HD95 (mm)" in overview(cohortOf([1, 2]))
     # what is not among the main measurements is shown where there is nothing else
-    others = [replace(summary, measurement="SIS") for summary in summaries]
-    assert summaryTable(others).splitlines()[0].split()[2:] == ["Cases", "SIS"]
+    assert overview(cohortOf([1, 2], "SIS")).splitlines()[0].split()[:3] == ["Structure", "Cases", "SIS"]
     # another run leaves nothing of this one
     writeSummary(Cohort(), Options(), {}, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["summary.csv", "summary.json"]
+
+
+def testOnlyOwnBoxPlotsAreReplaced(tmp_path):
+    """A picture that another program wrote beside them stays, even without a record of what was written."""
+    (tmp_path / "boxplots").mkdir()
+    (tmp_path / "boxplots" / "mine.svg").write_text("mine")
+    for measurement, expected in (("DSC", "DSC.svg"), ("HD95", "HD95.svg")):
+        writeSummary(cohortOf([1, 2], measurement), Options(), {"ok": 2}, tmp_path)
+        assert {path.name for path in (tmp_path / "boxplots").iterdir()} == {"mine.svg", expected}
+    (tmp_path / "summary.json").write_text("[")
+    removeSummary(tmp_path)
+    assert {path.name for path in (tmp_path / "boxplots").iterdir()} == {"mine.svg", "HD95.svg"}
 
 
 def testTheOverviewHasFixedDecimals():
@@ -361,9 +375,23 @@ def testTheOverviewHasFixedDecimals():
         outcome(f"case {n}", {"DSC": dice, "HD95": far}) for n, (dice, far) in enumerate([(1, 3), (0.9838, 0.004)])
     ]
     outcomes += [outcome(f"case {n}", {"DSC": 1.0, "HD95": 0.004}, name="Cord") for n in range(2)]
-    text = summaryTable(summarize(Cohort(outcomes)))
+    text = overview(Cohort(outcomes))
     rows = [line.split("  ") for line in text.splitlines()]
     assert "Method" not in text and "0.992 (0.008)" in text and "1.50 (1.50)" in text
     assert "1.000 (0.000)" in text and "< 0.01 (0.00)" in text and len(rows) == 4
     methods = [outcome("case", {"DSC": 1.0}, method) for method in ("A", "")]
-    assert "Method" in summaryTable(summarize(Cohort(methods))).splitlines()[0]
+    assert "Method" in overview(Cohort(methods)).splitlines()[0]
+
+
+def testTheOverviewOfCasesThatAreMeasuredDifferently():
+    """As with a protocol for each case: all cases count, and numbers of fewer have a star that says why."""
+    cases = [outcome("1", {"DSC": 0.5}), outcome("2", {"DSC": 0.7}), outcome("3", {"HD95": 2.0})]
+    _, _, row, _, note = overview(Cohort(cases)).splitlines()
+    assert row.split() == ["Lens", "3", "2.00", "(0.00)*", "0.600", "(0.100)*"]
+    assert note.startswith("* of fewer cases, as others are infinite, undefined or not measured;")
+    cases[0]["pairs"][0]["missing"] = "test"
+    heading, _, row, *_ = overview(Cohort(cases)).splitlines()
+    assert "Missing" in heading and row.split()[:4] == ["Lens", "3", "1", "test"]
+    _, _, row, _, note = overview(Cohort(cases), missing="leave-out").splitlines()
+    assert row.split()[:5] == ["Lens", "2", "1", "test", "2.00"] and "0.700" in row
+    assert note.startswith("* of fewer cases, as others are infinite, undefined, missing or not measured;")

@@ -18,6 +18,7 @@ from commandruns import run as run
 from imagefiles import save
 
 import SegmentMetricsLib
+from SegmentMetricsLib.commands.results import progressBar
 from SegmentMetricsLib.tables import sideOf
 
 # What is printed
@@ -288,3 +289,20 @@ def testWhatIsImported(code, forbidden):
     code += "; import sys; print(*sorted({name.split('.')[0] for name in sys.modules}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert not set(forbidden) & set(done.stdout.split())
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="only Unix has pseudoterminals")
+@pytest.mark.parametrize("lines, columns", [(0, 0), (24, 60)])
+def testProgressOnTerminalsThatDoNotKnowTheirSize(monkeypatch, lines, columns):
+    import fcntl
+    import struct
+    import termios
+
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    with open(theirs, "w", encoding="utf-8") as terminal, open(ours, "rb", buffering=0) as shown:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        with progressBar(3, "case") as progress:
+            progress.update()
+        text = shown.read(10_000).decode()
+    assert "0/3 [00:00<?, ?case/s]" in text and max(map(len, text.split("\r"))) <= (columns or 80)

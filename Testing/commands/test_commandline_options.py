@@ -24,10 +24,10 @@ def testChosenStructuresThatOnlyOneHas(run, tmp_path):
     boxes = {1: ((2, 2, 2), (5, 5, 5)), 2: ((9, 9, 9), (12, 12, 12)), 3: ((15, 15, 15), (16, 16, 16))}
     three = save(shapes.labelImage(boxes), tmp_path / "three.nrrd")
     two = save(shapes.labelImage({n: boxes[n] for n in (1, 2)}), tmp_path / "two.nrrd")
-    said = "segment-metrics: None of the chosen structures is in both: only the {} has Label 3.\n"
-    for files, which in (((three, two), "reference"), ((two, three), "test")):
+    said = "None of the chosen structures is in both: only the {} has Label 3; the {} has Label 1, Label 2."
+    for files, sides in (((three, two), ("reference", "test")), ((two, three), ("test", "reference"))):
         refused = run("compare", *files, "--output", "out", "--structure", "Label 3")
-        assert refused == (2, "", said.format(which)) and not Path("out").exists()
+        assert refused == (2, "", f"segment-metrics: {said.format(*sides)}\n") and not Path("out").exists()
     # beside one that both have, it is listed
     status, out, err = run("compare", three, two, "--output", "out", "--structure", "1", "--structure", "3")
     assert (status, err) == (0, "") and "Only in the reference: Label 3" in out

@@ -364,6 +364,27 @@ def testWithoutOpenGL(capfd, pair, tmp_path, monkeypatch):
     assert valuesOf(tmp_path / "out1")["HD"] == pytest.approx(2)
 
 
+def testAProcessForPicturesThatDoesNotStart(capfd, pair, tmp_path, monkeypatch):
+    """It costs the pictures, not the results."""
+    pytest.importorskip("slicer", reason="slicer-core is not installed")
+    from SegmentMetricsLib.mrml import views
+
+    def refuse(*given, **options):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(views.subprocess, "Popen", refuse)
+    views._openGLCheck.cache_clear()
+    try:
+        assert __main__.main(["compare", *map(str, pair), "--output", str(tmp_path / "out")]) == 0
+    finally:
+        views._openGLCheck.cache_clear()
+    assert capfd.readouterr().err == (
+        "No overlay pictures: Pictures cannot be drawn because the process that checks for OpenGL did not start "
+        "(Resource temporarily unavailable).\n"
+    )
+    assert (tmp_path / "out" / "metrics.json").exists()
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="hides the drivers of Linux")
 def testOnAMachineWithoutDrivers(pair, tmp_path):
     pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")

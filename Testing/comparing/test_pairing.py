@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from SegmentMetricsLib import Settings, Structure, __main__, compare, naming, re
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.findings.kinds import Kind
 from SegmentMetricsLib.findings.recognition import asFinding
+from SegmentMetricsLib.findings.search import split
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.pairing import noted, pairStructures, propose
 from SegmentMetricsLib.protocol.protocol import parseProtocol
@@ -281,6 +283,29 @@ def testAnotherStructureInTheSamePlace():
     assert none.isEmpty and not alarmsOf([none], test)
 
 
+@pytest.mark.parametrize("names", [("Parotid_L", "Parotid_R"), ("A", "B")])
+def testExchangedStructures(names):
+    """One sentence says all that follows from it, and the same of both, in whatever order they come."""
+    places = ((2, 2, 2), (6, 6, 6)), ((14, 2, 2), (18, 6, 6))
+    reference = [structure(name, *place) for name, place in zip(names, places, strict=True)]
+    spelled = [name.replace("_", " ") for name in names]
+    test = [structure(name, *place) for name, place in zip(spelled, reversed(places), strict=True)]
+    said = (
+        f"{names[0]} and {names[1]} are exchanged: each lies in the place of the other. Check the names and the "
+        f'orientation of both files; if only the names are wrong, pair them (--pair "{names[0]}={spelled[1]}" --pair '
+        f'"{names[1]}={spelled[0]}"; in Python choices={ {names[0]: spelled[1], names[1]: spelled[0]} }; in Slicer '
+        "Inputs > Pairs)."
+    )
+    for chosen in (None, names[:1]):
+        for match in pairStructures(reference[::-1], test, chosen).pairs:
+            alarms, _ = split(noted(compare(*match, Settings(families="overlap")), match).findings)
+            assert alarms == [said] and alarms[0].kind == asFinding(said).kind == Kind.EXCHANGED
+    # another one in the place of one of them says nothing of the other
+    pairing = pairStructures(reference, [test[0], structure("Other", *places[0])])
+    (finding,) = pairing.pairs[0].findings[-1:]
+    assert finding.kind == Kind.OTHER_STRUCTURE
+
+
 def testProposalsAreTheBestAssignment():
     def row(name, start, length):
         return structure(name, (start, 0, 0), (start + length - 1, 0, 0))
@@ -302,6 +327,10 @@ def testProposalsAreNotCompared():
         "If they are, pair them (--pair \"Glandula=Druse\"; in Python choices={'Glandula': 'Druse'}; in Slicer "
         "Inputs > Pairs).",
     )
+    # the same if only this structure is to be paired, but never for a structure that was not chosen
+    for name in ("Glandula", "Druse"):
+        assert pairStructures(reference, test, [name]).findings == pairing.findings
+    assert pairStructures(reference, test, ["Brain"]).findings == ()
     accepted = pairStructures(reference, test, None, {"Glandula": "Druse"})
     assert found(accepted) == [("Brain", "Brain", "name"), ("Glandula", "Druse", "choice")]
     assert accepted.proposals == () and accepted.unmatchedTest == ()
@@ -398,6 +427,30 @@ def testCommandLine(folders, capsys):
     document = json.loads((folders / "out" / "metrics.json").read_text())
     assert [p["pairing"]["how"] for p in document["pairs"]] == ["choice", "spelling"]
     assert document["unmatched"] == {"reference": ["Brain"], "test": ["Brain"]}
+
+
+def testPairsOfNamesWithEqualsSigns(folders, capsys, tmp_path):
+    """The text is split where both structures exist, in any command."""
+    Path("ref/Druse.nrrd").rename("ref/T=1.nrrd")
+    Path("test/Gland.nrrd").rename("test/T=1=b.nrrd")
+    Path("cases.csv").write_text("case,reference,test\n1,ref,test\n")
+
+    def pairs(command: str, *chosen: str) -> list[tuple[str, str]]:
+        given = ["cases.csv", "--workers", "1"] if command == "batch" else ["ref", "test"]
+        assert __main__.main([command, *given, "--output", command, *chosen]) == 0
+        files = {"compare": "metrics.json", "conventions": "conventions.json", "batch": "results.jsonl"}
+        content = json.loads(Path(command, files[command]).read_text())
+        return [(pair["reference"]["name"], pair["test"]["name"]) for pair in content["pairs"]]
+
+    for command, *options in (("compare", "--metrics=overlap"), ("conventions", "--tool=MedPy"), ("batch",)):
+        assert ("T=1", "T=1=b") in pairs(command, *options, "--pair", "T=1=T=1=b"), command
+    assert "--pair" not in capsys.readouterr().out.replace('--pair "', "")
+    assert ("Brain", "T=1=b") in pairs("compare", "--metrics=overlap", "--pair", "Brain=T=1=b", "--pair", "T=1=")
+    assert pairs("batch", "--pair", "Brain=T=1=b", "--pair", "T=1=x")[0] == ("Brain", "T=1=b")
+    assert "--pair T=1=x: no case has such a pair." in capsys.readouterr().out
+    for chosen in (["T=1=Brain", "T=1=T=1=b"], ["T=Brain=x", "T=Brain=y"]):
+        given = [word for pair in chosen for word in ("--pair", pair)]
+        assert __main__.main(["compare", "ref", "test", *given]) == 2
 
 
 @pytest.mark.parametrize("pair", ["Druse", "=Gland", "Druse=Nothing"])

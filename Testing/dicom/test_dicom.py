@@ -337,6 +337,36 @@ def testMissingSlices(tmp_path):
     assert note.startswith("Near the file, 3 of the 12 slices of the image") and "2.5 mm apart" in note
 
 
+@pytest.mark.parametrize("also, count", [((), 6), ((4,), 7), ((10,), 7)])
+def testEverySecondSliceIsMissing(tmp_path, also, count):
+    """The contours and the names of the slices show what the distances of the rest do not."""
+    grid = GRIDS["tilted"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
+    (whole,) = readStructures(tmp_path / "set.dcm")
+    for number in (*range(1, 12, 2), *also):
+        (tmp_path / "ct" / f"slice{number}").unlink()
+    (box,) = readStructures(tmp_path / "set.dcm")
+    depth = box.mask.grid.size[2]
+    np.testing.assert_array_equal(voxelsOf(box), voxelsOf(whole)[:depth])
+    np.testing.assert_allclose(box.mask.grid.matrix, grid.matrix, atol=1e-5)
+    (note,) = box.source[NOTES]
+    assert note.startswith(f"Near the file, {count} of the 12 slices of the image") and "2.5 mm apart" in note
+
+
+def testAnImageThatWasCopiedUnderOtherNumbers(tmp_path):
+    """The slices that a structure set names are then not thought to be missing."""
+    grid = GRIDS["tilted"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    for image in slices:
+        image.SOPInstanceUID = dicomfiles.generate_uid()
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
+    (box,) = readStructures(tmp_path / "set.dcm")
+    assert box.mask.count and box.source[NOTES] == ()
+
+
 def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
     """Two observers' structure sets on one image, compared from the command line."""
     import json

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from SegmentMetricsLib import compare, readStructures
 from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.files.reading import readAll
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.structures import NOTES
 
@@ -75,6 +77,16 @@ def testADamagedStructureLeavesTheOthersAsTheyAre(tmp_path, edit, why):
     for name in ("Bad", "bad"):
         with pytest.raises(InputError, match=re.escape(said)):
             readStructures(path, name=name)
+
+
+def testFilesOfOneNameAreToldApart(tmp_path):
+    """Both observers' files are often called alike."""
+    paths = [edited(tmp_path / which / "series", fewerPoints) for which in ("first", "second")]
+    for given in (paths, [path.parent for path in paths]):
+        found = [rod.source[NOTES][0] for (rod,) in readAll(given)]
+        assert [re.search(r" of (.*) was left out", note)[1] for note in found] == [
+            str(Path("first", "series", "set.dcm")), str(Path("second", "series", "set.dcm"))
+        ]  # fmt: skip
 
 
 @pytest.mark.parametrize("withImage", [True, False])

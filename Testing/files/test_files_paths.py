@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 import shapes
@@ -10,6 +11,23 @@ from imagefiles import BOXES, LABELS, OVERLAPPING, SEGMENTS, read, refusal, save
 
 from SegmentMetricsLib import readStructures
 from SegmentMetricsLib.files import reading as files
+from SegmentMetricsLib.texts import tellingApart
+
+
+@pytest.mark.parametrize(
+    "paths, titles",
+    [
+        (["a/rs.dcm", "b/test.dcm"], ["rs.dcm", "test.dcm"]),
+        (["/x/a/rs.dcm", "/x/b/rs.dcm"], ["a/rs.dcm", "b/rs.dcm"]),
+        (["/a/case/rs.dcm", "/b/case/rs.dcm"], ["a/case/rs.dcm", "b/case/rs.dcm"]),
+        (["rs.dcm", "b/rs.dcm"], ["rs.dcm", "b/rs.dcm"]),
+        (["a/rs.dcm", "a/rs.dcm"], ["rs.dcm", "rs.dcm"]),
+        ([".", "a"], [".", "a"]),
+    ],
+)
+def testNamesThatTellPathsApart(paths, titles):
+    found = tellingApart(paths)
+    assert [found[path] for path in paths] == [str(Path(title)) for title in titles]
 
 
 def testEndingsInCapitals(tmp_path, capfd):

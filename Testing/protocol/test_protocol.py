@@ -59,6 +59,27 @@ def testSeparatorsAndOrderOfColumns(separator):
     assert (rule.structure, rule.measurement, rule.relation, rule.limit) == ("Brain", "DSC", ">=", 0.9)
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def testDecimalCommas(separator):
+    """As spreadsheets of many countries write numbers."""
+
+    def read(*lines: str):
+        return parseProtocol(
+            "\n".join(["Structure,Measurement,Relation,Pass,Warn,Weight", *lines])
+            .replace(",", separator)
+            .replace("^", ","),
+            "x",
+        ).rules
+
+    first, second = read("Brain,NSD_1.5mm,>=,0^9,^85,2^5", "Lens^ left,HD,<=,3,10,1")
+    assert (first.limit, first.warning, first.weight, first.measurement) == (0.9, 0.85, 2.5, "NSD_1.5mm")
+    assert (second.structure, second.limit) == ("Lens, left", 3)
+    # with a point in another number, a comma may be one of thousands
+    for lines in (("A,DSC,>=,0.9,,", "B,VolumeTest,>=,1^000,,"), ("A,DSC,>=,0.8^5,,",), ("A,HD,<=,1^000^5,,",)):
+        with pytest.raises(InputError, match=r"column Pass: '.*' is not a number"):
+            read(*lines)
+
+
 @pytest.mark.parametrize(
     "line, message",
     [
