@@ -39,7 +39,8 @@ EFFORT = (
         Definition(
             f"CentroidShift{side}", f"Shift of the centroid toward {word}", "mm", -math.inf, math.inf, "", "effort",
             OURS, Empty.COMPUTED,
-            f"How far the test's center of mass lies toward {word} of the reference's.",
+            f"How far the test's center of mass lies toward {word} of the reference's: that of the voxels, or, if "
+            "either structure is a mesh, of what the surfaces enclose.",
             lambda pair, side=side: effort.centroidShift(*pair.structuresWithInside, side), symmetric=False,
             heading=f"Center to {short}", identity=0,
             hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
