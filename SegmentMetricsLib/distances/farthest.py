@@ -48,8 +48,8 @@ PARTS_OF_WEIGHT = 8
 CHUNK, MANY = 4096, 1 << 15
 # Only above this many pieces is it worth checking whether the other boundary covers them.
 FEW_TO_COVER = 100
-# Rounding error of a distance, mm.
-ROUNDING = 2e-6
+# Rounding error of a distance, as a fraction of the acceptable gap between the bounds.
+ROUNDING = 2e-4
 # Limit of pieces cut in total, at which the bounds stay as wide as they are. Where distances toward the other side do
 # not count, pieces that touch the other boundary from there are cut in vain: only their size bounds their distances.
 MOST_PIECES, MOST_OF_SIDE = 40_000, 10_000
@@ -77,16 +77,17 @@ def farthest(
     worst = values.argmax()
     lowest, place = float(values.flat[worst]), elements.reshape(-1, 3)[worst]
     highest = lowest
+    rounding = ROUNDING * wanted
     looked, ofParents = 0, np.full(len(elements), np.inf)
     while len(elements):
         checkpoint()
         parts = [slice(first, first + MANY) for first in range(0, len(elements), MANY)]
-        bounds = np.concatenate([slowBounds(elements[part], values[part]) for part in parts])
+        bounds = np.concatenate([slowBounds(elements[part], values[part]) for part in parts]) + rounding
         np.minimum(bounds, ofParents, out=bounds)
         enough = max(lowest, known) + wanted
         # close bounds are never below the distance at a corner, on either side: try only elements they can exclude
         possible = np.flatnonzero((bounds > enough) & (np.abs(values).max(axis=1) <= enough))
-        _lower(bounds, possible, elements, nearestTriangles, covered, enough, most)
+        _lower(bounds, possible, elements, nearestTriangles, covered, enough, rounding, most)
         isPossible = bounds > enough
         looked += int(np.count_nonzero(isPossible))
         if looked > most:
@@ -108,11 +109,13 @@ def _lower(
     nearestTriangles: Callable[[np.ndarray], np.ndarray],
     covered: Callable[[np.ndarray, np.ndarray], np.ndarray] | None,
     enough: float,
+    rounding: float,
     most: int,
 ) -> None:
     """Lower the bounds (k,) in mm of elements `left` (c,), given by number, trying one method after the other.
 
-    enough: bounds need not be lower than this. The other parameters are those of farthest().
+    enough: bounds need not be lower than this, mm. rounding: error of a distance, mm. The other parameters are those of
+    farthest().
     """
     nearest = np.empty((len(elements), 3, 3))  # only rows that are written to take memory
 
@@ -120,7 +123,7 @@ def _lower(
         nonlocal left
         for first in range(0, len(left), CHUNK):
             rows = left[first : first + CHUNK]
-            bounds[rows] = np.minimum(bounds[rows], bound(rows) + ROUNDING)
+            bounds[rows] = np.minimum(bounds[rows], bound(rows) + rounding)
         left = left[bounds[left] > enough]
 
     def byOne(rows: np.ndarray) -> np.ndarray:
@@ -153,7 +156,7 @@ def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:
     longer = np.maximum(sides, np.roll(sides, -1, axis=1))
     fromOne = np.minimum(values.max(axis=1) + near, (values + longer).min(axis=1))
     fromAll = (values.sum(axis=1) + sides.sum(axis=1) - sides.min(axis=1)) / elements.shape[1]
-    return np.minimum(fromOne, fromAll) + ROUNDING
+    return np.minimum(fromOne, fromAll)
 
 
 def balancedBounds(elements: np.ndarray, nearest: np.ndarray, nearestTriangles) -> np.ndarray:

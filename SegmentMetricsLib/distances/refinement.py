@@ -37,7 +37,6 @@ distances are computed.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cached_property, partial
 
@@ -45,6 +44,7 @@ import numpy as np
 
 from ..cores import sideBySide
 from ..geometry.edges import uniqueSides
+from ..geometry.surfaces import meanLength
 from ..progress import checkpoint
 from .bounded import Bounded
 from .crossing import sizesBeyond
@@ -71,8 +71,8 @@ from .sampling import Sampler
 MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0005, 0.0015, 0.006
 # If an element bends by more than this, mm, a limit may pass between its nodes although they all lie on one side of it.
 BENT = 0.07
-# For boundaries smaller than this, mm, the errors in mm are reduced in proportion.
-SMALL = 1.0
+# For boundaries whose elements are shorter than this on average, mm, the errors in mm are reduced in proportion.
+SHORT = 0.3
 # Largest acceptable gap between the bounds of the largest distance, mm.
 LARGEST_ERROR = 0.01
 # Each segment of a contour is divided into this many elements.
@@ -120,7 +120,7 @@ class Refined:
         self.sampler = sampler
         surface = sampler.surface
         self.totalSize = float(surface.sizes.sum())
-        scale = min(1.0, math.dist(*surface.box) / SMALL)
+        scale = min(1.0, meanLength(surface) / SHORT, meanLength(sampler.target) / SHORT)
         meanError, self.percentileError, self.largestError, self.bent = (
             length * scale for length in (MEAN_ERROR, PERCENTILE_ERROR, LARGEST_ERROR, BENT)
         )

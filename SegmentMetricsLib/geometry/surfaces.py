@@ -221,6 +221,11 @@ def barycentricWeights(corners: int, subdivisions: int) -> np.ndarray:
     return weights
 
 
+def meanLength(surface: Surface) -> float:
+    """Return the length in mm of an average element: the root of the mean area of triangles."""
+    return float(surface.sizes.mean()) ** (1 / (surface.dimension - 1))
+
+
 def longestSides(surface: Surface) -> np.ndarray:
     """Return the length (m,) in mm of the longest side of every element of a boundary."""
     ends = surface.points[surface.cells]

@@ -162,13 +162,18 @@ def lengthsBeyond(one: Outline, tolerance: float) -> np.ndarray:
 
 
 def centroidShift(reference: Structure, test: Structure, side: str) -> float:
-    """Return the shift in mm of the test's centroid from the reference's toward R, L, A, P, S or I."""
-    return float((centroid(test) - centroid(reference)) @ np.array(DIRECTIONS[side], float))
+    """Return the shift in mm of the test's centroid from the reference's toward R, L, A, P, S or I.
+
+    If either is a mesh, both centroids are of what the surfaces enclose: the parts of a mask that are one voxel thin
+    weigh less by its surface than by its voxels, so that even a mask and its own mesh would differ.
+    """
+    areMasks = reference.mask is not None and test.mask is not None
+    return float((centroid(test, areMasks) - centroid(reference, areMasks)) @ np.array(DIRECTIONS[side], float))
 
 
-def centroid(structure: Structure) -> np.ndarray:
+def centroid(structure: Structure, isOfVoxels: bool) -> np.ndarray:
     """Return the LPS center of mass (3,) in mm of a structure's voxels, or of the interior of its closed surface."""
-    if structure.mask is not None:
+    if isOfVoxels:
         mask = structure.mask
         sums = [mask.voxels.sum(axis=others, dtype=np.int64) for others in ((0, 1), (0, 2), (1, 2))]
         return mask.grid.toWorld([[s @ np.arange(len(s)) / s.sum() for s in sums] + mask.low])[0]

@@ -22,7 +22,7 @@ from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touchi
 from ..geometry.cases import Positions, caseTriangles, elementPositions
 from ..geometry.closest import ClosestSurface
 from ..geometry.products import product
-from ..geometry.surfaces import Surface, eachOutwardNormals, elementCenters, outwardNormals
+from ..geometry.surfaces import Surface, eachOutwardNormals, elementCenters, meanLength, outwardNormals
 from ..geometry.triangles import closestPoints
 from ..progress import checkpoint
 
@@ -88,7 +88,7 @@ def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
 
 def _sidesAt(boundaries: BoundaryPair, test: DirectedDistances, elements: np.ndarray) -> np.ndarray:
     """Return the sides (n,) that the reference faces nearest to the centers of some elements (n,) of the test."""
-    touch = touching(float(np.sqrt(boundaries.surfaces[0].sizes.mean())))
+    touch = touching(meanLength(boundaries.surfaces[0]))
     return sidesOf(_normalsAt(boundaries.search(0), test.positionsOf(elements), touch))
 
 
@@ -146,7 +146,7 @@ def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
 def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarray:
     """Return the sides (n,) that the reference faces at all of its places nearest to LPS points (n, 3)."""
     surface, closest = boundaries.surfaces[0], boundaries.search(0)
-    touch = touching(float(np.sqrt(surface.sizes.mean())))
+    touch = touching(meanLength(surface))
     squared = closest.distances(places) ** 2 * (1 + EQUAL_SQUARES) + touch**2
     cells, owners = closest.trianglesWithin(places, squared)
     local, corners = places[owners] - closest.center, surface.corners(cells) - closest.center

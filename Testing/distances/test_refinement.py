@@ -116,6 +116,21 @@ class TestKnownShapes:
         assert found.value == pytest.approx(expected, abs=0.002)
         assert found.lower <= expected <= found.upper
 
+    @pytest.mark.parametrize("factor", [1e-2, 1e-3, 1e-4])
+    @pytest.mark.parametrize("areMeshes", [False, True])
+    def testTinyVoxels(self, factor, areMeshes):
+        """Under a microscope, too, errors are a small part of an element, however many elements there are."""
+        found = []
+        for scale in (1.0, factor):
+            pair = [fromMask(mask) for mask in blobs(3, tuple(scale * step for step in (1.5, 1.5, 3.0)))]
+            if areMeshes:
+                pair = [Surface(surface.points, surface.cells) for surface in pair]
+            found.append(converged.measure(BoundaryPair(*pair), (scale,), (95,)).directions)
+        for usual, tiny in zip(*found, strict=True):
+            for one, other in ((usual.largest, tiny.largest), (usual.percentile(95), tiny.percentile(95))):
+                assert (other.upper - other.lower) / factor <= 0.25
+                assert other / factor == pytest.approx(one, abs=0.05)
+
     def testTiltedPlaneIsExactWithoutCutting(self):
         # over a plane distances are linear, so the first nodes tell all
         points = np.array([[0.0, 0, 1], [4, 0, 3], [0, 4, 1], [4, 4, 3]])

@@ -10,7 +10,8 @@ import shapes
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.meshing import fromPolyData
-from SegmentMetricsLib.geometry.surfaces import Surface
+from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
+from SegmentMetricsLib.inputs import structureFromImage
 from SegmentMetricsLib.metrics.effort import NearContour, centroid
 from SegmentMetricsLib.structures import Structure
 
@@ -82,13 +83,24 @@ def testCentersByHand():
     found = valuesOf(compare(*boxes, EFFORT))
     assert [found[f"CentroidShift{side}"] for side in "RAS"] == pytest.approx([9.5 - 7.5, 9.5 - 7.5, 13.5 - 9.5])
     bent = fromPolyData(shapes.loops([(0, 0), (4, 0), (4, 1), (1, 1), (1, 3), (0, 3)]))
-    assert centroid(Structure("L", givenSurface=bent)) == pytest.approx(
+    assert centroid(Structure("L", givenSurface=bent), False) == pytest.approx(
         ((4 * 2 + 2 * 0.5) / 6, (4 * 0.5 + 2 * 2) / 6, 0)
     )
     base = [(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0), (1, 1, 4)]
     sides = [(0, 2, 1), (0, 3, 2), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)]
     pyramid = Surface(np.array(base, float), np.array(sides))
-    assert centroid(Structure("pyramid", givenSurface=pyramid)) == pytest.approx((1, 1, 1))
+    assert centroid(Structure("pyramid", givenSurface=pyramid), False) == pytest.approx((1, 1, 1))
+
+
+def testCenterOfMaskAndItsOwnMesh():
+    """A thick part and one that is a voxel thin, which weighs less by its surface: of both structures or of neither."""
+    voxels = np.zeros((12, 12, 24), np.uint8)
+    voxels[2:8, 2:8, 2:8] = voxels[4, 4, 8:22] = 1
+    mask, moved = (shapes.imageOf(np.roll(voxels, steps, 1), (1, 1, 2)) for steps in (0, 3))
+    meshes = [toPolyData(structureFromImage(image, "", None, 0.5).surface) for image in (mask, moved)]
+    for pair in ((mask, moved), (meshes[0], moved), (mask, meshes[1]), meshes):
+        found = valuesOf(compare(*pair, EFFORT))
+        assert [found[f"CentroidShift{side}"] for side in "RAS"] == pytest.approx([0, -3, 0], abs=1e-9)
 
 
 def testDeclaredProperties():

@@ -240,7 +240,7 @@ def testMaskAndItsOwnMesh(voxels, settings, which):
     for key in keysOf(masks, mixed):
         definition, _ = findDefinition(key)
         if key.startswith(("BIoU", "CentroidShift")):
-            continue  # points in other places, see test_bands.py; the center of voxels is not that of their surface
+            continue  # points in other places, see test_bands.py; of two masks, centers are those of voxels
         if definition.side:
             continue  # between two sides equally near, a search tells one of them
         if which == 0 and definition.key in BY_SLICES:
