@@ -44,8 +44,8 @@ EFFORT = (
         Definition(
             key=f"CentroidShift{side}", title=f"Shift of the centroid toward {word}", family="effort", source=OURS,
             unit="mm", low=-math.inf, high=math.inf, better="", empty=Empty.COMPUTED,
-            description=f"How far the test's center of mass lies toward {word} of the reference's: that of the voxels, or, "
-            "if either structure is a mesh, of what the surfaces enclose.",
+            description=f"How far the test's center of mass lies toward {word} of the reference's: that of the voxels, "
+            "or, if either structure is a mesh, of what the surfaces enclose.",
             compute=lambda pair, side=side: effort.centroidShift(*pair.structuresWithInside, side),
             symmetric=False, heading=f"Center to {short}", identity=0,
             hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
