@@ -136,5 +136,7 @@ def _newReport(task: Task) -> Report | None:
     if not task.report:
         return None
     from ..report import Report
+    from ..report.provenance import pathNames
 
-    return Report(task.title, task.settings, task.withConventions)
+    origins = pathNames(task.reference, task.test)
+    return Report(task.title, task.settings, task.withConventions, origins=origins)

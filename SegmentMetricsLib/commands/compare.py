@@ -119,6 +119,8 @@ def requireFolderForReport(options: argparse.Namespace) -> None:
 def newReport(options: argparse.Namespace, settings: Settings):
     """Return an empty report as requested by the options; its settings also select slices."""
     from ..report import Report
+    from ..report.provenance import pathNames
 
-    title = f"{options.test.name or options.test} compared with {options.reference.name or options.reference}"
-    return Report(title, settings, withConventions=options.report_conventions, patient=options.report_patient)
+    origins = pathNames(options.reference, options.test)
+    title = f"{origins[1]} compared with {origins[0]}"
+    return Report(title, settings, options.report_conventions, options.report_patient, origins)

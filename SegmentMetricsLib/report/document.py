@@ -55,12 +55,22 @@ class Report:
 
     The report contains the names and checksums of the files, but nothing that they contain about the patient. title:
     name of the case. settings: of the comparisons. withConventions: whether to show the values that other tools would
-    have reported. patient: text about the patient to include, "" for none.
+    have reported. patient: text about the patient to include, "" for none. origins: names of the files or segmentations
+    that the reference and the test are from, () if unknown. scene: name of the scene that they are in, "" for none.
     """
 
-    def __init__(self, title: str, settings: Settings, withConventions: bool = False, patient: str = ""):
+    def __init__(
+        self,
+        title: str,
+        settings: Settings,
+        withConventions: bool = False,
+        patient: str = "",
+        origins: Sequence[str] = (),
+        scene: str = "",
+    ):
         requirePlotly()
         self.title, self.withConventions, self.patient = title, withConventions, patient
+        self.origins, self.scene = tuple(origins), scene
         # reports also show every pair's per-slice profile
         self.settings = replace(settings, families=(*settings.families, "slices"))
         self.records: list[Record] = []
@@ -135,12 +145,18 @@ class Report:
         count = f"{of}{counted(len(self.records) + failures, 'structure')} compared"
         patient = f"<p>Patient: {escape(self.patient)}</p>\n" if self.patient else ""
         return (
-            f"<h1>{escape(self.title)}</h1>\n{ranking.headline()}{patient}"
+            f"<h1>{escape(self.title)}</h1>\n{ranking.headline()}{patient}{self._origins()}"
             f'<p class="soft">Contour comparison · {count} · {datetime.now().astimezone():%Y-%m-%d %H:%M %Z} · '
             f"measured as {escape(self.settings.convention)}</p>\n"
             f'<p class="notice">{escape(NO_DEVICE)}</p>'
             '<p class="notice unready">Printed before all pictures were ready: print it again in a moment.</p>'
         )
+
+    def _origins(self) -> str:
+        """Return a line that says where the reference and the test are from, "" if unknown."""
+        named = [*zip(("Reference", "Test"), self.origins), ("Scene", self.scene)]
+        found = [f"<span>{what}: <b>{escape(name)}</b></span>" for what, name in named if name]
+        return f'<p class="origins">{" ".join(found)}</p>' if found else ""
 
     def _overview(
         self, unmatched: Mapping[str, Sequence[str]], findings: Sequence[str], ranking: Ranking, isFailed: bool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -14,7 +15,7 @@ from ..files.writing import versions
 from ..fingerprints import contentHash
 from ..records import Record
 from ..settings import Settings
-from ..structures import Structure
+from ..structures import REFERENCE_AND_TEST, Structure
 from .elements import nameCell, table
 from .usedsettings import usedSettings
 
@@ -28,6 +29,14 @@ class Source(NamedTuple):
     file: str
     size: str = ""
     digest: str = ""
+
+
+def pathNames(*paths: str | os.PathLike) -> list[str]:
+    """Return short names of files or folders: the last part, and as many before it as are needed to tell them apart."""
+    parts = [Path(os.path.abspath(path)).parts for path in paths]
+    enough = (n for n in range(1, max(map(len, parts))) if len({own[-n:] for own in parts}) == len(parts))
+    count = next(enough, 1)
+    return ["/".join(own[-count:]) for own in parts]
 
 
 def sourceOf(structure: Structure) -> Source:
@@ -64,9 +73,15 @@ def provenance(
 
 
 def _files(sources: Sequence[tuple[Source, Source]]) -> str:
-    files = dict.fromkeys(source.file for pair in sources for source in pair if source.file)
-    rows = [[nameCell(Path(file).name), f"<code>{checksum(Path(file))}</code>"] for file in files]
-    return f"<h3>Input files</h3>{table(['File', 'SHA-256'], rows)}" if rows else ""
+    sidesOf: dict[str, dict[str, None]] = {}
+    for side, of in zip(REFERENCE_AND_TEST, zip(*sources)):
+        for file in dict.fromkeys(source.file for source in of if source.file):
+            sidesOf.setdefault(file, {})[side] = None
+    rows = [
+        [nameCell(Path(file).name), ", ".join(sides), f"<code>{checksum(Path(file))}</code>"]
+        for file, sides in sidesOf.items()
+    ]
+    return f"<h3>Input files</h3>{table(['File', 'Of the', 'SHA-256'], rows)}" if rows else ""
 
 
 def _contents(records: Sequence[Record], sources: Sequence[tuple[Source, Source]]) -> str:

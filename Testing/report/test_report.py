@@ -21,7 +21,7 @@ from SegmentMetricsLib.structures import Structure
 pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
 
 from SegmentMetricsLib.report import Report
-from SegmentMetricsLib.report.provenance import checksum
+from SegmentMetricsLib.report.provenance import checksum, pathNames
 
 NAME = "<script>alert('x')</script> & Ünï"
 LONG = "PTV_minus_skin_" * 8
@@ -410,6 +410,29 @@ def testColumnsOfTheOverviewAreOfOneDefinition():
     assert own[0] == "NSD" and [cell.partition("(")[2] for cell in own[1]] == ["1 mm)", "2.5 mm)", ""]
 
 
+def testItSaysWhereBothSidesAreFrom():
+    """What is not known is left out."""
+    head = Report("Case", Settings(), origins=("Observer <1>", "Observer 2"), scene="Case 7.mrb").page(None, {}, {}, ())
+    assert "Reference: <b>Observer &lt;1&gt;</b>" in head and "Test: <b>Observer 2</b>" in head
+    assert "Scene: <b>Case 7.mrb</b>" in head
+    assert "Scene: " not in Report("Case", Settings(), origins=("a", "b")).page(None, {}, {}, ())
+    assert '<p class="origins">' not in Report("Case", Settings()).page(None, {}, {}, ())
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (("case/one.nrrd", "case/two.nrrd"), ["one.nrrd", "two.nrrd"]),
+        (("a/x/seg.nrrd", "a/y/seg.nrrd"), ["x/seg.nrrd", "y/seg.nrrd"]),
+        (("a/x/seg.nrrd", "b/x/seg.nrrd"), ["a/x/seg.nrrd", "b/x/seg.nrrd"]),
+        (("a/seg.nrrd", "a/seg.nrrd"), ["seg.nrrd", "seg.nrrd"]),
+        (("one/../two/", "three"), ["two", "three"]),
+    ],
+)
+def testFilesOfOneNameAreToldByTheirFolders(paths, names):
+    assert pathNames(*paths) == names
+
+
 def testSizesOfPatches():
     from SegmentMetricsLib.report.document import _patchSize
 
@@ -441,6 +464,8 @@ def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
     text = (out / "report.html").read_text("utf-8")
     assert text.count('<section class="structure') == 2 and "Slice by slice" in text
     assert "two.nrrd compared with one.nrrd" in text and "MONAI" in text
+    assert "Reference: <b>one.nrrd</b>" in text and "Test: <b>two.nrrd</b>" in text
+    assert re.findall(r"<td>(\w+\.nrrd)</td><td>(\w+)</td>", text) == [("one.nrrd", "reference"), ("two.nrrd", "test")]
     # the value that the differences are to, and which numbers no run of the tool gives
     assert re.search(r">SegmentMetrics</t.>.*?>Anima</t.>", text, re.S) and "difference from SegmentMetrics" in text
     assert re.search(r'title="HDRFDST@95@: [^"]*in random order[^"]*">[\d.]+ mm\*', text)
@@ -486,4 +511,6 @@ def testOfABatch(tmp_path):
     given = ["batch", str(tmp_path / "cases.csv"), "--output", str(out), "--report", "--workers", "1"]
     assert __main__.main(given) == 1
     (page,) = set((out / "reports").iterdir()) - {out / "reports" / "index.html"}
-    assert page.parent == out / "reports" and "../odd/case" in page.read_text("utf-8")
+    text = page.read_text("utf-8")
+    assert page.parent == out / "reports" and "../odd/case" in text
+    assert "Reference: <b>one.nrrd</b>" in text and "Test: <b>two.nrrd</b>" in text
