@@ -10,9 +10,11 @@ from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.files.writing import fileNames
 from SegmentMetricsLib.report import Report, requirePlotly
 
+from .enumerations import Mode
 from .markup import explain
 from .parameters import settingsOf
 from .saving import askForPath
+from .segments import segmentName
 from .work import waiting
 
 # the requirement of the extra "report" in pyproject.toml
@@ -74,14 +76,30 @@ def installPlotly() -> bool:
     return True
 
 
+def origins(parameters) -> list[str]:
+    """Return the names of the chosen segmentations, reference first; of a single pair, with the names of the segments.
+
+    Two segments of a pair may have the same name, or be in the same segmentation.
+    """
+    p = parameters
+    chosen = (p.reference, p.referenceSegment), (p.test, p.testSegment)
+    if p.mode == Mode.allStructures:
+        return [node.GetName() for node, _segment in chosen]
+    text = _("{segment} of {segmentation}")
+    return [text.format(segment=segmentName(node, s), segmentation=node.GetName()) for node, s in chosen]
+
+
 def write(path: Path, parameters, outcome, logic, work) -> list[str]:
     """Write a report on the choices of a parameter node; return sentences about the pairs that are missing from it.
 
-    The report is titled after its file, because names of nodes may identify patients. outcome: the results of the same
-    choices; they are reused if they include everything that a report shows, otherwise all is measured again. logic: a
-    SegmentMetricsLogic. work: a LongWork. Raises ValueError if nothing can be compared, and OSError.
+    The report is titled after its file. outcome: the results of the same choices; they are reused if they include
+    everything that a report shows, otherwise all is measured again. logic: a SegmentMetricsLogic. work: a LongWork.
+    Raises ValueError if nothing can be compared, and OSError.
     """
-    report = Report(path.stem, settingsOf(parameters), parameters.reportConventions)
+    scene = Path(slicer.mrmlScene.GetURL() or "").name
+    report = Report(
+        path.stem, settingsOf(parameters), parameters.reportConventions, origins=origins(parameters), scene=scene
+    )
     isMeasured = outcome.comparisons is not None and outcome.settings == report.settings
     comparisons = outcome.comparisons if isMeasured else logic.compareChosen(parameters, report.settings, work)
     for number, comparison in enumerate(comparisons):

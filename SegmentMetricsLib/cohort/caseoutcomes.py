@@ -17,7 +17,7 @@ from ..pairing import pairStructures, whyNothingIsPaired
 from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.measuring import compareMatch
 from ..structures import Match, unusableOf
-from ..texts import oneLine
+from ..texts import oneLine, tellingApart
 from .cases import FAILED, OK, Task
 from .casework import comparePair, criticalsOf, readableChoices, withLabelsNamed
 from .missing import compareMissing, diagonal, isAlonePair, structureName, whatIsMissing, whichLacks
@@ -127,4 +127,6 @@ def _newReport(task: Task) -> Report | None:
         return None
     from ..report import Report
 
-    return Report(task.title, task.settings, task.withConventions)
+    titles = tellingApart([task.reference, task.test])
+    origins = (titles[task.reference], titles[task.test])
+    return Report(task.title, task.settings, task.withConventions, origins=origins)

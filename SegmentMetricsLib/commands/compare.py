@@ -123,5 +123,6 @@ def newReport(options: argparse.Namespace, settings: Settings):
     from ..report import Report
 
     titles = tellingApart([options.reference, options.test])
-    title = f"{titles[options.test]} compared with {titles[options.reference]}"
-    return Report(title, settings, withConventions=options.report_conventions, patient=options.report_patient)
+    origins = (titles[options.reference], titles[options.test])
+    title = f"{origins[1]} compared with {origins[0]}"
+    return Report(title, settings, options.report_conventions, options.report_patient, origins)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -15,7 +16,7 @@ from ..comparison import Comparison
 from ..errors import InputError
 from ..explanations import FAMILIES, ofMeasurement
 from ..findings import repeated
-from ..measurements import typeset
+from ..measurements import Measurement, typeset
 from ..metrics.places import positionText
 from ..naming import notAmong
 from ..records import Record
@@ -27,12 +28,17 @@ from . import figures
 from .elements import NO_DEVICE, badge, linkTo, page, table
 from .notices import alarms, common, failed, sentences
 from .provenance import Source, provenance, sourceOf
-from .ranking import Ranking
+from .ranking import UNJUDGED, Ranking
 from .slicepictures import slicePictures
 from .sliceviews import largestOf
 
 NOTHING = '<p class="notice">No structure is in both.</p>'
 MOST_PLACES = 10
+SOLID = "\N{NO-BREAK SPACE}"
+# Most measurements in the overview: what fits across a page of paper beside names and verdicts.
+MOST_MEASUREMENTS = 12
+# The families that the measurements of a structure begin with.
+FIRST_FAMILIES = ("boundary", "overlap")
 
 
 def requirePlotly() -> None:
@@ -41,6 +47,14 @@ def requirePlotly() -> None:
         import plotly.offline  # noqa: F401
     except ImportError as error:
         raise InputError("A report needs plotly: pip install plotly.") from error
+
+
+class Column(NamedTuple):
+    """A column of the overview: its heading, its cells as HTML, and whether any has a value."""
+
+    head: str
+    cells: list[str]
+    hasValues: bool = True
 
 
 class Part(NamedTuple):
@@ -56,12 +70,22 @@ class Report:
 
     The report contains the names and checksums of the files, but nothing that they contain about the patient. title:
     name of the case. settings: of the comparisons. withConventions: whether to show the values that other tools would
-    have reported. patient: text about the patient to include, "" for none.
+    have reported. patient: text about the patient to include, "" for none. origins: names of the files or segmentations
+    that the reference and the test are from, () if unknown. scene: name of the scene that they are in, "" for none.
     """
 
-    def __init__(self, title: str, settings: Settings, withConventions: bool = False, patient: str = ""):
+    def __init__(
+        self,
+        title: str,
+        settings: Settings,
+        withConventions: bool = False,
+        patient: str = "",
+        origins: Sequence[str] = (),
+        scene: str = "",
+    ):
         requirePlotly()
         self.title, self.withConventions, self.patient = title, withConventions, patient
+        self.origins, self.scene = tuple(origins), scene
         # reports also show every pair's per-slice profile
         self.settings = replace(settings, families=(*settings.families, "slices"))
         self.records: list[Record] = []
@@ -113,7 +137,7 @@ class Report:
         shared, own = repeated.sortedOut([record.findings for record in self.records])
         body = "\n".join(
             (
-                '<div class="front">',  # printed in landscape if a table is wide
+                '<div class="front">',
                 self._head(ranking, len(failures)),
                 failed(failures),
                 alarms(self.records, findings),
@@ -136,12 +160,18 @@ class Report:
         count = f"{of}{counted(len(self.records) + failures, 'structure')} compared"
         patient = f"<p>Patient: {escape(self.patient)}</p>\n" if self.patient else ""
         return (
-            f"<h1>{escape(self.title)}</h1>\n{ranking.headline()}{patient}"
+            f"<h1>{escape(self.title)}</h1>\n{ranking.headline()}{patient}{self._origins()}"
             f'<p class="soft">Contour comparison · {count} · {datetime.now().astimezone():%Y-%m-%d %H:%M %Z} · '
             f"measured as {escape(self.settings.convention)}</p>\n"
             f'<p class="notice">{escape(NO_DEVICE)}</p>'
             '<p class="notice unready">Printed before all pictures were ready: print it again in a moment.</p>'
         )
+
+    def _origins(self) -> str:
+        """Return a line that says where the reference and the test are from, "" if unknown."""
+        named = [*zip(("Reference", "Test"), self.origins), ("Scene", self.scene)]
+        found = [f"<span>{what}: <b>{escape(name)}</b></span>" for what, name in named if name]
+        return f'<p class="origins">{" ".join(found)}</p>' if found else ""
 
     def _overview(
         self, unmatched: Mapping[str, Sequence[str]], findings: Sequence[str], ranking: Ranking, isFailed: bool
@@ -156,12 +186,13 @@ class Report:
         missing += sentences(findings)
         if not self.records:
             return f"{'' if isFailed else NOTHING}{missing}"
-        columns = [column for definition in OVERVIEW for column in _columns(self.records, definition)]
+        columns, more = _chosen([column for definition in OVERVIEW for column in _columns(self.records, definition)])
+        if more:
+            missing = f'<p class="soft">Also measured, in the sections below: {escape(", ".join(more))}</p>{missing}'
         if ranking.judgment is not None:
-            verdict = "Verdict", list(map(badge, ranking.verdicts))
-            columns.insert(0, verdict)
-        rows = [[linkTo(n, self.records[n].name), *(cells[n] for _, cells in columns)] for n in ranking.order]
-        heads = ["Structure", *(head for head, _ in columns)]
+            columns.insert(0, Column("Verdict", list(map(badge, ranking.verdicts))))
+        rows = [[linkTo(n, self.records[n].name), *(column.cells[n] for column in columns)] for n in ranking.order]
+        heads = ["Structure", *(column.head for column in columns)]
         first = 1 if ranking.judgment is None else 2
         return f"<h2>Overview</h2>{table(heads, rows, numbers=range(first, len(heads)))}{missing}"
 
@@ -172,11 +203,12 @@ class Report:
             parts.append(_pictures(comparison, n))
         # left out in print for structures that are brief
         parts.append('<div class="full">')
-        parts.append(_places(record))
-        parts.append(_measurements(record))
+        where = [_places(record)]
         if comparison.slices:
-            parts.append("<h3>Slice by slice</h3>")
-            parts.append(_figure("chart profile", f"slices{n}", figures.profile(comparison.slices)))
+            profile = _figure("chart profile", f"slices{n}", figures.profile(comparison.slices))
+            where.append(f"<h3>Slice by slice</h3>{profile}")
+        parts.append(f'<div class="where">{"".join(f"<div>{part}</div>" for part in where if part)}</div>')
+        parts.append(_measurements(record))
         if self.withConventions:
             parts.append(_conventions(comparison))
         return "".join((*parts, "</div>"))
@@ -194,10 +226,20 @@ class Report:
         )
 
 
-def _columns(records: Sequence[Record], definition: str) -> list[tuple[str, list[str]]]:
-    """Return the columns, as headings and cells, for the measurements of the definition with this key.
+def _chosen(columns: Sequence[Column]) -> tuple[list[Column], list[str]]:
+    """Return the columns for which an overview has room, and the headings of the others."""
+    if len(columns) <= MOST_MEASUREMENTS:
+        return list(columns), []
+    # those without any value, such as of the hazard without critical structures, have the least to say
+    first = [column for column in columns if column.hasValues][:MOST_MEASUREMENTS]
+    return first, [column.head for column in columns if column not in first]
 
-    Measurements whose tolerances not all structures share are merged into one column with the tolerance in each cell.
+
+def _columns(records: Sequence[Record], definition: str) -> list[Column]:
+    """Return the columns for the measurements of the definition with this key.
+
+    Measurements whose tolerances not all structures share are merged into one column with the tolerance in each cell. A
+    unit that all numbers of a column have is in its heading.
     """
     found = [[key for key in record.measurements if definitionOf(key) == definition] for record in records]
     keys = list(dict.fromkeys(key for own in found for key in own))
@@ -206,14 +248,30 @@ def _columns(records: Sequence[Record], definition: str) -> list[tuple[str, list
     special = [[key for key in own if key not in everyones] for own in found]
     isOneColumn = "{tolerance}" in definition and len(keys) - len(everyones) > 1 and all(len(s) <= 1 for s in special)
     shown = [key for key in keys if key in everyones] if isOneColumn else keys
-    columns = [(heading(key), [_value(record.measurements.get(key)) for record in records]) for key in shown]
+    columns = [_column(heading(key), [record.measurements.get(key) for record in records]) for key in shown]
     if isOneColumn:
         cells = [
-            "".join(f"{_value(record.measurements[key])} ({heading(key).partition(' ')[2]})" for key in own)
+            "".join(
+                f"{_solid(_value(record.measurements[key]))} ({_solid(heading(key).partition(' ')[2])})" for key in own
+            )
             for record, own in zip(records, special, strict=True)
         ]
-        columns.append((definition.partition("_")[0], cells))
+        columns.append(Column(definition.partition("_")[0], cells))
     return columns
+
+
+def _column(head: str, found: Sequence[Measurement | None]) -> Column:
+    cells = [_solid(_value(one)) for one in found]
+    hasValues = any(measurement is not None and measurement.status != "undefined" for measurement in found)
+    units = {
+        cell.rpartition(SOLID)[2]
+        for cell, measurement in zip(cells, found, strict=True)
+        if measurement is not None and measurement.unit and math.isfinite(measurement.value)
+    }
+    if len(units) != 1:
+        return Column(head, cells, hasValues)
+    unit = units.pop()
+    return Column(f"{head} ({unit})", [cell.removesuffix(f"{SOLID}{unit}") for cell in cells], hasValues)
 
 
 def _pictures(comparison: Comparison, n: int) -> str:
@@ -284,7 +342,8 @@ def _patchSize(size: float, dimension: int) -> str:
 def _measurements(record: Record) -> str:
     """Return the table of all measurements by family; those by sides of the patient are in a separate table."""
     rows, family = [], None
-    for key, measurement in record.measurements.items():
+    families = list(dict.fromkeys((*FIRST_FAMILIES, *(m.family for m in record.measurements.values()))))
+    for key, measurement in sorted(record.measurements.items(), key=lambda item: families.index(item[1].family)):
         if measurement.family != family:
             family = measurement.family
             rows.append(f'<tr class="family"><th colspan="5">{escape(FAMILIES.get(family, family))}</th></tr>')
@@ -304,7 +363,7 @@ def _measurements(record: Record) -> str:
     heads = ("", "Measurement", "Value", "Reference to test", "Test to reference")
     head = "".join(f"<th{' class=number' if n > 1 else ''}>{text}</th>" for n, text in enumerate(heads))
     grouped = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    text = f'<h3>Measurements</h3><div class="scroll">{grouped}</div>'
+    text = f'<h3>Measurements</h3><div class="scroll measured">{grouped}</div>'
     if sides := sideRows(record):
         text += f"<h3>Toward the sides of the patient</h3>{table(sides[0], sides[1:], range(1, len(sides[0])))}"
     return text
@@ -312,6 +371,11 @@ def _measurements(record: Record) -> str:
 
 def _value(measurement) -> str:
     return "" if measurement is None else escape(typeset(measurement.text()))
+
+
+def _solid(text: str) -> str:
+    """Return a text that is not broken into lines."""
+    return text.replace(" ", SOLID)
 
 
 def _conventions(comparison: Comparison) -> str:
@@ -335,7 +399,7 @@ def _judged(ranking: Ranking) -> str:
                 linkTo(ranking.numbers.get(verdict.structure), verdict.structure),
                 escape(heading(verdict.rule.measurement)),
                 escape(typeset(verdict.valueText)),
-                escape(typeset(verdict.limitsText).replace(" ", "\u00a0")),
+                _solid(escape(typeset(verdict.limitsText))),
                 badge(verdict.verdict),
                 escape(typeset(verdict.reason)) + ofRule,
             ]
@@ -356,7 +420,9 @@ def _structuresHead(ranking: Ranking) -> str:
     brief = sum(map(ranking.isBrief, ranking.order))
     if not brief:
         return "<h2>Structures</h2>"
-    which = "structures that pass" if ranking.judgment is not None else "structures that agree better"
+    which = "structures that agree better"
+    if ranking.judgment is not None:
+        which = f"structures that pass{' or have no limits' if UNJUDGED in ranking.verdicts else ''}"
     return (
         f'<h2>Structures</h2><p class="soft paper">Of {which}, the pictures; all numbers are in the file.</p>'
         '<p class="noprint"><label><input type="checkbox" data-paper> Print all numbers, '

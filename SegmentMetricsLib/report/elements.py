@@ -13,8 +13,6 @@ NO_DEVICE = "SegmentMetrics is research software, not a medical device. Do not b
 CHECK_FIRST = "Check this first"
 # Tables with more columns are printed in a smaller font.
 MANY_COLUMNS = 8
-# Tables with more columns, before the sections of structures, are printed in landscape.
-MOST_COLUMNS = 12
 # Longer names, in characters, are wrapped in tables.
 LONG_NAME = 16
 # CSS classes that color the verdicts, others are gray; the words say the same.
@@ -67,8 +65,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers=(), isPro
 
     kinds = [kind for kind, isSo in (("wide", len(heads) > MANY_COLUMNS), ("prose", isProse)) if isSo]
     kind = f' class="{" ".join(kinds)}"' if kinds else ""
-    frame = "scroll across" if len(heads) > MOST_COLUMNS else "scroll"
     return (
-        f'<div class="{frame}"><table{kind}><thead>{row(list(map(escape, heads)), "th")}</thead>'
+        f'<div class="scroll"><table{kind}><thead>{row(list(map(escape, heads)), "th")}</thead>'
         f"<tbody>{''.join(row(cells, 'td') for cells in rows)}</tbody></table></div>"
     )

@@ -13,7 +13,7 @@ from ..files.writing import versions
 from ..fingerprints import contentHash
 from ..records import Record
 from ..settings import Settings
-from ..structures import Structure
+from ..structures import REFERENCE_AND_TEST, Structure
 from ..texts import counted, tellingApart
 from .elements import nameCell, table
 from .usedsettings import usedSettings
@@ -64,9 +64,16 @@ def provenance(
 
 
 def _files(sources: Sequence[tuple[Source, Source]]) -> str:
-    files = dict.fromkeys(source.file for pair in sources for source in pair if source.file)
-    rows = [[nameCell(title), f"<code>{checksum(Path(file))}</code>"] for file, title in tellingApart(files).items()]
-    return f"<h3>Input files</h3>{table(['File', 'SHA-256'], rows)}" if rows else ""
+    sidesOf: dict[str, dict[str, None]] = {}
+    for side, of in zip(REFERENCE_AND_TEST, zip(*sources)):
+        for file in dict.fromkeys(source.file for source in of if source.file):
+            sidesOf.setdefault(file, {})[side] = None
+    titles = tellingApart(sidesOf)
+    rows = [
+        [nameCell(titles[file]), ", ".join(sides), f"<code>{checksum(Path(file))}</code>"]
+        for file, sides in sidesOf.items()
+    ]
+    return f"<h3>Input files</h3>{table(['File', 'Of the', 'SHA-256'], rows)}" if rows else ""
 
 
 def _contents(records: Sequence[Record], sources: Sequence[tuple[Source, Source]]) -> str:

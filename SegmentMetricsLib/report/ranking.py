@@ -40,8 +40,9 @@ class Ranking:
         return worst(verdict.verdict for verdict in verdicts) if verdicts else UNJUDGED
 
     def isBrief(self, number: int) -> bool:
-        """Return whether to print only a structure's pictures: it passes, or without a protocol it is not the worst."""
-        return self.verdicts[number] == PASS or (self.judgment is None and number != self.worst)
+        """Return whether to print only a structure's pictures: it passes, or without a verdict it is not the worst."""
+        verdict = self.verdicts[number]
+        return verdict == PASS or (verdict in ("", UNJUDGED) and number != self.worst)
 
     def rules(self) -> list[Verdict]:
         """Return all verdicts of the protocol, the worst structures first, and for each its worst verdicts first."""

@@ -35,13 +35,13 @@ async function makeStills() {
     await new Promise((resolve) => (window.requestIdleCallback || setTimeout)(resolve));
     const isMap = place.classList.contains("map");
     const isWide = place.classList.contains("profile");
-    const size = isMap ? { width: 420, height: 420 } : isWide ? { width: 960, height: 360 } : { width: 400, height: 420 };
+    const size = isMap ? { width: 300, height: 290 } : isWide ? { width: 480, height: 300 } : { width: 300, height: 290 };
     const figure = contentOf(place.dataset.figure);
     const stills = place.nextElementSibling.children;
     for (const [number, still] of [...stills].entries()) {
       const shown = isMap ? ofSide(figure, ["reference", "test"][number]) : figure;
       const drawn = { data: shown.data, layout: { ...shown.layout, ...size }, config: { staticPlot: true } };
-      still.src = await Plotly.toImage(drawn, { format: isMap ? "png" : "svg", ...size, scale: isMap ? 1.5 : 1 });
+      still.src = await Plotly.toImage(drawn, { format: isMap ? "png" : "svg", ...size, scale: isMap ? 2 : 1 });
     }
   }
   document.body.dataset.stills = "ready";

@@ -31,7 +31,7 @@ MOST_POINTS = 2500
 # part is shown: SHOWN_DISTANCES times the largest distance, but at least the fraction LEAST_PART of the extent.
 MOST_DISTANCES, SHOWN_DISTANCES, LEAST_PART = 30, 15, 0.4
 # The window covers at least this fraction of the surfaces' extent, so that the tip of one is recognizable as a tip.
-LEAST_EXTENT = 0.25
+LEAST_EXTENT = 0.15
 # Maximum length of the scale bar in pixels.
 LONGEST_BAR = 62
 
@@ -59,7 +59,7 @@ def slicePictures(comparison: Comparison, name: str) -> str:
     if not found:
         return ""
     extent = max(float(np.max(high - low)) for low, high in (surface.box for surface in surfaces))
-    windows = [windowOf(picture, largest.distance, extent) for picture in found]
+    windows = windowsOf(found, largest.distance, extent)
     texts = [
         _figure(picture, sides, window, largest, f"{name}{picture.view.name[0]}")
         for picture, sides, window in zip(found, drawn(found, windows), windows, strict=True)
@@ -72,25 +72,42 @@ def slicePictures(comparison: Comparison, name: str) -> str:
     )
 
 
-def windowOf(picture: Picture, distance: float, extent: float) -> Window:
-    """Return the window of a picture. distance: the largest, in mm. extent: longest side of the boundaries, in mm."""
+def windowsOf(pictures: Sequence[Picture], distance: float, extent: float) -> list[Window]:
+    """Return the windows of pictures, which have the same scale.
+
+    distance: the largest, in mm. extent: longest side of the boundaries, in mm.
+    """
+    boxes = list(map(_boxOf, pictures))
+    room = np.array([ACROSS, DOWN]) - 2 * ROOM
+    scale = min(
+        float((room / np.maximum(_shown(low, high, distance), LEAST_EXTENT * extent)).min()) for low, high in boxes
+    )
+    windows = []
+    for picture, (low, high) in zip(pictures, boxes, strict=True):
+        # use the whole window, even if it is larger than the chosen part
+        shown = np.minimum(high - low, room / scale)
+        middle = np.zeros(2) if picture.end is None else picture.end / 2
+        center = np.clip(middle, low + shown / 2, high - shown / 2)
+        windows.append(Window(center, scale, bool((shown < (high - low) * (1 - 1e-9)).any())))
+    return windows
+
+
+def _boxOf(picture: Picture) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and the highest coordinates (2,) of all that a picture shows, mm from the place."""
     places = [np.zeros((1, 2)), *(line.points for lines in picture.contours for line in lines)]
     if picture.end is not None:
         places.append(picture.end[None])
     points = np.concatenate(places)
-    low, high = points.min(axis=0), points.max(axis=0)
+    return points.min(axis=0), points.max(axis=0)
+
+
+def _shown(low: np.ndarray, high: np.ndarray, distance: float) -> np.ndarray:
+    """Return the size (2,) in mm of the part of a box that is worth showing. distance: the largest, in mm."""
     sides = high - low
     whole, most = float(sides.max()), np.inf
     if distance > TIE_TOLERANCE and whole > MOST_DISTANCES * distance:
         most = max(SHOWN_DISTANCES * distance, LEAST_PART * whole)
-    shown = np.minimum(sides, most)
-    room = np.array([ACROSS, DOWN]) - 2 * ROOM
-    scale = float((room / np.maximum(shown, LEAST_EXTENT * extent)).min())
-    # use the whole window, even if it is larger than the chosen part
-    shown = np.minimum(sides, room / scale)
-    middle = np.zeros(2) if picture.end is None else picture.end / 2
-    center = np.clip(middle, low + shown / 2, high - shown / 2)
-    return Window(center, scale, bool((shown < sides * (1 - 1e-9)).any()))
+    return np.minimum(sides, most)
 
 
 def drawn(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[list[Line]]]:

@@ -22,7 +22,7 @@ from SegmentMetricsLib.texts import tellingApart
         (["/a/case/rs.dcm", "/b/case/rs.dcm"], ["a/case/rs.dcm", "b/case/rs.dcm"]),
         (["rs.dcm", "b/rs.dcm"], ["rs.dcm", "b/rs.dcm"]),
         (["a/rs.dcm", "a/rs.dcm"], ["rs.dcm", "rs.dcm"]),
-        ([".", "a"], [".", "a"]),
+        (["two/", "three"], ["two", "three"]),
     ],
 )
 def testNamesThatTellPathsApart(paths, titles):

@@ -176,7 +176,7 @@ def testReportOfAllStructures(desktop, session, tmp_path):
     session.settle(0.1)
     page = (tmp_path / "Two structures.html").read_text(encoding="utf-8")
     assert "2 structures compared" in page and "Only in the reference: C" in page
-    assert "Jones^4711" not in page, "names of nodes may be those of patients"
+    assert "Reference: <b>Jones^4711</b>" in page and f"Test: <b>{nodes[1].GetName()}</b>" in page
     session.ui.reportButton.click()  # and the dialog is canceled
     assert [path.name for path in tmp_path.iterdir()] == ["Two structures.html"]
 

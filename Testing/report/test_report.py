@@ -21,6 +21,7 @@ from SegmentMetricsLib.structures import Structure
 pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
 
 from SegmentMetricsLib.report import Report
+from SegmentMetricsLib.report.document import MOST_MEASUREMENTS
 from SegmentMetricsLib.report.provenance import checksum
 
 NAME = "<script>alert('x')</script> & Ünï"
@@ -211,36 +212,52 @@ def testSentencesHaveALineOfTheirOwnInANarrowWindow(page):
     assert page.locator("table.prose thead").is_visible() and row.locator("td").last.bounding_box()["width"] > 150
 
 
-def testWideTablesUseTheWindowAndPaperAcross(browser, tmp_path):
+def testWideTablesScrollOrFitOnPaper(browser, tmp_path):
     from SegmentMetricsLib.report.elements import page as whole
     from SegmentMetricsLib.report.elements import table
 
-    def shown(columns: int):
-        heads = [f"Volume {n}" for n in range(columns)]
-        text = table(heads, 3 * [["Organ", *["100.00 mm"] * (columns - 1)]], numbers=range(1, columns))
-        path = tmp_path / f"{columns}.html"
-        path.write_text(whole("Wide", f'<div class="front"><h2>Overview</h2>{text}</div><p>More</p>'), "utf-8")
-        opened = browser.new_page()
-        opened.goto(path.as_uri())
-        return opened
-
-    page = shown(16)
+    columns = MOST_MEASUREMENTS + 2
+    heads = ["Structure", "Volume ref.", "Volume test", *(f"HD{90 + n} (mm)" for n in range(columns - 3))]
+    cells = ["Organ", *["123.45\u00a0cm³"] * 2, *["123.45"] * (columns - 3)]
+    text = table(heads, 3 * [cells], numbers=range(1, columns))
+    path = tmp_path / "wide.html"
+    path.write_text(whole("Wide", f'<div class="front"><h2>Overview</h2>{text}</div><p>More</p>'), "utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
     frame = page.locator(".scroll")
-    for width in (1600, 1400, 1000, 480):
+    for width in (1280, 480):
         page.set_viewport_size({"width": width, "height": 900})
-        box = frame.bounding_box()
-        assert box["x"] >= 0 and box["x"] + box["width"] <= width
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         isWhole = frame.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
-        assert isWhole == (width == 1600)
-        assert (box["width"] > page.locator("h2").bounding_box()["width"] + 100) == (width >= 1400)
+        assert isWhole == (width == 1280)
     # what is told of stays in sight
     frame.evaluate("frame => { frame.scrollLeft = 1000 }")
     assert page.locator("td").first.bounding_box()["x"] == pytest.approx(frame.bounding_box()["x"], abs=1)
-    for columns, isAcross in ((16, True), (11, False)):
-        paper = shown(columns).pdf(prefer_css_page_size=True)
-        sizes = [tuple(map(float, found)) for found in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", paper)]
-        assert [width > height for width, height in sizes] == ([True, False] if isAcross else [False])
+    page.set_viewport_size({"width": 690, "height": 900})  # A4 without its margins
+    page.emulate_media(media="print")
+    assert frame.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
+    assert sizesOfPaper(page) == [pytest.approx((595, 842), abs=2)]
+    page.close()
+
+
+def sizesOfPaper(page) -> list[tuple[float, ...]]:
+    """Return width and height of the pages that are printed, in points."""
+    paper = page.pdf(prefer_css_page_size=True)
+    return [tuple(map(float, found)) for found in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", paper)]
+
+
+def testPaperHasTwoBriefStructuresOnAPage(browser, tmp_path):
+    report = Report("Case", Settings(tolerances=(1.5,)))
+    for number, radius in enumerate((14, 9, 9, 9, 9)):
+        ball, other = (structure(shapes.ball(size), f"Ball {number}") for size in (8, radius))
+        report.add(compare(ball, other, report.settings))
+    report.write(tmp_path / "report.html")
+    page = browser.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    page.wait_for_function("document.body.dataset.stills === 'ready'", timeout=120_000)
+    # the overview, the worst one on at most two, the others, and how it was measured
+    assert len(sizesOfPaper(page)) <= 1 + 2 + 2 + 1
+    page.close()
 
 
 def testSlicesAreBesideOneAnotherWhereThereIsRoom(page):
@@ -396,18 +413,58 @@ def testColumnsOfTheOverviewAreOfOneDefinition():
 
     settings = [Settings(tolerances=(t,), families=("boundary", "voxel")) for t in (1.0, 2.5)]
     records = [compare(shapes.ball(10), shapes.ball(11), one).record() for one in settings]
-    assert [heading for heading, _ in _columns(records, "HD")] == ["HD"]
-    assert [heading for heading, _ in _columns(records, "HD{percentile}")] == ["HD95"]
-    ((heading, cells),) = _columns(records, "NSD_{tolerance}mm")
-    assert heading == "NSD" and [cell.partition("(")[2] for cell in cells] == ["1 mm)", "2.5 mm)"]
+    assert [column.head for column in _columns(records, "HD")] == ["HD (mm)"]
+    (percentile,) = _columns(records, "HD{percentile}")
+    assert percentile.head == "HD95 (mm)" and all(re.fullmatch(r"\d\.\d\d", cell) for cell in percentile.cells)
+    (own,) = _columns(records, "NSD_{tolerance}mm")
+    assert own.head == "NSD" and [cell.partition("(")[2] for cell in own.cells] == ["1\u00a0mm)", "2.5\u00a0mm)"]
     # beside a tolerance that all have
     settings = [one.changed(tolerances=(2.0, *one.tolerances)) for one in settings] + [
         settings[0].changed(tolerances=2.0)
     ]
     records = [compare(shapes.ball(10), shapes.ball(11), one).record() for one in settings]
     (shared, own) = _columns(records, "NSD_{tolerance}mm")
-    assert shared[0] == "NSD 2 mm" and all(shared[1])
-    assert own[0] == "NSD" and [cell.partition("(")[2] for cell in own[1]] == ["1 mm)", "2.5 mm)", ""]
+    assert shared.head == "NSD 2 mm" and all(shared.cells)
+    assert own.head == "NSD" and [cell.partition("(")[2] for cell in own.cells] == ["1\u00a0mm)", "2.5\u00a0mm)", ""]
+
+
+def testTheUnitIsInTheHeadingWhereAllNumbersHaveIt():
+    from SegmentMetricsLib.report.document import _columns
+
+    settings = Settings(families=("boundary", "overlap"))
+    balls = [shapes.ball(radius) for radius in (2, 14)]
+    nothing = shapes.imageOf(np.zeros((60, 60, 60), np.uint8), origin=(-30, -30, -30))
+    records = [compare(*pair, settings).record() for pair in zip(balls, (balls[0], nothing), strict=True)]
+    (farthest,), (volume,) = (_columns(records, key) for key in ("HD", "VolumeReference"))
+    assert (farthest.head, farthest.cells) == ("HD (mm)", ["0.00", "inf"])
+    assert volume.head == "Volume ref." and [cell[-3:] for cell in volume.cells] == ["mm³", "cm³"]
+
+
+def testTheOverviewHasRoomForTheMainMeasurements():
+    """What no structure has a value of goes first, and what is left out is named."""
+    report = Report("Case", Settings(families="all"))
+    report.add(compare(shapes.ball(10), shapes.ball(11), report.settings))
+    text = report.page(None, {}, {}, ())
+    heads = re.findall(r"<th[^>]*>(.*?)</th>", text[text.index("<h2>Overview</h2>") :].partition("</thead>")[0])
+    assert len(heads) == 1 + MOST_MEASUREMENTS and "DSC" in heads and "MSI" in heads
+    more = re.search(r"Also measured, in the sections below: (.*?)</p>", text)[1]
+    assert more.startswith("SIS, STAR, wDice") and not set(more.split(", ")) & set(heads)
+
+
+def testMeasurementsBeginWithDistancesAndOverlap():
+    report = Report("Case", Settings())
+    report.add(compare(shapes.ball(10), shapes.ball(11), report.settings))
+    text = report.page(None, {}, {}, ())
+    assert text.index("<code>HD95</code>") < text.index("<code>DSC</code>") < text.index("<code>SignedMean</code>")
+
+
+def testItSaysWhereBothSidesAreFrom():
+    """What is not known is left out."""
+    head = Report("Case", Settings(), origins=("Observer <1>", "Observer 2"), scene="Case 7.mrb").page(None, {}, {}, ())
+    assert "Reference: <b>Observer &lt;1&gt;</b>" in head and "Test: <b>Observer 2</b>" in head
+    assert "Scene: <b>Case 7.mrb</b>" in head
+    assert "Scene: " not in Report("Case", Settings(), origins=("a", "b")).page(None, {}, {}, ())
+    assert '<p class="origins">' not in Report("Case", Settings()).page(None, {}, {}, ())
 
 
 def testSizesOfPatches():
@@ -441,6 +498,8 @@ def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
     text = (out / "report.html").read_text("utf-8")
     assert text.count('<section class="structure') == 2 and "Slice by slice" in text
     assert "two.nrrd compared with one.nrrd" in text and "MONAI" in text
+    assert "Reference: <b>one.nrrd</b>" in text and "Test: <b>two.nrrd</b>" in text
+    assert re.findall(r"<td>(\w+\.nrrd)</td><td>(\w+)</td>", text) == [("one.nrrd", "reference"), ("two.nrrd", "test")]
     # the value that the differences are to, and which numbers no run of the tool gives
     assert re.search(r">SegmentMetrics</t.>.*?>Anima</t.>", text, re.S) and "difference from SegmentMetrics" in text
     assert re.search(r'title="HDRFDST@95@: [^"]*in random order[^"]*">[\d.]+ mm\*', text)
@@ -486,4 +545,6 @@ def testOfABatch(tmp_path):
     given = ["batch", str(tmp_path / "cases.csv"), "--output", str(out), "--report", "--workers", "1"]
     assert __main__.main(given) == 1
     (page,) = set((out / "reports").iterdir()) - {out / "reports" / "index.html"}
-    assert page.parent == out / "reports" and "../odd/case" in page.read_text("utf-8")
+    text = page.read_text("utf-8")
+    assert page.parent == out / "reports" and "../odd/case" in text
+    assert "Reference: <b>one.nrrd</b>" in text and "Test: <b>two.nrrd</b>" in text

@@ -151,7 +151,7 @@ def testThinnedLinesStayNear(isClosed):
 def testWhatIsDrawnIsLessThanAFifthOfAPixelOff():
     comparison = compare(shapes.ball(24, (1, 2, 3)), shapes.ball(20))
     largest, found = views.largestOf(comparison), list(pictures(comparison).values())
-    windows = [slices.windowOf(picture, largest.distance, 50) for picture in found]
+    windows = slices.windowsOf(found, largest.distance, 50)
     for picture, window, sides in zip(found, windows, slices.drawn(found, windows), strict=True):
         for lines, shown in zip(picture.contours, sides, strict=True):
             (line,), (thin,) = lines, shown
@@ -182,14 +182,25 @@ def testALargeContourIsShownInPart():
     largest = views.largestOf(comparison)
     assert largest.distance == pytest.approx(2, abs=0.01)
     coronal = pictures(comparison)["coronal"]
-    window = slices.windowOf(coronal, largest.distance, 100)
+    (window,) = slices.windowsOf([coronal], largest.distance, 100)
     assert window.isPart and slices.ACROSS / window.scale < 50
     assert (np.abs(window.pixels(np.zeros((1, 2))) - (slices.ACROSS / 2, slices.DOWN / 2)) < 100).all()
     assert "A part of the contours." in titles(comparison)[2]
-    whole = slices.windowOf(coronal, 10.0, 100)
+    (whole,) = slices.windowsOf([coronal], 10.0, 100)
     points = whole.pixels(np.concatenate([line.points for lines in coronal.contours for line in lines]))
     assert not whole.isPart and (points >= slices.ROOM - 1e-6).all()
     assert (points <= np.array([slices.ACROSS, slices.DOWN]) - slices.ROOM + 1e-6).all()
+
+
+def testAllPlanesHaveOneScale():
+    """The one at which the longest cut is in sight, and with it a scale bar that is equally long."""
+    rod = shapes.boxMesh((0, 0, 0), (10, 10, 60)), shapes.boxMesh((0, 0, 0), (10, 10, 64))
+    comparison = compare(*rod, Settings(tolerances=(1.0,)))
+    windows = slices.windowsOf(list(pictures(comparison).values()), 4.0, 64.0)
+    assert len({window.scale for window in windows}) == 1
+    assert windows[0].scale == pytest.approx((slices.DOWN - 2 * slices.ROOM) / 64)
+    bars = {path.get("d") for path in parsed(comparison).iter("path") if path.get("class") == "bar"}
+    assert len(bars) == 1
 
 
 @pytest.mark.parametrize("scale", [0.013, 0.5, 1.0, 3.3, 62.0, 700.0])

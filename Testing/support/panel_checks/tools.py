@@ -83,7 +83,10 @@ def checkReport(session: Session) -> None:
     assert session.panel.report(path)
     page = path.read_text(encoding="utf-8")
     assert "<title>Case 1: contour comparison</title>" in page and f"{STRUCTURE}</summary>" not in page
-    assert "Slice by slice" in page and "Plastimatch" not in page and "Observer two" not in page
+    assert "Slice by slice" in page and "Plastimatch" not in page
+    names = [f"{STRUCTURE} of {node.GetName()}" for node in session.nodes]
+    assert [f"{what}: <b>{name}</b>" in page for what, name in zip(("Reference", "Test"), names)] == [True, True]
+    assert "Scene: " not in page, "it has not been saved"
     assert "exceeds 3 mm" in page, "with what the protocol says"
     assert str(path) in ui.messageLabel.text
     ui.reportConventionsCheckBox.click()
