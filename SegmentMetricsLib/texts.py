@@ -45,7 +45,7 @@ def inAnyCase(given: str, names: Iterable[str]) -> str:
 
 def tellingApart(paths: Iterable[str | Path]) -> dict[str | Path, str]:
     """Return names for paths in messages, by path: the last part of each, or as many as no other path ends with."""
-    parts = {path: Path(path).absolute().parts for path in paths}
+    parts = {path: Path(path).parts or Path.cwd().parts[-1:] for path in paths}
 
     def ending(path: str | Path) -> tuple[str, ...]:
         others = [other for other in parts.values() if other != parts[path]]
