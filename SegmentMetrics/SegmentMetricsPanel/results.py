@@ -272,7 +272,9 @@ def notCompared(outcome) -> list[str]:
         if outcome.unmatched.get(side):
             remarks.append(sentence.format(names=", ".join(outcome.unmatched[side])))
     remarks += outcome.findings
-    remarks += [f"{name}: {reason}" for name, reason in outcome.failures.items()]
+    for reason in dict.fromkeys(outcome.failures.values()):
+        names = [name for name, own in outcome.failures.items() if own == reason]
+        remarks.append(f"{', '.join(names)}: {reason}")
     if outcome.judgment and notJudged(outcome):
         remarks.append(_("Not evaluable: {names}.").format(names=notJudged(outcome)))
     return remarks
