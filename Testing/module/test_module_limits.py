@@ -188,6 +188,17 @@ def testThePanelStaysNarrow(session, scale):
     session.ui.advancedGroupBox.collapsed = True
 
 
+def testResultsDoNotWidenThePanel(session):
+    from desktop import photographs
+
+    top = session.ui.inputsSection.parent()
+    with photographs.fontScale():
+        choose(session, *twoBoxes())
+        session.apply()
+        session.settle(0.1)
+        assert top.minimumSizeHint.width() <= 300
+
+
 def testFarApart(session):
     nodes = twoBoxes()
     transform = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
