@@ -202,59 +202,78 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
         return mrml.compareSegmentations(*arguments, **options)
 
-    def measure(self, parameters, work):
+    def measure(self, parameters, work, isPartWanted=True):
         """Run the comparison that the parameter node describes and return its Outcome, stored in a table node.
 
-        work: a LongWork.
+        work: a LongWork. isPartWanted: whether to keep what is finished if the work is stopped; raises Cancelled if
+        not, and if nothing is.
         """
         from SegmentMetricsPanel.editedpairs import choicesOf
         from SegmentMetricsPanel.enumerations import Mode
-        from SegmentMetricsPanel.parameters import settingsOf
+        from SegmentMetricsPanel.parameters import protocolOf, settingsOf
 
         from SegmentMetricsLib.mrml import outcomes
+        from SegmentMetricsLib.progress import Cancelled
+        from SegmentMetricsLib.protocol.measuring import measuredFor
 
-        p, settings = parameters, settingsOf(parameters)
-        comparisons = self.compareChosen(p, settings, work)
-        judgment = self.judge(p, comparisons, work)
-        for number, comparison in enumerate(comparisons):
-            work.report(number, len(comparisons), comparison.reference.name)
-            work.run(comparison.record)  # finding the worst places in large structures is slow; the result is cached
+        p, settings, protocol = parameters, settingsOf(parameters), protocolOf(parameters)
+        measured = []
+
+        def inFull(compare):
+            """Return a comparison with all that is shown of it, so that it is finished when the next is stopped."""
+            comparison = compare()
+            comparison.record()  # finding the worst places in large structures is slow; the result is cached
+            if protocol is not None:
+                measured.append(measuredFor(comparison, protocol))
+            return comparison
+
+        comparisons = self.compareChosen(p, settings, work, inFull)
+        if comparisons.wasStopped and not (isPartWanted and work.isWanted()):
+            raise Cancelled
+        judgment = self.judge(p, comparisons, measured)
         if p.mode == Mode.allStructures:
             return outcomes.keepAll(comparisons, p.reference, p.test, settings, judgment=judgment, choices=choicesOf(p))
         return outcomes.keepPair(comparisons[0], judgment=judgment)
 
-    def compareChosen(self, parameters, settings, work) -> list:
-        """Compare the segments chosen in the parameter node and return Comparisons. work: a LongWork."""
+    def compareChosen(self, parameters, settings, work, inFull=lambda compare: compare()) -> list:
+        """Compare the segments chosen in the parameter node and return Comparisons.
+
+        work: a LongWork. inFull: called in its thread with a function that compares two segments; returns the result.
+        """
         from SegmentMetricsPanel.editedpairs import choicesOf
         from SegmentMetricsPanel.enumerations import Mode
 
         from SegmentMetricsLib.mrml import Comparisons
 
+        def run(compare):
+            return work.run(lambda: inFull(compare))
+
         p = parameters
         if p.mode == Mode.allStructures:
             return self.compareSegmentations(
-                p.reference, p.test, settings, progress=work.report, run=work.run, choices=choicesOf(p)
+                p.reference, p.test, settings, progress=work.report, run=run, choices=choicesOf(p)
             )
         pair = (p.reference, p.referenceSegment, p.test, p.testSegment)
-        return Comparisons([self.compareSegments(*pair, settings, run=work.run, by="ID")])
+        return Comparisons([self.compareSegments(*pair, settings, run=run, by="ID")])
 
-    def judge(self, parameters, comparisons, work):
-        """Return the Judgment of Comparisons by the chosen protocol, or None without a protocol."""
+    @staticmethod
+    def judge(parameters, comparisons, measured):
+        """Return the Judgment of Comparisons by the chosen protocol, or None without a protocol.
+
+        measured: what it needs of every comparison, as measuredFor() returns it.
+        """
         from SegmentMetricsPanel.enumerations import Mode
         from SegmentMetricsPanel.parameters import protocolOf
 
         from SegmentMetricsLib.protocol.judgment import judgeCase
-        from SegmentMetricsLib.protocol.measuring import measuredFor
 
         protocol = protocolOf(parameters)
         if protocol is None:
             return None
-        measured = []
-        for number, comparison in enumerate(comparisons):
-            work.report(number, len(comparisons), comparison.reference.name)
-            measured.append(work.run(lambda comparison=comparison: measuredFor(comparison, protocol)))
         isWhole = parameters.mode == Mode.allStructures
-        return judgeCase(protocol, measured, comparisons.unmatched, isWhole, comparisons.failures)
+        # the last one may have been finished when the work was stopped
+        ofEach = measured[: len(comparisons)]
+        return judgeCase(protocol, ofEach, comparisons.unmatched, isWhole, comparisons.failures)
 
     @staticmethod
     def loadSample() -> list:

@@ -29,7 +29,7 @@ from .quantities.similarity import inSlices
 from .quantities.slices import profileOf
 from .records import Record
 from .settings import Settings, asSettings
-from .structures import Structure, dimensionOf
+from .structures import SEGMENTATION, Structure, dimensionOf
 
 if TYPE_CHECKING:
     from .conventions.evaluation import Reported
@@ -244,7 +244,8 @@ def _hint(given) -> str:
 
 
 def describe(structure: Structure) -> dict:
-    """Return the name, file and volume (area) of a structure, for files."""
+    """Return the name, file and volume (area) of a structure, for files, and of a segment its segmentation's name."""
     volume = 0.0 if structure.isEmpty else structure.surface.volume
     key = "volumeMm3" if structure.dimension == 3 else "areaMm2"
-    return {"name": structure.name, "file": structure.file, key: finite(volume)}
+    node = {SEGMENTATION: structure.source[SEGMENTATION]} if SEGMENTATION in structure.source else {}
+    return {"name": structure.name, "file": structure.file, key: finite(volume), **node}

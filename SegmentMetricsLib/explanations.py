@@ -75,8 +75,9 @@ def ofMeasurement(measurement: Measurement) -> str:
     if measurement.reason:
         lines.append(f"Here: {measurement.reason}.")
     if measurement.lower is not None and measurement.status == "ok":
-        bounds = " and ".join(rounded(bound, 4) for bound in (measurement.lower, measurement.upper))
-        lines.append(f"Here: between {bounds} {measurement.unit}".rstrip() + ".")
+        bounds = dict.fromkeys(rounded(bound, 4) for bound in (measurement.lower, measurement.upper))
+        between = "between " if len(bounds) > 1 else ""
+        lines.append(f"Here: {between}{' and '.join(bounds)} {measurement.unit}".rstrip() + ".")
     lines.append(f"Source: {measurement.source}")
     return "\n".join(lines)
 

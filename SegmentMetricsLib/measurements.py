@@ -153,12 +153,13 @@ def withUnit(value: float, unit: str) -> str:
 def fixed(value: float, unit: str) -> str:
     """Return a number with the decimal places of its unit, so that all numbers of a column have the same.
 
-    A number that is not 0 but would be shown as 0 becomes "< 0.01" or "> -0.01".
+    A number that is not 0 but would be shown as 0 becomes "< 0.01". A negative one is shown to its first digit, such as
+    "-0.003": hardly anybody reads "> -0.01" as small.
     """
     decimals = decimalsOf(unit)
     if _isSeen(value, unit) or abs(value) <= (LEAST_LENGTH if unit in LENGTHS else LEAST):
         return rounded(value, decimals)
-    return f"< {0.1**decimals:.{decimals}f}" if value > 0 else f"> -{0.1**decimals:.{decimals}f}"
+    return f"< {0.1**decimals:.{decimals}f}" if value > 0 else rounded(value, -math.floor(math.log10(-value)))
 
 
 def decimalsOf(unit: str) -> int:

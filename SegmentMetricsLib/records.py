@@ -13,18 +13,19 @@ from .metrics.similarity import Similarity
 from .metrics.slices import SliceRow
 from .naming import pairTitle
 from .settings import PRESETS
+from .structures import SEGMENTATION
 
 
 @dataclass(frozen=True)
 class Record:
     """All numbers of one pair and their context, without the geometry.
 
-    reference, test: name, file and volume of the structures. grid: the grid on which overlap was counted, None if it
-    was not. surface: the kind of the measured surfaces. method: how distances were computed, "" if none were.
-    worstPlaces: where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence.
-    similarity: the slice-by-slice agreement of the contours, None if it was not measured. slices: the per-slice
-    profile, () if it was not requested or does not exist. extent: a description of the common extent, None if the whole
-    structures were compared.
+    reference, test: name, file and volume of the structures, and the name of a segment's segmentation. grid: the grid
+    on which overlap was counted, None if it was not. surface: the kind of the measured surfaces. method: how distances
+    were computed, "" if none were. worstPlaces: where the boundaries lie farther apart than the first tolerance.
+    summary: the outcome in one sentence. similarity: the slice-by-slice agreement of the contours, None if it was not
+    measured. slices: the per-slice profile, () if it was not requested or does not exist. extent: a description of the
+    common extent, None if the whole structures were compared.
     """
 
     reference: Mapping
@@ -104,6 +105,15 @@ class Record:
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError("This is not a comparison that SegmentMetrics saved.") from error
+
+
+def identityOf(pair) -> list[str]:
+    """Return the names of the two structures, then where they are from: their files, or the segmentations of segments.
+
+    pair: a Record, or another object with the mappings `reference` and `test`.
+    """
+    both = (pair.reference, pair.test)
+    return [*(one["name"] for one in both), *(str(one["file"] or one.get(SEGMENTATION, "")) for one in both)]
 
 
 def _measurement(key: str, data: Mapping, convention: str) -> Measurement:

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
+# What whereToSet() returns; names of structures in it may contain parentheses. First with a place in the panel.
+_PLACES = (
+    (re.compile(r"\(--(?:(?!\(--).)*?; in Python (?:(?!\(--).)*?; in Slicer ([^()]*)\)"), r"(\1)"),
+    (re.compile(r"\(--[^()]*; in Python [^()]*\)"), "(in scripts only)"),
+)
+
 
 def whereToSet(option: str, argument: str, panel: str = "") -> str:
     """Return the places where a setting can be changed, in parentheses, to end a piece of advice.
@@ -11,3 +19,10 @@ def whereToSet(option: str, argument: str, panel: str = "") -> str:
     """
     places = [option, f"in Python {argument}", *([f"in Slicer {panel}"] if panel else [])]
     return f"({'; '.join(places)})"
+
+
+def inPanel(text: str) -> str:
+    """Return a text for users of Slicer's panel: of the places that whereToSet() names, only that in the panel."""
+    for pattern, replacement in _PLACES:
+        text = pattern.sub(replacement, text)
+    return text

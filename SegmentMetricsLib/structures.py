@@ -28,6 +28,8 @@ WITHOUT_INSIDE = "the surface of the {which} {why}, so it has no inside"
 WITHOUT_LABELS = "withoutLabels"
 # The labels of an image, if the (empty) structure stands for a label that does not occur in it.
 WITHOUT_LABEL = "withoutLabel"
+# The name of the segmentation node that a segment was read from.
+SEGMENTATION = "segmentation"
 # The terminology entry of a segment, as Slicer writes it.
 TERMINOLOGY = "terminology"
 # A fingerprint of the patient's ID, and remarks from reading the file.

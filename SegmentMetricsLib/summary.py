@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from .errors import Cause
+from .findings.kinds import Kind
+from .findings.recognition import asFinding
 from .measurements import Measurement
 from .metrics.places import mostlyToward
 from .records import Record
@@ -36,9 +38,9 @@ SAME_VOLUME = 0.005
 def sentence(pair: Comparison | Record) -> str:
     """Return the outcome of a comparison in a sentence that a clinician reads at a glance.
 
-    As far as it was measured: how far apart the contours are, how much lies within the first tolerance, which one is
-    larger, and where the test is over- or under-contoured. A Record keeps the sentence of its comparison, because the
-    directions need the geometry.
+    As far as it was measured: how much the contours overlap, how far apart they are, how much lies within the first
+    tolerance, which one is larger, and where the test is over- or under-contoured. A Record keeps the sentence of its
+    comparison, because the directions need the geometry.
     """
     if isinstance(pair, Record) and pair.summary:
         return pair.summary
@@ -70,8 +72,10 @@ def _isIdentical(measurements: Mapping[str, Measurement]) -> bool:
 
 
 def _closeness(measurements: Mapping[str, Measurement]) -> str:
-    """Return the closeness of the contours in words: "HD95 3.2 mm, 94 % of the surface within 2 mm"."""
+    """Return the closeness of the contours in words: "DSC 0.87, HD95 3.2 mm, 94 % of the surface within 2 mm"."""
     parts = []
+    if (dice := _value(measurements, "DSC")) is not None:
+        parts.append(f"DSC {_fraction(dice)}")
     distance = next((key for key in measurements if re.fullmatch(r"HD[\d.]+", key)), "HD")
     if _value(measurements, distance) is not None:
         parts.append(f"{distance} {_millimeters(measurements[distance].value)}")
@@ -79,9 +83,6 @@ def _closeness(measurements: Mapping[str, Measurement]) -> str:
         share, tolerance = found
         what = "contour" if _isPlanar(measurements) else "surface"
         parts.append(f"{_percent(share)} of the {what} within {tolerance} mm")
-    if not parts and (dice := _value(measurements, "DSC")) is not None:
-        # truncated, not rounded: 1.00 is reserved for identical voxels
-        parts.append(f"Dice {int(dice * 100 + 1e-9) / 100:.2f}")
     return ", ".join(parts)
 
 
@@ -108,7 +109,12 @@ def _difference(pair) -> str:
 
 
 def _contoured(pair) -> str:
-    """Return where the test is beyond the tolerance: "over-contoured mostly inferiorly"; "" if hardly anywhere."""
+    """Return where the test is beyond the tolerance: "over-contoured mostly inferiorly"; "" if hardly anywhere.
+
+    Of contours that do not overlap at all, neither is a correction of the other, so that no direction helps.
+    """
+    if any(asFinding(finding).kind == Kind.NO_OVERLAP for finding in pair.findings):
+        return ""
     over, under = (_withParameter(pair.measurements, f"{which}Fraction_") for which in ("Over", "Under"))
     if over is None or under is None:
         return ""
@@ -159,6 +165,13 @@ def _millimeters(value: float) -> str:
     if value < 0.05:
         return "below 0.1 mm"
     return f"{value:.0f} mm" if value >= 99.95 else f"{value:.1f} mm"
+
+
+def _fraction(share: float) -> str:
+    """Return a fraction with two decimal places; only 1 is shown as 1.00 and only 0 as 0."""
+    if share <= 1e-9:
+        return "0"
+    return "1.00" if share >= 1 - 1e-9 else f"{min(max(share, 0.01), 0.99):.2f}"
 
 
 def _percent(share: float) -> str:

@@ -16,8 +16,10 @@ from .records import Record
 from .registry import REGISTRY, findDefinition
 from .texts import commaSeparated, counted, oneLine
 
-# Keys of the definitions that an overview of many structures shows if measured, in their order.
-OVERVIEW = tuple(definition.key for definition in REGISTRY if definition.isMain)
+# Keys of the definitions that an overview of many structures shows if measured, in their order: first what clinicians
+# look for, as a narrow panel shows only three or four columns, then the others in the order of the registry.
+FIRST = ("DSC", "HD{percentile}", "NSD_{tolerance}mm", "HD")
+OVERVIEW = (*FIRST, *(definition.key for definition in REGISTRY if definition.isMain and definition.key not in FIRST))
 # Short names of slice columns that are not in the registry, whose definitions have their own.
 HEADINGS_OF_SLICES = {"AreaReference": "Area ref.", "AreaTest": "Area test", "AreaDifference": "Area diff."}
 LONGEST_NAME = 28
@@ -132,6 +134,12 @@ def definitionOf(key: str) -> str:
     return found.definition.key if found else ""
 
 
+def overviewKeys(keys: Iterable[str]) -> list[str]:
+    """Return those keys of measurements that an overview of many structures shows, in its order."""
+    main = [key for key in keys if definitionOf(key) in OVERVIEW]
+    return sorted(main, key=lambda key: OVERVIEW.index(definitionOf(key)))
+
+
 def multiLabelTable(multiLabel: MultiLabel) -> str:
     """Return the overlap of all labels, one measurement per line, with the reason where there is no value."""
     rows = [["", "All labels together", "value"]]
@@ -146,7 +154,7 @@ def overviewTable(records: Sequence[Record], width: int | None = None) -> str:
     width: as for aligned().
     """
     common = set.intersection(*(set(record.measurements) for record in records))
-    keys = [key for key in records[0].measurements if definitionOf(key) in OVERVIEW and key in common]
+    keys = overviewKeys(key for key in records[0].measurements if key in common)
     rows = [["Structure", *(heading(key) for key in keys)]]
     for record in records:
         rows.append([shortenedName(record.name, LONGEST_NAME), *(record.measurements[key].text() for key in keys)])

@@ -36,7 +36,8 @@ class Attempts:
     def apply(self, isRepeated: bool = False) -> bool:
         """Run the chosen comparison and show its outcome. Returns True on success, else the panel shows the reason.
 
-        isRepeated: whether this is an automatic update, which keeps the structure that is shown in detail.
+        isRepeated: whether this is an automatic update, which keeps the structure that is shown in detail. If the user
+        stops the comparison, the structures that are finished are shown, or after an automatic update those before.
         """
         panel = self.panel
         panel.inputs.settle()
@@ -47,17 +48,21 @@ class Attempts:
 
         def measure(work):
             try:
-                return self.logic.measure(parameters, work)
+                return self.logic.measure(parameters, work, isPartWanted=not isRepeated)
             except Cancelled:
                 if panel.parameters is parameters:
                     parameters.autoUpdate = False
                 raise
 
-        outcome = self._attempt(measure, _("The comparison was stopped."))
+        stopped = _("The comparison was stopped.")
+        outcome = self._attempt(measure, stopped)
         if panel.parameters is not parameters:  # the scene was closed meanwhile
             return False
         if outcome is not None:
             panel.take(outcome, isRepeated)
+            if outcome.comparisons.wasStopped:
+                parameters.autoUpdate = False
+                panel.notice = stopped
         panel.showOutcome()
         return outcome is not None
 

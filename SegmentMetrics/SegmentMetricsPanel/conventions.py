@@ -20,7 +20,7 @@ from SegmentMetricsLib.settings import OWN_CONVENTION
 from .buttons import ExplainedButton
 from .freshness import outOfDate
 from .markup import explain
-from .saving import askForPath
+from .saving import askForPath, suggested
 from .sorting import SortableTable, sortable
 
 ROLE = "conventions"
@@ -134,7 +134,8 @@ class Conventions:
         qt.QApplication.clipboard().setText(pasteable(self.table.texts()))
 
     def onExport(self, _checked=False) -> None:
-        path = askForPath(self.ui.conventionsExportButton, _("Export"), "conventions.csv", _("Table (*.csv)"))
+        suggestion = suggested("conventions", *self.shown[:2])
+        path = askForPath(self.ui.conventionsExportButton, _("Export"), suggestion, _("Table (*.csv)"))
         if path:
             with slicer.util.tryWithErrorDisplay(_("The table could not be written.")):
                 self.export(path)

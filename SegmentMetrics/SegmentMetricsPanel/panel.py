@@ -9,6 +9,7 @@ from slicer.util import VTKObservationMixin
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.mrml import folders, outcomes
 from SegmentMetricsLib.mrml.leftovers import Leftovers
+from SegmentMetricsLib.settinglocations import inPanel
 from SegmentMetricsLib.structures import REFERENCE_AND_TEST
 
 from .attempts import Attempts
@@ -332,7 +333,7 @@ class Panel(VTKObservationMixin):
             self.results.invite(not self.whyNot())
         problems = (self.map.problem, self.hazard.problem, self.plot.problem)
         message = next(filter(None, (self.notice, self.inputs.mistake(), self.whyNotSettings(), *problems)), "")
-        self.ui.messageLabel.text = message
+        self.ui.messageLabel.text = inPanel(message)
         self.ui.messageLabel.visible = bool(message)
 
     def pairNumber(self) -> int:

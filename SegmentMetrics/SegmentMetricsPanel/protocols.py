@@ -10,7 +10,6 @@ from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib import explanations, tables
 from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.files.writing import VERDICTS_FILE
 from SegmentMetricsLib.measurements import typeset
 from SegmentMetricsLib.mrml import tableFromProtocol
 from SegmentMetricsLib.mrml.protocols import allProtocols
@@ -23,7 +22,7 @@ from SegmentMetricsLib.report.ranking import UNJUDGED, severity, worstFirst
 
 from .buttons import ExplainedButton
 from .markup import escaped, explain
-from .saving import askForFile, askForPath
+from .saving import askForFile, askForPath, suggested
 from .sorting import SortableTable
 
 # Light colors for dark text; the words say the same.
@@ -109,12 +108,13 @@ class Verdicts:
     def __init__(self, ui):
         self.ui = ui
         self.table = SortableTable(ui.protocolTable)
-        self.judgment = None
+        self.judgment, self.outcome = None, None
         self.button = ExplainedButton(ui.verdictsButton)
         ui.verdictsButton.connect("clicked(bool)", self.onExport)
 
     def show(self, outcome, number: int) -> None:
         """Show the verdicts on an outcome and on one of its pairs, or nothing if it was not judged."""
+        self.outcome = outcome
         self.judgment = judgment = outcome.judgment if outcome is not None else None
         structure = ofStructure(judgment, outcome.records[number].name) if judgment and outcome.records else None
         for widget in (self.ui.judgmentLabel, self.ui.protocolTable, self.ui.verdictsButton):
@@ -135,7 +135,8 @@ class Verdicts:
         self.button.enable(problem)
 
     def onExport(self, _checked=False) -> None:
-        path = askForPath(self.ui.verdictsButton, _("Save verdicts"), VERDICTS_FILE, _("Table (*.csv)"))
+        suggestion = suggested("verdicts", self.outcome)
+        path = askForPath(self.ui.verdictsButton, _("Save verdicts"), suggestion, _("Table (*.csv)"))
         if path:
             with slicer.util.tryWithErrorDisplay(_("The verdicts could not be written.")):
                 self.export(path)
@@ -176,24 +177,33 @@ def notJudged(outcome) -> str:
 
 def listed(structure: Mapping) -> tuple:
     """Return headings, rows and heading tips of the table of a structure's rules."""
-    headings = [_("Limit"), _("Value"), _("Verdict")]
-    tips = [_("What the protocol asks for."), _("What was measured."), _("Hover over a row to read why.")]
+    headings = [_("Metric"), _("Value"), _("Limit (warn)"), _("Verdict")]
+    tips = [
+        _("What the protocol judges, and the tool whose number it is if the protocol names one."),
+        _("What was measured."),
+        _("The limit, and the looser one up to which there is only a warning."),
+        _("Hover over a row to read why."),
+    ]
     rows = []
     for rule in structure["rules"]:
-        limits, value = ruleOf(rule), rule["value"]
+        limits, value, verdict = ruleOf(rule), rule["value"], rule["verdict"]
         unit = rule["unit"] or unitOf(limits, None)
-
-        def within(limit: float, limits=limits, unit=unit) -> str:
-            return typeset(limitText(limits, limit, unit))
-
-        limit = f"{tables.heading(limits.measurement)} {SIGNS[limits.relation]}{within(limits.limit)}"
+        metric = f"{tables.heading(limits.measurement)}\n{limits.convention}".strip()
+        limit, shownUnit = bounds(limits, unit)
+        # only the limit has the unit, to leave room for the tool's name
+        text = "-" if value is None else valueText(limits, value, unit).removesuffix(shownUnit)
         tip = "\n".join(filter(None, (typeset(rule["reason"]), limits.source)))
-        if limits.warning is not None:
-            tip = "\n".join((tip, _("A warning up to {limit}.").format(limit=within(limits.warning))))
-        text = "-" if value is None else typeset(valueText(limits, value, unit))
-        verdict = rule["verdict"]
-        rows.append([(limit, limit, tip), (text, value, tip), (verdict, verdict, tip, COLORS[verdict])])
+        texts = (metric, metric), (text, value), (typeset(f"{limit}{shownUnit}"), limits.limit), (verdict, verdict)
+        rows.append([(*cell, tip) for cell in texts[:-1]] + [(*texts[-1], tip, COLORS[verdict])])
     return headings, rows, tips
+
+
+def bounds(rule, unit: str) -> tuple[str, str]:
+    """Return the limit of a rule, the looser one in parentheses, and their unit: "≤ 5.1 (19.2)" and " mm"."""
+    limit, *looser = (limitText(rule, n, unit) for n in (rule.limit, rule.warning) if n is not None)
+    number, space, shownUnit = limit.partition(" ")
+    more = "".join(f" ({text.partition(' ')[0]})" for text in looser)
+    return f"{SIGNS[rule.relation]}{number}{more}", f"{space}{shownUnit}"
 
 
 def verdictCell(judgment: Mapping, name: str) -> tuple:
@@ -203,7 +213,7 @@ def verdictCell(judgment: Mapping, name: str) -> tuple:
     if structure is None:
         return UNJUDGED, str(severity(UNJUDGED)), _("The protocol has no rule for this structure.")
     verdict = structure["verdict"]
-    return verdict, str(severity(verdict)), structure["reason"], COLORS[verdict]
+    return verdict, str(severity(verdict)), typeset(structure["reason"]), COLORS[verdict]
 
 
 def badge(verdict: str) -> str:

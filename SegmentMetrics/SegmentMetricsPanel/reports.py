@@ -8,11 +8,13 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.files.writing import fileNames
+from SegmentMetricsLib.progress import Cancelled
+from SegmentMetricsLib.protocol.measuring import measuredFor
 from SegmentMetricsLib.report import Report, requirePlotly
 
 from .enumerations import Mode
 from .markup import explain
-from .parameters import settingsOf
+from .parameters import protocolOf, settingsOf
 from .saving import askForPath
 from .segments import segmentName
 from .work import waiting
@@ -102,10 +104,15 @@ def write(path: Path, parameters, outcome, logic, work) -> list[str]:
     )
     isMeasured = outcome.comparisons is not None and outcome.settings == report.settings
     comparisons = outcome.comparisons if isMeasured else logic.compareChosen(parameters, report.settings, work)
+    if comparisons.wasStopped and not isMeasured:
+        raise Cancelled
+    protocol, measured = protocolOf(parameters), []
     for number, comparison in enumerate(comparisons):
         work.report(number, len(comparisons), comparison.reference.name)
         work.run(lambda comparison=comparison: report.add(comparison))
-    judgment = logic.judge(parameters, comparisons, work)
+        if protocol is not None:
+            measured.append(work.run(lambda comparison=comparison: measuredFor(comparison, protocol)))
+    judgment = logic.judge(parameters, comparisons, measured)
     c = comparisons
     work.run(lambda: report.write(path, judgment, c.unmatched, c.failures, c.findings))
     missing = _("{name} is not in it: {reason}")

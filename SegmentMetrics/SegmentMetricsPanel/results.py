@@ -1,5 +1,6 @@
 """The table of measurements, which can be copied and exported."""
 
+import math
 import re
 from pathlib import Path
 
@@ -12,16 +13,20 @@ from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.files import writing
 from SegmentMetricsLib.findings.search import split
 from SegmentMetricsLib.measurements import fixed, typeset
+from SegmentMetricsLib.settinglocations import inPanel
 from SegmentMetricsLib.settings import OWN_CONVENTION
+from SegmentMetricsLib.structures import SEGMENTATION
 from SegmentMetricsLib.texts import commaSeparated
 
 from .buttons import ExplainedButton
 from .markup import breakable, escaped
 from .protocols import notJudged, orderOf, verdictCell
-from .saving import askForPath
+from .saving import askForPath, suggested
 from .sorting import SortableTable, sortable
 
 ALARM = "⚠"
+# The families that the tables of one pair begin with.
+FIRST_FAMILIES = ("boundary", "overlap")
 
 
 class Results:
@@ -57,7 +62,7 @@ class Results:
         if records:
             record = records[number]
             name = f"<b>{breakable(record.name)}</b>{escaped(asWhom(record))}"
-            self.ui.summaryLabel.text = f"{name}: {escaped(typeset(record.summary))}"
+            self.ui.summaryLabel.text = f"{name}: {escaped(worded(record.summary))}"
         elif outcome is not None:
             self.ui.summaryLabel.text = _("There is no structure that both segmentations have.")
         self._showFindings(records, notCompared(outcome) if outcome is not None and outcome.isOfAll else [])
@@ -121,12 +126,16 @@ class Results:
             self.onPair(number)
 
     def copy(self, _checked=False) -> None:
-        """Copy the tables as shown, for pasting into a spreadsheet."""
-        rows = self.table.texts() + (self.sides.texts() if self.sides.rows else [])
+        """Copy the tables as shown, below what was compared, for pasting into a spreadsheet."""
+        rows = [[line] for line in compared(self.outcome)] + self.table.texts()
+        if self.sides.rows:
+            about = [[self.outcome.records[self.number].name]] if self.outcome.isOfAll else []
+            rows += about + self.sides.texts()
         qt.QApplication.clipboard().setText(writing.pasteable(rows))
 
     def onExport(self, _checked=False) -> None:
-        path = askForPath(self.ui.exportButton, _("Export measurements"), "metrics.csv", _("Table (*.csv)"))
+        suggestion = suggested("metrics", self.outcome)
+        path = askForPath(self.ui.exportButton, _("Export measurements"), suggestion, _("Table (*.csv)"))
         if path:
             with slicer.util.tryWithErrorDisplay(_("The measurements could not be written.")):
                 self.export(path)
@@ -138,10 +147,26 @@ class Results:
         writing.writeCsvSchema(self.outcome.records, path.with_name(f"{name}.schema.csv"))
 
 
+def compared(outcome) -> list[str]:
+    """Return a line for each of the two that were compared, with the name of its segmentation."""
+    record = outcome.records[0]
+    lines = []
+    for side, title in (("reference", _("Reference: {name}")), ("test", _("Test: {name}"))):
+        structure = getattr(record, side)
+        node = structure.get(SEGMENTATION, "")
+        names = [node] if outcome.isOfAll else [structure["name"], node]
+        lines.append(title.format(name=", ".join(filter(None, names))))
+    return lines
+
+
 def shown(record, family: str) -> list:
-    """Return the measurements of a family ("" for all), without those that the table of sides shows."""
+    """Return the measurements of a family ("" for all), without those that the table of sides shows.
+
+    Overlap comes right after the distances, so that DSC is seen without scrolling.
+    """
     measurements = record.measurements.values()
-    return [m for m in measurements if family in ("", m.family) and not tables.sideOf(m.key)]
+    found = [m for m in measurements if family in ("", m.family) and not tables.sideOf(m.key)]
+    return sorted(found, key=lambda m: FIRST_FAMILIES.index(m.family) if m.family in FIRST_FAMILIES else math.inf)
 
 
 def details(record, family: str = "") -> tuple:
@@ -212,7 +237,12 @@ def short(measurement) -> str:
 
 def bulleted(sentence: str) -> str:
     """Return a sentence as a list item for a label."""
-    return f"• {escaped(typeset(sentence))}"
+    return f"• {escaped(worded(sentence))}"
+
+
+def worded(sentence: str) -> str:
+    """Return a sentence of the library as the panel shows it."""
+    return typeset(inPanel(sentence))
 
 
 def overview(records, family: str = "", judgment=None) -> tuple:
@@ -224,35 +254,41 @@ def overview(records, family: str = "", judgment=None) -> tuple:
     if not records:
         return [], [], []
     measurements = {m.key: m for record in records for m in shown(record, family)}
-    # most important first: a narrow panel shows only three or four columns
-    main = sorted((key for key in measurements if tables.definitionOf(key) in tables.OVERVIEW), key=importance)
-    keys = list(measurements) if family or not main else main
-    headings = [_("Structure"), *(tables.heading(key) for key in keys)]
+    keys = list(measurements) if family else tables.overviewKeys(measurements) or list(measurements)
+    columns = [column(key, records) for key in keys]
+    headings = [_("Structure"), *(heading for heading, _cells in columns)]
     tips = [_("Click a structure to see it."), *(explanations.ofMeasurement(measurements[key]) for key in keys)]
     if judgment is not None:
         headings.insert(1, _("Verdict"))
         tips.insert(1, _("What the protocol says; hover over a verdict to read why."))
     rows = []
-    for record in records:
+    for number, record in enumerate(records):
         alarms, _advice = split(record.findings)
-        tip = "\n".join([record.name, record.summary, *(f"{ALARM} {alarm}" for alarm in alarms)])
-        row = [(record.name, record.name.lower(), tip)]
+        tip = "\n".join([record.name, *map(worded, (record.summary, *(f"{ALARM} {alarm}" for alarm in alarms)))])
+        row = [(f"{ALARM} {record.name}" if alarms else record.name, record.name.lower(), tip)]
         if judgment is not None:
             row.append(verdictCell(judgment, record.name))
-        for key in keys:
-            measurement = record.measurements.get(key)
-            if measurement is None:
-                row.append(("", None, ""))
-            else:
-                row.append((typeset(measurement.text()), sortable(measurement.value), measurement.reason))
-        rows.append(row)
+        rows.append(row + [cells[number] for _heading, cells in columns])
     return headings, rows, tips
 
 
-def importance(key: str) -> int:
-    """Return the rank of a measurement among the columns of the overview, 0 for the first."""
-    name = "HD percentile" if re.fullmatch(r"HD[\d.]+", key) else key.partition("_")[0]
-    return {"HD percentile": 0, "NSD": 1, "DSC": 2, "HD": 3}.get(name, 4)
+def column(key: str, records) -> tuple[str, list[tuple]]:
+    """Return the heading of a measurement and its cells for all records.
+
+    The heading has two lines, because numbers are short. A unit that all numbers have is in the heading; small and
+    large volumes have different ones.
+    """
+    found = [record.measurements.get(key) for record in records]
+    texts = ["" if m is None else typeset(m.text()) for m in found]
+    # what is not finite has no unit
+    units = {text.rpartition(" ")[2] for text, m in zip(texts, found) if m is not None and m.status == "ok" and m.unit}
+    heading = tables.heading(key)
+    if len(units) == 1:
+        unit = units.pop()
+        heading = f"{heading} ({unit})"
+        texts = [text.removesuffix(f" {unit}") for text in texts]
+    cells = [("", None, "") if m is None else (t, sortable(m.value), m.reason) for t, m in zip(texts, found)]
+    return heading.replace(" ", "\n", 1), cells
 
 
 def asWhom(record) -> str:
@@ -273,7 +309,9 @@ def notCompared(outcome) -> list[str]:
         if outcome.unmatched.get(side):
             remarks.append(sentence.format(names=", ".join(outcome.unmatched[side])))
     remarks += outcome.findings
-    remarks += [f"{name}: {reason}" for name, reason in outcome.failures.items()]
+    for reason in dict.fromkeys(outcome.failures.values()):
+        names = [name for name, own in outcome.failures.items() if own == reason]
+        remarks.append(f"{', '.join(names)}: {reason}")
     if outcome.judgment and notJudged(outcome):
         remarks.append(_("Not evaluable: {names}.").format(names=notJudged(outcome)))
     return remarks

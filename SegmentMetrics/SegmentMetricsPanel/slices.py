@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.metrics.slices import SliceRow, columnOf
+from SegmentMetricsLib.metrics.slices import SliceRow, axisOfRows, columnOf, positionText
 from SegmentMetricsLib.mrml import navigation, showSlices
 from SegmentMetricsLib.mrml.charts import isDrawn
 from SegmentMetricsLib.mrml.folders import ComparedPair
@@ -80,7 +80,12 @@ def keyOf(quantity: SliceQuantity, rows) -> str:
 def listed(rows) -> tuple:
     """Return headings, rows and heading tips of the table of slices."""
     names = [_("Slice"), *headings().values()]
-    tips = [_("Position of the slice along its normal in mm, toward left, posterior, superior.")]
+    axis = axisOfRows(rows)
+    tips = [
+        _("Position of the slice along its normal in mm, toward left, posterior, superior.")
+        if axis is None
+        else _("Position of the slice in mm.")
+    ]
     for quantity in headings():
         title, unit, description = columnOf(keyOf(quantity, rows))
         shownUnit = f" ({unit.replace('mm2', 'cm²')})" if unit else ""
@@ -91,7 +96,7 @@ def listed(rows) -> tuple:
         if row.only:
             only = _("Only the reference has it.") if row.only == "reference" else _("Only the test has it.")
             tip = f"{tip}\n{only}"
-        cells = [(f"{row.position:.1f}", row.position, tip)]
+        cells = [(positionText(row.position, axis), row.position, tip)]
         for quantity in headings():
             value = row.values[keyOf(quantity, rows)]
             cells.append((written(quantity, value), value if math.isfinite(value) else None, tip))

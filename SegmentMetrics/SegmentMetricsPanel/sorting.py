@@ -136,6 +136,7 @@ class SortableTable:
                 if any(color):
                     item.setBackground(qt.QBrush(qt.QColor(*color)))
                     item.setForeground(qt.QBrush(qt.QColor("black")))  # a dark theme would use white
+                    item.setFlags(qt.Qt.ItemIsEnabled)  # the color of a selected row would cover it
                 if not isinstance(value, str):
                     item.setTextAlignment(qt.Qt.AlignRight | qt.Qt.AlignVCenter)
                 self.table.setItem(line, column, item)

@@ -11,6 +11,7 @@ from pathlib import Path
 from ..files.writing import IDENTITY, UNENCODABLE, harmless, versions
 from ..measurements import finite
 from ..naming import pairTitle
+from ..records import identityOf
 from ..structures import Pairing
 from ..tables import aligned, blocks, heading
 from ..texts import oneLine
@@ -88,10 +89,9 @@ def writeCsv(records: Iterable[ConventionsRecord], path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow([*IDENTITY, *COLUMNS])
         for record in records:
-            identity = [given[key] for key in ("name", "file") for given in (record.reference, record.test)]
             for tool, numbers in record.conventions.items():
                 for number in numbers.values():
-                    writer.writerow([*map(harmless, identity), *rowOf(tool, number)])
+                    writer.writerow([*map(harmless, identityOf(record)), *rowOf(tool, number)])
 
 
 def rowOf(tool: str, number: Reported) -> list[str]:

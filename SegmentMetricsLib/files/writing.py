@@ -27,7 +27,7 @@ from ..geometry.surfaces import toPolyData
 from ..measurements import Measurement
 from ..metrics.slices import SliceRow
 from ..multilabel import MultiLabel
-from ..records import Record
+from ..records import Record, identityOf
 from ..settings import OWN_CONVENTION, Settings
 from ..structures import REFERENCE_AND_TEST, Pairing
 from ..texts import oneLine
@@ -48,8 +48,8 @@ LONGEST_STEM, MOST_BYTES = 80, 200
 IDENTITY = {
     "Reference": "Name of the reference structure",
     "Test": "Name of the test structure",
-    "ReferenceFile": "File of the reference structure",
-    "TestFile": "File of the test structure",
+    "ReferenceFile": "File of the reference structure, or in Slicer its segmentation",
+    "TestFile": "File of the test structure, or in Slicer its segmentation",
 }
 
 
@@ -117,8 +117,7 @@ def writeCsv(records: Sequence[Record], path: Path) -> None:
         identifying = identityColumns(records)
         writer.writerow([*identifying, *columns])
         for record in records:
-            identity = [given[key] for key in ("name", "file") for given in (record.reference, record.test)]
-            identity += [record.convention] * (len(identifying) - len(identity))
+            identity = identityOf(record) + [record.convention] * (len(identifying) - len(IDENTITY))
             values = (cell(record.measurements.get(key)) for key in columns)
             writer.writerow([*map(harmless, identity), *values])
 

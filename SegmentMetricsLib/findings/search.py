@@ -12,7 +12,7 @@ from .. import extents
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..metrics import boundary, overlap
-from ..metrics.slices import normalOf
+from ..metrics.slices import axisOf, normalOf, positionText
 from ..quantities.similarity import inSlices
 from ..structures import NOTES, PATIENT, REFERENCE_AND_TEST, WITHOUT_LABEL, WITHOUT_VOXELS
 from ..texts import commaSeparated, counted, shortest
@@ -342,8 +342,10 @@ def _slices(pair: Pair) -> Iterator[str]:
         grid = next((structure.samplingGrid for structure in pair.structures if structure.samplingGrid), None)
         axes = pair.overlapGrid.grid.axes if grid is None else grid.axes
         normal = normalOf(np.roll(axes, 2 - found.axis, axis=1))
-        places = commaSeparated((f"{float(one.position @ normal):.1f}" for one in found.flagged), most=12)
+        axis = axisOf(normal)
+        places = commaSeparated((positionText(float(one.position @ normal), axis) for one in found.flagged), most=12)
+        along = " along the slices" if axis is None else ""
         yield (
             f"In {len(found.flagged)} of {len(found.slices)} slices the contours cannot be paired one by one, so they "
-            f"count as 0 in the median that is the Medical Similarity Index: look at {places} mm along the slices."
+            f"count as 0 in the median that is the Medical Similarity Index: look at {places} mm{along}."
         )

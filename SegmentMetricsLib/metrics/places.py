@@ -146,10 +146,13 @@ class _Side:
 
 def positionText(position: Sequence[float]) -> str:
     """Return a position (3,), LPS in mm, as Slicer's views show it: R or L, A or P, S or I, and millimeters."""
+    return " ".join(coordinateText(value, axis) for value, axis in zip(position, range(3), strict=True))
+
+
+def coordinateText(value: float, axis: int, decimals: int = 0) -> str:
+    """Return a coordinate of an LPS axis in mm as Slicer's views show it: R or L, A or P, S or I, and millimeters."""
     # half millimeters are common on lattices: noise in the last digit, as of a saved scene, must not affect rounding
-    return " ".join(
-        f"{pair[int(value > 0)]} {abs(value) + 1e-6:.0f}" for pair, value in zip(LETTERS_OF_AXES, position, strict=True)
-    )
+    return f"{LETTERS_OF_AXES[axis][int(value > 0)]} {abs(value) + 1e-6:.{decimals}f}"
 
 
 def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -> tuple[Place, ...]:

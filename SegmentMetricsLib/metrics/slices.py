@@ -6,7 +6,7 @@ The profile covers the slices that at least one of the two is in.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +16,16 @@ from ..geometry.slicing import SliceStack
 from ..geometry.surfaces import elementCenters
 from ..texts import shortest
 from .effort import NearContour
+from .places import coordinateText
 from .sliceareas import SliceAreas
 
 # The segments of contours are halved up to this many times, like those of single contours, as long as there are at most
 # this many pieces.
 MOST_SUBDIVISIONS, MOST_PIECES = 5, 100_000
+# Slices lie along an axis if this component of their unit normal is at least this large.
+ALONG_AN_AXIS = 1 - 1e-6
+# Difference in mm up to which two coordinates are the same: the headers of images are rounded.
+SAME_COORDINATE = 1e-2
 # Columns of a table of slices: key -> title, unit, description.
 COLUMNS = {
     "DSC": ("Dice similarity coefficient", "", "Overlap of the two in the slice"),
@@ -208,3 +213,25 @@ def normalOf(axes: np.ndarray) -> np.ndarray:
     normal = np.cross(axes[:, 0], axes[:, 1])
     normal /= np.linalg.norm(normal)
     return normal * np.sign(normal[np.abs(normal).argmax()])
+
+
+def axisOf(normal: np.ndarray) -> int | None:
+    """Return the LPS axis along which slices with a unit normal (3,) lie, None if they are oblique."""
+    axis = int(np.abs(normal).argmax())
+    return axis if abs(normal[axis]) > ALONG_AN_AXIS else None
+
+
+def axisOfRows(rows: Sequence[SliceRow]) -> int | None:
+    """Return the LPS axis along which the slices of a profile lie, None if they are oblique.
+
+    The profile does not have their normal, but the positions of slices along an axis are the coordinates of their
+    places.
+    """
+    places, positions = np.array([row.place for row in rows]), np.array([[row.position] for row in rows])
+    fits = np.flatnonzero(np.abs(places - positions).max(axis=0) < SAME_COORDINATE)
+    return int(fits[-1]) if len(fits) else None
+
+
+def positionText(position: float, axis: int | None) -> str:
+    """Return the position of a slice in mm: "S 12.5" as in Slicer's views, or if the slices are oblique "12.5"."""
+    return f"{position:.1f}" if axis is None else coordinateText(position, axis, 1)

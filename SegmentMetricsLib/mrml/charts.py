@@ -16,7 +16,9 @@ from ..metrics.distributions import (
     roundAbove,
     roundRange,
 )
-from ..metrics.slices import columnOf
+from ..metrics.places import LETTERS_OF_AXES
+from ..metrics.slices import axisOfRows, columnOf
+from ..registry.signed import SIDES
 from ..tables import shortened
 from ..texts import shortest
 from . import folders
@@ -145,7 +147,9 @@ def showSlices(comparison, quantity: str = "HD", chartNode=None, scene=None):
     margin = 0.05 * (high - low)  # so that no curve runs along the frame
     ends = (rows[0].position, rows[-1].position)
     room = 0.02 * (ends[1] - ends[0]) or 1.0
-    axes = ("Position of the slice (mm)", label)
+    axis = axisOfRows(rows)
+    toward = "" if axis is None else f", + {SIDES[LETTERS_OF_AXES[axis][1]]}"
+    axes = (f"Position of the slice (mm){toward}", label)
     # VTK labels the ends and the middle of an axis
     xRange = roundRange(ends[0] - room, ends[1] + room)
     yRange = (0.0, 1.0) if quantity == "DSC" else roundRange(low - margin * (low < 0), high + margin)

@@ -11,14 +11,18 @@ from ..errors import InputError, reasonOf
 from ..multilabel import MultiLabel, ofShares
 from ..naming import pairTitle
 from ..pairing import withProposals
+from ..progress import Cancelled
 from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.measuring import compareMatch
 from ..protocol.protocol import Protocol
 from ..settings import Settings, asSettings
 from ..structures import Match, Pairing, Structure
-from ..texts import commaSeparated
+from ..texts import commaSeparated, counted
 from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
+
+# The reason why a pair is missing from the results of a comparison that was stopped.
+STOPPED = "Measuring was stopped before."
 
 
 class Comparisons(list):
@@ -28,6 +32,7 @@ class Comparisons(list):
     could not be compared, by name; for a pair with two names, by both: "Lens-Lt / Lens_L". emptyNodes: names of
     segmentations without segments. proposals: likely pairs among the unmatched structures, which can be confirmed with
     the `choices` of another run. findings: sentences about doubtful pairs. judgment: of a protocol, None without one.
+    wasStopped: whether the comparison was stopped before all pairs were compared; the others are among the failures.
     """
 
     def __init__(
@@ -48,6 +53,15 @@ class Comparisons(list):
         self.proposals: tuple[Match, ...] = tuple(proposals)
         self.findings: tuple[str, ...] = tuple(findings)
         self.judgment: Judgment | None = None
+        self.wasStopped = False
+
+    def stop(self, missing: Iterable[Match]) -> None:
+        """Note that the comparison was stopped. missing: the pairs that were not compared."""
+        titles = [pairTitle(structure.name for structure in match) for match in missing]
+        self.failures.update(dict.fromkeys(titles, STOPPED))
+        number = counted(len(self) + len(titles), "structure")
+        self.findings = (f"Stopped: {len(self)} of {number} measured.", *self.findings)
+        self.wasStopped = True
 
     def __getitem__(self, index):
         """Return one comparison, or for a slice some of them, with the other attributes unchanged."""
@@ -156,12 +170,13 @@ def compareSegmentations(
     """Compare all segments of two segmentation nodes that match by their names or terminology.
 
     progress: called before every segment is read and before every pair is compared, with its index, the total count and
-    the structure's name; returning False stops the comparison, and the pairs compared so far are returned. run: as in
-    compareSegments. choices: as for pairing.pairStructures. protocol: defines which measurements every structure needs,
-    and determines the result's `judgment`. A structure that cannot be measured, or whose name occurs more than once in
-    a node, is reported as a failure with its reason; the others are compared. The result's `remarks` list everything
-    that was not compared. Raises ValueError for nodes that are not segmentations, and if no pair remains because of
-    names that occur more than once.
+    the structure's name; returning False stops the comparison, and the pairs compared so far are returned. If it or run
+    raises progress.Cancelled, the same happens unless no pair was compared yet. run: as in compareSegments. choices: as
+    for pairing.pairStructures. protocol: defines which measurements every structure needs, and determines the result's
+    `judgment`. A structure that cannot be measured, or whose name occurs more than once in a node, is reported as a
+    failure with its reason; the others are compared. The result's `remarks` list everything that was not compared.
+    Raises ValueError for nodes that are not segmentations, and if no pair remains because of names that occur more than
+    once.
     """
     settings = asSettings(settings)
     families = (*settings.families, *(protocol.families if protocol else ()))
@@ -193,13 +208,19 @@ def compareSegmentations(
 
     for count, match in enumerate(pairing.pairs):
         name = match.reference.name
-        if progress is not None and progress(count, len(pairing.pairs), name) is False:
-            break
         try:
+            if progress is not None and progress(count, len(pairing.pairs), name) is False:
+                result.stop(pairing.pairs[count:])
+                break
             comparison, byConvention = compareMatch(match, settings, protocol, compareTwo)
         except InputError as error:
             result.failures[pairTitle((name, match.test.name))] = reasonOf(error)
             continue
+        except Cancelled:
+            if not result:
+                raise
+            result.stop(pairing.pairs[count:])
+            break
         result.append(comparison)
         measured.append(((name, match.test.name), byConvention))
     if protocol is not None:

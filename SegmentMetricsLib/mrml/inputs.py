@@ -16,7 +16,7 @@ from ..geometry import meshing
 from ..geometry.grids import RAS_FROM_LPS, Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
-from ..structures import Structure, codeSource
+from ..structures import SEGMENTATION, Structure, codeSource
 from .conversion import closedSurface, displayedSurface, toRas
 from .voxels import VoxelReader, matrixArray
 
@@ -101,6 +101,7 @@ class SegmentReader:
             "source": {
                 "nodeID": self.node.GetID(),
                 "segmentID": identifier,
+                SEGMENTATION: self.node.GetName() or "",
                 **codeSource(tagOf(node, node.GetTerminologyEntryTagName())),
             },
         }

@@ -12,9 +12,11 @@ from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
 from ..cores import threads
 from ..errors import InputError
+from ..files.writing import IDENTITY
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.surfaces import barycentricWeights, toPolyData
 from ..metrics.distributions import mapRange
+from ..records import identityOf
 from ..settings import OWN_CONVENTION
 from ..structures import REFERENCE_AND_TEST
 from . import colors, folders
@@ -94,14 +96,10 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
     if any(record.convention != OWN_CONVENTION for record in records):
         named = [record.convention for record in records]
         columns.append(("Convention", "Convention", "", named, "Tool whose convention boundary and overlap follow"))
-    for what, ofName, ofTitle, description in (
-        ("name", "", "", "Structure of the {}"),
-        ("file", "File", " file", "File of the {}"),
-    ):
-        for side in REFERENCE_AND_TEST:
-            values = [str(getattr(record, side)[what] or "") for record in records]
-            word = side.capitalize()
-            columns.append((word + ofName, word + ofTitle, "", values, description.format(side)))
+    identities = list(zip(*map(identityOf, records), strict=True)) or 4 * [()]
+    titles = ("Reference", "Test", "Reference file", "Test file")
+    for (name, description), title, values in zip(IDENTITY.items(), titles, identities, strict=True):
+        columns.append((name, title, "", list(values), description))
     measurements = {key: measurement for record in records for key, measurement in record.measurements.items()}
     for key, measurement in measurements.items():
         found = [record.measurements.get(key) for record in records]

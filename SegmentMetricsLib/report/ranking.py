@@ -12,9 +12,9 @@ from ..records import Record
 from ..tables import definitionOf, heading
 from .elements import badge
 
-# Worst first. Structures without rules may be arbitrarily bad, so they come before those that pass.
+# Worst first. Structures without rules have no verdict, so they come after those that have one.
 UNJUDGED = "no limits"
-SEVERITY = (FAIL, NOT_EVALUABLE, WARN, UNJUDGED, PASS)
+SEVERITY = (FAIL, NOT_EVALUABLE, WARN, PASS, UNJUDGED)
 # Structures with equal verdicts, or without a protocol, are ranked by the first of these that is available.
 AGREEMENT = ("NSD_{tolerance}mm", "DSC")
 

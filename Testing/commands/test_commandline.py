@@ -46,7 +46,7 @@ def testSeveralPairs(run, tmp_path):
     status, out, err = run("compare", first, second, "--output", "out")
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].split()[:3] == ["Structure", "HD", "HD95"]
+    assert lines[0].split()[:3] == ["Structure", "DSC", "HD95"]
     assert lines[2].startswith("Label 1") and "1.000" in lines[2]
     assert lines[3].startswith("Label 2") and "0.750" in lines[3]
     assert "Only in the reference: Label 5" in lines and "Only in the test: Label 7" in lines

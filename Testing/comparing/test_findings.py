@@ -24,6 +24,7 @@ from SegmentMetricsLib.findings.kinds import Finding, Kind, Severity
 from SegmentMetricsLib.findings.recognition import FORMER, asFinding
 from SegmentMetricsLib.pairing import noted
 from SegmentMetricsLib.records import Record
+from SegmentMetricsLib.settinglocations import inPanel, whereToSet
 from SegmentMetricsLib.structures import NOTES, Match
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
@@ -399,3 +400,15 @@ def testAlarmsInTheWordsOfEarlierVersionsStayAlarms():
     for kind, sentence in FORMER:
         said = sentence.format(which="test", scale=10, units="cm instead of mm")
         assert said != kind.sentence and asFinding(said).kind is kind and asFinding(said).isAlarm
+
+
+def testThePanelNamesItsOwnPlaceOnly():
+    """Names of structures may look like the end of what is to be left out."""
+    odd = "A (1); in Slicer"
+    where = whereToSet(f'--pair "{odd}={odd}"', f"choices={ {odd: odd} }", "Inputs > Pairs")
+    elsewhere = whereToSet("--threshold 0.5", "threshold=0.5")
+    text = f"Use one {elsewhere}, (at best) two. Pair them {where}. Fewer {whereToSet('--x', 'x=1', 'Advanced > X')}."
+    assert inPanel(text) == (
+        "Use one (in scripts only), (at best) two. Pair them (Inputs > Pairs). Fewer (Advanced > X)."
+    )
+    assert inPanel("Nothing (--x) to set.") == "Nothing (--x) to set."

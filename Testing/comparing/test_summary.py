@@ -59,8 +59,8 @@ class TestSentence:
         comparison = compare(ball(), ball(center=(0, 0, -6)))
         near = f"{100 * comparison['NSD_2mm'].value:.0f} %"
         assert comparison.summary == (
-            f"HD95 {comparison['HD95'].value:.1f} mm, {near} of the surface within 2 mm; test has the same volume, "
-            "over-contoured mostly inferiorly and under-contoured mostly superiorly."
+            f"DSC {comparison['DSC'].value:.2f}, HD95 {comparison['HD95'].value:.1f} mm, {near} of the surface within "
+            "2 mm; test has the same volume, over-contoured mostly inferiorly and under-contoured mostly superiorly."
         )
 
     def testLargerAndToOneSide(self):
@@ -76,6 +76,14 @@ class TestSentence:
 
     def testWithinToleranceSaysNothingOfSides(self):
         assert compare(ball(), ball(16)).summary.endswith("100 % of the surface within 2 mm; test is 2.9 cm3 larger.")
+
+    def testNoDirectionsWithoutOverlap(self):
+        """A contour somewhere else is not over-contoured on one side."""
+        result = compare(ball(8, (-20, 0, 0)), ball(9, (20, 0, 0)))
+        assert result.summary.startswith("DSC 0, HD95 4") and result.summary.endswith(
+            " 0 % of the surface within 2 mm; test is 1.0 cm3 larger."
+        )
+        assert summary.sentence(replace(result.record(), summary="")) == result.summary
 
     def testIdentical(self):
         for settings in (Settings(), Settings(families="boundary"), Settings(families="overlap")):
@@ -124,7 +132,7 @@ class TestSentence:
         [
             ("boundary", "HD95 ", " mm."),
             ("signed", "Test lies ", "over-contoured mostly on the left."),
-            ("overlap", "Dice 0.", "larger."),
+            ("overlap", "DSC 0.", "larger."),
         ],
     )
     def testOnlyWhatWasMeasured(self, family, begin, end):
@@ -154,6 +162,12 @@ class TestSentence:
     )
     def testOnlyEverythingIsAHundredPercent(self, share, text):
         assert summary._percent(share) == text
+
+    @pytest.mark.parametrize(
+        ("share", "text"), [(1.0, "1.00"), (0.9999, "0.99"), (0.687, "0.69"), (0.0001, "0.01"), (0.0, "0")]
+    )
+    def testOnlyTheSameVoxelsAreADiceOfOne(self, share, text):
+        assert summary._fraction(share) == text
 
     @pytest.mark.parametrize(
         ("amount", "text"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -170,3 +171,10 @@ def testKeysOfParameters():
     ]  # fmt: skip
     assert compared("boxes", "AB")["HDvox_0.9"].title == "Hausdorff distance of voxels, quantile 0.9"
     assert findDefinition("FMS")[1] == {"beta": "1"} and findDefinition("FMS_0.5")[1] == {"beta": "0.5"}
+
+
+def testBoundsThatLookTheSameAreOneNumber():
+    """In the tool tip of a measurement."""
+    measurement = replace(compared("boxes", "AB")["HD"], value=2.0, lower=1.99998, upper=2.00001)
+    assert "Here: 2.0000 mm." in ofMeasurement(measurement)
+    assert "Here: between 1.9000 and 2.0000 mm." in ofMeasurement(replace(measurement, lower=1.9))

@@ -164,7 +164,7 @@ class TestHandComputed:
         assert result["MSI"].reason == "1 of 4 slices cannot be paired and count as 0"
         assert result["MSIPaired"].reason == "1 of 4 slices cannot be paired and are left out"
         (finding,) = (f for f in result.findings if "Similarity" in f)
-        assert "look at 3.0 mm along the slices" in finding
+        assert "look at S 3.0 mm." in finding
 
 
 class TestPublished:

@@ -18,6 +18,7 @@ from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.slicing import stackOf
 from SegmentMetricsLib.inputs import structureFromImage
+from SegmentMetricsLib.metrics.slices import axisOf, axisOfRows, normalOf, positionText
 from SegmentMetricsLib.records import Record
 
 SLICES = Settings(families="slices", tolerances=(1, 2))
@@ -251,3 +252,22 @@ class TestChart:
             mrml.showSlices(comparison, "NSD")
         with pytest.raises(ValueError, match="no per-slice profile"):
             mrml.showSlices(compare(*BOXES, Settings(families="overlap")))
+
+
+def testPositionsAsInSlicersViews():
+    """With the side of the patient for slices along an axis; those of oblique slices are no coordinates."""
+    assert [positionText(-960.5, axis) for axis in (0, 1, 2, None)] == ["R 960.5", "A 960.5", "I 960.5", "-960.5"]
+    assert positionText(12.25, 2) == "S 12.3"
+    boxes = [shapes.box((6 + shift, 5, 5), (9, 9, 9), (24, 24, 24), (1, 1, 2.5)) for shift in (0, 1)]
+    half = math.sqrt(0.5)
+    turned = {
+        2: np.eye(3),
+        0: np.array([[0, 0, 1.0], [1, 0, 0], [0, 1, 0]]),
+        None: np.array([[1, 0, 0], [0, half, -half], [0, half, half]]),
+    }
+    for axis, direction in turned.items():
+        for box in boxes:
+            box.SetDirection(direction.ravel().tolist())
+        rows = compare(*boxes, Settings(families="slices")).slices
+        assert len(rows) == 5 and axisOfRows(rows) == axis
+        assert axisOf(normalOf(direction)) == axis

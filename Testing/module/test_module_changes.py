@@ -188,7 +188,7 @@ def testAutoUpdateDoesNotInsist(desktop, session, monkeypatch, kind):
     session.apply()
     attempts = []
 
-    def fail(parameters, work):
+    def fail(parameters, work, isPartWanted):
         attempts.append(1)
         raise {"input": InputError, "cancelled": Cancelled, "unexpected": RuntimeError}[kind]("No.")
 

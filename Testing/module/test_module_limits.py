@@ -52,7 +52,7 @@ def testNamesAreCopiedAsOneCell(desktop, session):
     session.settle(0.1)
     session.apply()
     session.ui.copyButton.click()
-    heading, row = desktop.app.clipboard().text().split("\n")[:2]
+    heading, row = desktop.app.clipboard().text().split("\n")[2:4]
     assert row.split("\t")[0] == "'=Organ =1+1 @SUM(1)" and row.count("\t") == heading.count("\t")
     session.ui.modeComboBox.currentIndex = 0
 
@@ -188,6 +188,17 @@ def testThePanelStaysNarrow(session, scale):
     session.ui.advancedGroupBox.collapsed = True
 
 
+def testResultsDoNotWidenThePanel(session):
+    from desktop import photographs
+
+    top = session.ui.inputsSection.parent()
+    with photographs.fontScale():
+        choose(session, *twoBoxes())
+        session.apply()
+        session.settle(0.1)
+        assert top.minimumSizeHint.width() <= 300
+
+
 def testFarApart(session):
     nodes = twoBoxes()
     transform = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
@@ -238,9 +249,9 @@ def testAStructureThatCannotBeComparedDoesNotPass(session, monkeypatch, tmp_path
     )
     assert "B: B is broken." in session.ui.findingsLabel.text
     (row,) = session.texts(session.ui.protocolTable)
-    assert row == ["Volume diff. ±2 cm³", "0.00 cm³", "pass"]
+    assert row == ["Volume diff.", "0.00", "±2 (±3) cm³", "pass"]
     tip = session.ui.protocolTable.item(0, 0).toolTip()
-    assert "Volume difference 0.00 cm³ is within ±2 cm³." in tip and "A warning up to ±3 cm³." in tip
+    assert "Volume difference 0.00 cm³ is within ±2 cm³." in tip
     if reports.hasPlotly():
         path = tmp_path / "report.html"
         session.panel.reports.write(path)

@@ -78,7 +78,7 @@ def testNamesAreNoMarkup(session):
     session.apply()
     assert paragraph(SHOWN) in tips(ui.pairsTable)
     for name in (SHOWN, "Other"):
-        assert any(tip.startswith(paragraph(name) + paragraph("HD95 ")[:-4]) for tip in tips(ui.resultsTable))
+        assert any(tip.startswith(paragraph(name) + paragraph("DSC ")[:-4]) for tip in tips(ui.resultsTable))
     segment = session.nodes[1].GetSegmentation().GetNthSegment(1)
     segment.SetName(MARKED)
     session.settle(0.5)
@@ -171,7 +171,7 @@ def testSegmentsWithoutNamesAreCalledByTheirID(session, name):
     session.parameters.referenceSegment = session.parameters.testSegment = "plan"
     session.settle(0.05)
     session.apply()
-    assert "<b>plan</b>: HD95 " in session.ui.summaryLabel.text
+    assert "<b>plan</b>: DSC " in session.ui.summaryLabel.text
     session.ui.modeComboBox.currentIndex = 1
     session.settle(0.05)
     session.apply()

@@ -127,6 +127,7 @@ def testAlarmsOfOtherStructuresAreNamed(session):
     session.settle(0.1)
     assert "There are alarms about other structures: A." in ui.alarmsLabel.text
     tips = [ui.resultsTable.item(row, 0).toolTip() for row in range(len(names))]
+    assert [row[0] for row in session.texts(ui.resultsTable)] == [f"⚠ {n}" if n == "A" else n for n in names]
     assert ["⚠ The two contours" in tip for tip in tips] == [name == "A" for name in names]
     session.panel.results.table.onCell(names.index("A"), 0)
     session.settle(0.1)
@@ -265,3 +266,47 @@ def testSidesHaveOneDecimal():
     found = compare(shapes.box(*BOX), shapes.box(*BOX))["SignedMean"]
     texts = [short(type(found)(**{**vars(found), "value": value})) for value in (-108.24, 9.96, -0.04, 0.04, 0.05001)]
     assert texts == ["-108.2", "+10.0", "0.0", "0.0", "+0.1"]
+
+
+def testOfTheUnitsInTheHeadings(session):
+    """A unit that all numbers of a column have is in its heading, else it is in the cells; a copy has one line each."""
+    small, large = shapes.box((6, 5, 5), (6, 5, 5)), shapes.box((6, 5, 5), (15, 15, 15))
+    for size, heading in ((large, "Volume\nref. (cm³)"), (small, "Volume\nref.")):
+        nodes = [segmentation(which, A=large, B=size) for which in ("First", "Second")]
+        session.parameters.reference, session.parameters.test = nodes
+        applyAll(session)
+        headings, *rows = session.panel.results.table.texts()
+        assert headings[:4] == ["Structure", "DSC", "HD95\n(mm)", "NSD\n2 mm"]
+        volumes = [row[headings.index(heading)] for row in rows]
+        assert volumes == (["1.19", "1.19"] if size is large else ["1.19 cm³", "0.2 mm³"])
+    session.ui.copyButton.click()
+    assert "\nStructure\tDSC\tHD95 (mm)\tNSD 2 mm\t" in QApplication.clipboard().text()
+    session.ui.modeComboBox.currentIndex = 0
+
+
+def testVerdictsAreSeenInTheSelectedRow(session):
+    """The color of the selection does not cover that of the verdict."""
+    from SegmentMetricsLib.mrml import tableFromProtocol
+    from SegmentMetricsLib.protocol.protocol import parseProtocol
+
+    session.parameters.reference, session.parameters.test = twoBoxes()
+    rules = "Structure,Measurement,Relation,Pass\nBox,HD,<=,0.1\n"
+    session.parameters.protocol = tableFromProtocol(parseProtocol(rules, "Limits"))
+    applyAll(session)
+    table = session.ui.resultsTable
+    assert {item.column() for item in table.selectedItems()} == {0, *range(2, table.columnCount)}
+    table._native.grab()
+    place = table._native.visualItemRect(table._native.item(0, 1)).adjusted(3, 3, -3, -3).topLeft()
+    from SegmentMetricsPanel.protocols import COLORS
+
+    assert table._native.viewport().grab().toImage().pixelColor(place).name() == COLORS["fail"]
+    session.ui.modeComboBox.currentIndex = 0
+
+
+def testFindingsNameThePlaceInThePanel(session):
+    size = (24, 24, 60)
+    tubes = shapes.box((5, 5, 5), (14, 14, 50), size), shapes.box((6, 5, 5), (15, 14, 38), size)
+    choose(session, *(segmentation(which, Box=tube) for which, tube in zip(("First", "Second"), tubes)))
+    session.apply()
+    text = session.ui.findingsLabel.text
+    assert "choose the common extent (Advanced &gt; Extent)" in text and "Python" not in text and "--" not in text

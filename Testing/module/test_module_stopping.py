@@ -12,6 +12,7 @@ pytest.importorskip("slicer", reason="slicer-core is not installed")
 pytest.importorskip("PySide6", reason="PySide6 is not installed")
 
 import scenework
+import shapes
 import slicer
 from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
@@ -82,6 +83,7 @@ def writeReport(session):
     return lambda: session.panel.report(Path(session.folder.name) / "report.html")
 
 
+ENDS = (0, "First"), (2, "Second")
 # and what the panel then says was stopped
 ACTIONS = {
     applyOnly: "The comparison",
@@ -117,8 +119,52 @@ def testStoppedAtEveryStep(session, monkeypatch, prepare, what):
         at += 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 1 + at // 3
     assert at > 2, "there are steps to stop at"
     session.settle(0.1)
-    assert not session.panel.isBusy and "stopped" not in session.ui.messageLabel.text
+    isPart = prepare is applyAll and session.panel.outcome.comparisons.wasStopped
+    assert not session.panel.isBusy and ("stopped" in session.ui.messageLabel.text) == isPart
     assert scene.GetNumberOfNodes() >= len(saved["nodes"])
+
+
+def testFinishedStructuresAreKept(session, monkeypatch):
+    """Wherever a comparison of all structures is stopped, what is finished is shown, with what is missing."""
+    nodes = [scenework.segmentation(n, **{s: shapes.box((6 + k, 5, 5), (15, 11, 12)) for s in "ABC"}) for k, n in ENDS]
+    session.parameters.reference, session.parameters.test = nodes
+    action, stopper, counts = applyAll(session), Stopper(monkeypatch), []
+    assert stopper.stop(action, 0)
+    complete = session.panel.outcome
+    for at in range(stopper.count // 4, stopper.count, 1 + stopper.count // 12):
+        session.parameters.autoUpdate = True
+        before = session.panel.outcome
+        if not stopper.stop(action, at):
+            assert session.panel.outcome is before
+            continue
+        session.settle(0.05)
+        outcome, number = session.panel.outcome, len(session.panel.outcome.records)
+        if not outcome.comparisons.wasStopped:
+            continue
+        counts.append(number)
+        assert not session.panel.staleness() and not session.parameters.autoUpdate
+        assert [r.measurements for r in outcome.records] == [r.measurements for r in complete.records[:number]]
+        assert session.ui.messageLabel.text == "The comparison was stopped."
+        text = session.ui.findingsLabel.text
+        assert f"Stopped: {number} of 3 structures measured." in text
+        assert f"{', '.join('ABC'[number:])}: Measuring was stopped before." in text
+        verdicts = [each["verdict"] for each in outcome.judgment["structures"]]
+        assert verdicts[number:3] == (3 - number) * ["not evaluable"] and outcome.judgment["verdict"] != "pass"
+    assert set(counts) == {1, 2}
+
+
+def testAnUpdateThatIsStoppedKeepsWhatWasComplete(session, monkeypatch):
+    session.parameters.reference, session.parameters.test = scenework.observers()
+    action, stopper = applyAll(session), Stopper(monkeypatch)
+    assert stopper.stop(action, 0)
+    before, stopped = session.panel.outcome, 0
+    for at in range(1, stopper.count, 1 + stopper.count // 8):
+        if not stopper.stop(lambda: session.panel.attempts.apply(isRepeated=True), at):
+            assert session.panel.outcome is before
+            stopped += 1
+        before = session.panel.outcome
+        assert not before.comparisons.wasStopped
+    assert stopped > 4
 
 
 def assertUsable(panel) -> None:
@@ -160,7 +206,7 @@ def testTheSceneIsClosedMeanwhile(session, monkeypatch, prepare):
 
 
 def testTheSceneIsClosedBeforeAnError(session, monkeypatch):
-    def fail(_parameters, _work):
+    def fail(_parameters, _work, isPartWanted):
         slicer.mrmlScene.Clear(0)
         raise RuntimeError("No.")
 

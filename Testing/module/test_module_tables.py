@@ -15,7 +15,7 @@ from panelfixtures import session as session
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox
-from scenework import applyAll, choose, observers, twoBoxes
+from scenework import applyAll, choose, observers, protocol, twoBoxes
 
 
 def press(session, table, *keys) -> list[int]:
@@ -126,7 +126,7 @@ def testDialogsBeginWhereFilesWereSaved(desktop, session, tmp_path):
     slicer.mrmlScene.SetRootDirectory(before)
     begun = [Path(start) for _dialog, start in desktop.shown]
     expected = [folders[0], folders[1], folders[2], folders[1], Path()]
-    assert begun == [folder / "metrics.csv" for folder in expected]
+    assert begun == [folder / "metrics_Box_First_Second.csv" for folder in expected]
 
 
 def testProtocolsAreLookedForWhereFilesWere(desktop, session, tmp_path):
@@ -146,8 +146,27 @@ def testProtocolsAreLookedForWhereFilesWere(desktop, session, tmp_path):
     exportedTo(desktop, session, "")
     slicer.mrmlScene.SetRootDirectory(before)
     begun = [Path(start) for dialog, start in (shown[:2] for shown in desktop.shown) if dialog.startswith("get")]
-    assert begun == [folders[0], folders[0], folders[1], folders[1] / "metrics.csv"]
+    assert begun == [folders[0], folders[0], folders[1], folders[1] / "metrics_Box_First_Second.csv"]
     desktop.messages.clear()
+
+
+def testFilesOfSeveralObserversHaveNamesOfTheirOwn(desktop, session):
+    """The suggested names and the copied tables say which segmentations were compared, and of which structure."""
+    session.parameters.reference, session.parameters.test = observers("Dr. =A/B", "Dr. =A/B")
+    session.parameters.protocol = protocol()
+    applyAll(session)
+    session.askTools()
+    for button in (session.ui.exportButton, session.ui.verdictsButton, session.ui.conventionsExportButton):
+        desktop.answers.insert(0, "")
+        button.click()
+    assert [Path(start).name for _dialog, start in desktop.shown] == [
+        "metrics_Dr._A_B.csv", "verdicts_Dr._A_B.csv", "conventions_Box_Dr._A_B.csv",
+    ]  # fmt: skip
+    session.ui.copyButton.click()
+    lines = QApplication.clipboard().text().split("\n")
+    assert lines[:2] == ["Reference: Dr. =A/B", "Test: Dr. =A/B"] and lines[2].startswith("Structure\t")
+    assert lines[-5:-3] == ["Box", "mm\tR\tL\tA\tP\tS\tI"], "whose sides they are"
+    session.ui.modeComboBox.currentIndex = 0
 
 
 def testAFileThatTheDialogDidNotAskAbout(desktop, session, tmp_path):

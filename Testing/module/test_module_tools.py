@@ -291,7 +291,7 @@ def testProtocolsOfFilesAndExamples(desktop, session, tmp_path):
     node = session.parameters.protocol
     assert node.GetNumberOfRows() == 2 and session.ui.protocolComboBox.currentText == node.GetName()
     session.apply()
-    assert [row[2] for row in session.texts(session.ui.protocolTable)] == ["pass", "fail"]
+    assert [row[-1] for row in session.texts(session.ui.protocolTable)] == ["pass", "fail"]
     chooseProtocol(session, "From a file...")  # and the dialog is canceled
     assert session.parameters.protocol is node and session.ui.protocolComboBox.currentText == node.GetName()
     chooseProtocol(session, "Example: head-and-neck-tolerances")
@@ -345,8 +345,23 @@ def testALimitThatNeedsCriticalStructures(session):
     session.settle(0.05)
     session.apply()
     (row,) = session.texts(session.ui.protocolTable)
-    assert row[1:] == ["-", "not evaluable"]
-    assert "critical" in session.ui.protocolTable.item(0, 2).toolTip()
+    assert row[1:] == ["-", "≤ 0.5", "not evaluable"]
+    assert "critical" in session.ui.protocolTable.item(0, 3).toolTip()
+
+
+def testALimitForTheNumberOfAnotherTool(session):
+    """The tool is named, and both limits are there to be read."""
+    from SegmentMetricsLib.mrml import tableFromProtocol
+    from SegmentMetricsLib.protocol.protocol import parseProtocol
+
+    text = "Structure,Measurement,Relation,Pass,Warn,Convention\nBox,HD95,<=,0.5,30,MedPy\nBox,HD95,<=,30,,\n"
+    choose(session, *twoBoxes(), "Box")
+    session.parameters.protocol = tableFromProtocol(parseProtocol(text, "Limits"))
+    session.settle(0.05)
+    session.apply()
+    asMedPy, own = session.texts(session.ui.protocolTable)
+    assert [asMedPy[0], *asMedPy[2:]] == ["HD95\nMedPy", "≤ 0.5 (30) mm", "warn"]
+    assert [own[0], *own[2:]] == ["HD95", "≤ 30 mm", "pass"]
 
 
 def testNothingLeavesThePanelOutOfDate(session):
@@ -398,7 +413,7 @@ def testTheWorstStructureIsShownFirst(session):
     session.settle(0.1)
     session.apply()
     rows = [row[:2] for row in session.texts(ui.resultsTable)]
-    assert rows == [["Far", "fail"], ["Near", "no limits"], ["Alike", "pass"]]
+    assert rows == [["Far", "fail"], ["Alike", "pass"], ["Near", "no limits"]], "verdicts first"
     assert ui.resultsTable.currentRow() == 0 and "<b>Far</b>" in ui.summaryLabel.text
     assert ui.judgmentLabel.text.count("FAIL") == 2 and [
         m.GetName().split(":")[0] for m in session.maps().values()
@@ -406,11 +421,11 @@ def testTheWorstStructureIsShownFirst(session):
     assert [record.name for record in session.panel.outcome.records] == ["Alike", "Near", "Far"], "as in the file"
     table = session.panel.results.table
     table.onHeading(1)
-    assert [row[1] for row in session.texts(ui.resultsTable)] == ["fail", "no limits", "pass"], "by severity"
+    assert [row[1] for row in session.texts(ui.resultsTable)] == ["fail", "pass", "no limits"], "by severity"
     table.onHeading(1)
-    assert [row[1] for row in session.texts(ui.resultsTable)] == ["pass", "no limits", "fail"]
+    assert [row[1] for row in session.texts(ui.resultsTable)] == ["no limits", "pass", "fail"]
     table.onHeading(1)
-    table.onCell(1, 0)
+    table.onCell(2, 0)
     session.settle(0.1)
     assert "<b>Near</b>" in ui.summaryLabel.text and "no rule for this structure" in ui.judgmentLabel.text
     session.parameters.autoUpdate = True

@@ -283,7 +283,9 @@ def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
             name
         )
     stopped = mrml.compareSegmentations(*nodes, progress=lambda number, count, name: count == segments or number < 2)
-    assert len(stopped) == 2
+    assert len(stopped) == 2 and stopped.wasStopped and not comparisons.wasStopped
+    assert list(stopped.failures) == [c.reference.name for c in comparisons[2:]]
+    assert stopped.remarks[1] == f"Stopped: 2 of {len(comparisons)} structures measured."
     assert not mrml.compareSegmentations(*nodes, progress=lambda number, count, name: number < 2)
 
 

@@ -41,7 +41,7 @@ TABLE = "same,HD,<=,1,\nnear,HD,<=,0.5,5\nfar,HD,<=,2,5\nfar,DSC,>=,0.1,\nfarthe
 
 def testTheWorstComesFirst():
     ranking = Ranking(RECORDS, judged(RECORDS, TABLE, ["lost"]))
-    assert [RECORDS[n].name for n in ranking.order] == ["farther", "far", "near", "free", "same"]
+    assert [RECORDS[n].name for n in ranking.order] == ["farther", "far", "near", "same", "free"]
     assert ranking.verdicts == ["pass", "warn", "fail", "fail", "no limits"]
     assert RECORDS[ranking.worst].name == "farther"
     assert [(rule.structure, rule.verdict) for rule in ranking.rules()] == [

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+from PySide6.QtCore import QEvent
 from PySide6.QtGui import QFont, QFontDatabase, QImage
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from .pythonqt import Wrapper
 
@@ -41,9 +42,12 @@ def photograph(widget, path: str | Path | None = None, width: int = 380, height:
     native.show()
     QApplication.processEvents()
     width = max(width, native.minimumSizeHint().width())
-    tall = native.heightForWidth(width) if native.hasHeightForWidth() else native.sizeHint().height()
-    native.resize(width, height or tall)  # no events in between: the window around it would resize it again
-    image = native.grab().toImage()
+    for _ in range(2):  # tables that need no scroll bar at this width take less height the second time
+        tall = native.heightForWidth(width) if native.hasHeightForWidth() else native.sizeHint().height()
+        native.resize(width, height or tall)  # no events in between: the window around it would resize it again
+        image = native.grab().toImage()
+        for inner in native.findChildren(QWidget):
+            QApplication.sendPostedEvents(inner, QEvent.Type.LayoutRequest)
     native.resize(size)
     if path is not None and not image.save(str(path)):
         raise OSError(f"{path} cannot be written")

@@ -167,7 +167,7 @@ def checkSlices(session: Session) -> None:
     settings = Settings(families=("boundary", "slices"))
     expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings).slices
     rows = session.texts(ui.slicesTable)
-    assert len(rows) == len(expected) and rows[3][0] == f"{expected[3].position:.1f}"
+    assert len(rows) == len(expected) and rows[3][0] == f"I {-expected[3].position:.1f}"
     assert rows[3][1:4] == [
         f"{expected[3].hausdorff:.1f}",
         f"{expected[3].meanDistance:.1f}",

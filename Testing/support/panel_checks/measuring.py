@@ -42,7 +42,7 @@ def checkApply(session: Session) -> None:
     rows = session.texts(session.ui.resultsTable)
     assert [row[0] for row in rows][:4] == ["Boundary", "HD", "HD95", "MASD"]
     headed = [row[0] for row in rows if len(row) == 1]
-    assert headed == ["Boundary", "Signed", "Overlap"], "a heading for every family"
+    assert headed == ["Boundary", "Overlap", "Signed"], "a heading for every family, DSC near the top"
     sides = session.texts(session.ui.sidesTable)
     assert [row[0] for row in sides] == ["Mean", "Max", "Min"]
     assert len(rows) - len(headed) + 6 * len(sides) == len(expected), "every number has its place"
@@ -52,7 +52,8 @@ def checkApply(session: Session) -> None:
     assert [float(text) for text in sides[1][1:]] == [round(expected[f"Max{side}"].value, 1) for side in "RLAPSI"]
     assert expected.summary.split(";")[0] in session.ui.summaryLabel.text
     assert not session.ui.staleLabel.isVisibleTo(session.ui.staleLabel.parent())
-    assert "doi" in session.ui.resultsTable.item(len(rows) - 7, 0).toolTip()
+    line = [row[0] for row in rows].index("DSC")
+    assert "doi" in session.ui.resultsTable.item(line, 0).toolTip()
     table = session.parameters.result
     saved = json.loads(table.GetAttribute("SegmentMetrics.Comparison"))["measurements"]
     assert saved["HD95"]["value"] == expected["HD95"].value
@@ -87,12 +88,14 @@ def checkCopyAndExport(session: Session) -> None:
     session.ui.copyButton.click()
     lines = qt.QApplication.clipboard().text().split("\n")
     shown = [row for row in session.texts(session.ui.resultsTable) if len(row) > 1]
-    assert len(lines) == 1 + len(shown) + 1 + session.ui.sidesTable.rowCount and lines[1].split("\t")[0] == "HD"
+    assert lines[:2] == [f"Reference: {STRUCTURE}, Observer 1", f"Test: {STRUCTURE}, Observer 2"]
+    assert len(lines) == 3 + len(shown) + 1 + session.ui.sidesTable.rowCount and lines[3].split("\t")[0] == "HD"
     path = Path(session.folder.name) / "metrics.csv"
     session.panel.results.export(path)
     with path.open(encoding="utf-8", newline="") as file:
         (row,) = csv.DictReader(file)
     assert float(row["HD95"]) == session.remembered["HD95"] and row["Reference"] == STRUCTURE
+    assert (row["ReferenceFile"], row["TestFile"]) == ("Observer 1", "Observer 2"), "there are no files, but names"
     assert path.with_name("metrics.schema.csv").exists()
 
 

@@ -143,9 +143,9 @@ def checkProtocol(session: Session) -> None:
     settings = Settings(tolerances=3)
     wider = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
     rows = session.texts(ui.protocolTable)
-    assert [row[2] for row in rows] == ["warn", "fail", "pass"]
-    assert rows[0][0] == "HD95 ≤ 3 mm" and rows[2][1] == f"{wider['NSD_3mm'].value:.3f}"
-    item = ui.protocolTable.item(0, 2)
+    assert [row[3] for row in rows] == ["warn", "fail", "pass"]
+    assert [rows[0][0], rows[0][2]] == ["HD95", "≤ 3 (10) mm"] and rows[2][1] == f"{wider['NSD_3mm'].value:.3f}"
+    item = ui.protocolTable.item(0, 3)
     assert item.background().color().name() == COLORS["warn"]
     assert "exceeds 3 mm; the warning limit is 10 mm." in item.toolTip() and "Somebody 2020" in item.toolTip()
     column = next(n for n in range(node.GetNumberOfColumns()) if node.GetColumnName(n) == "Pass")
@@ -153,7 +153,7 @@ def checkProtocol(session: Session) -> None:
     session.settle(0.1)
     assert session.panel.staleness(), "the table was edited"
     session.apply()
-    assert "WARN" in ui.judgmentLabel.text and session.texts(ui.protocolTable)[1][2] == "pass"
+    assert "WARN" in ui.judgmentLabel.text and session.texts(ui.protocolTable)[1][3] == "pass"
     assert node.SetCellText(1, column, "much")
     session.settle(0.1)
     assert not ui.applyButton.enabled and "much" in ui.messageLabel.text and "line 3" in ui.messageLabel.text
@@ -165,7 +165,7 @@ def checkProtocol(session: Session) -> None:
     session.apply()
     verdicts = {row[0]: row[1] for row in session.texts(ui.resultsTable)}
     assert verdicts[STRUCTURE] == "warn" and verdicts["Mandible"] == "no limits" and len(verdicts) == 8
-    assert next(iter(verdicts)) == STRUCTURE and list(verdicts.values())[1:] == 6 * ["no limits"] + ["pass"]
+    assert next(iter(verdicts)) == STRUCTURE and list(verdicts.values())[1:] == ["pass"] + 6 * ["no limits"]
     assert ui.resultsTable.currentRow() == 0 and STRUCTURE in ui.summaryLabel.text, "the worst is seen first"
     assert [model.GetName() for model in session.maps().values()] == [f"{STRUCTURE}: distance map on reference"]
     assert "Nowhere" in ui.findingsLabel.text and "not evaluable" in ui.judgmentLabel.text
