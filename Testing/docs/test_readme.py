@@ -71,7 +71,7 @@ def testThePythonExamples(tmp_path, capsys):
         exec(compile(console, "README.md", "exec"), {})
     printed = capsys.readouterr().out
     # the same organ and numbers as in the table above it
-    hd95 = re.search(r"^Parotid_L .*", TEXT, re.MULTILINE)[0].split()[3]
+    hd95 = re.search(r"^Parotid_L .*", TEXT, re.MULTILINE)[0].split()[2]
     assert printed.startswith(hd95)
     assert "mm" in printed
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QScrollArea
 from scenework import applyAll, choose, segmentation, twoBoxes
 
 BOX = (6, 5, 5), (15, 11, 12)
-NARROW = 304  # pixels: what Slicer's module panel is at least
+NARROW = 304  # pixels: from here on, ordinary distances toward each side need no scrolling
 # What there is nothing to be seen in before anything was measured.
 OF_RESULTS = ("resultsTable", "copyButton", "exportButton", "reportButton", "plotLabel", "plotComboBox", "mapSection",
               "slicesSection", "sidesTable", "alarmsLabel", "findingsLabel", "placesTable")  # fmt: skip
@@ -36,6 +36,7 @@ def alone(session):
     while not isinstance(parent, QScrollArea):
         parent = parent.parent()
     parent.takeWidget()
+    top.setParent(None)  # what was taken may be around it
     top.show()
     yield top
     parent.setWidget(top)
