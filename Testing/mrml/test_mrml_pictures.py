@@ -328,11 +328,51 @@ class TestLettering:
         for position in ((-10, 10), (15, 10), (5, 0), (5, 30), (100, 100)):
             lettering.writeText(canvas, "Liver", position, 20)
 
-    def testMissingCharacters(self):
+    def testScriptsAreDrawnWithAFontOfTheComputer(self, tmp_path, monkeypatch):
+        """Unless their letters have to be arranged, which would come out wrong."""
+        file = tmp_path / "fonts" / "cjk" / lettering.FONT_FILES[0]
+        monkeypatch.setattr(lettering, "FONT_FOLDERS", (str(tmp_path / "fonts"), str(tmp_path / "nowhere")))
+        lettering._fonts.cache_clear()
+        makeFont(file, "肝臓L כ")
+        assert lettering.drawable("肝臓 L") == ("肝臓 L", str(file))
+        canvas = np.full((40, 200, 3), 255, np.uint8)
+        width = lettering.writeText(canvas, "肝臓", (5, 30), 20)
+        assert width > 25 and (canvas[20, 7:20] < 128).all(), "the letters of the font are squares"
+        assert lettering.drawable("כ L") == ("? L", "") and lettering.drawable("Liver") == ("Liver", "")
+        assert lettering.drawable("ह") == ("", ""), "nothing of it can be drawn"
+        lettering._fonts.cache_clear()
+
+    def testMissingCharacters(self, monkeypatch):
+        monkeypatch.setattr(lettering, "_fonts", lambda: ())
+        assert lettering.drawable("肝臓") == ("", "")
         canvases = [np.full((40, 100, 3), 255, np.uint8) for _ in range(2)]
         for canvas, text in zip(canvases, ("肝 ö", "? ö"), strict=True):
             lettering.writeText(canvas, text, (5, 30), 20)
         np.testing.assert_array_equal(*canvases)
+
+
+def makeFont(path: Path, characters: str) -> None:
+    """Write a font whose letters are squares."""
+    builders = pytest.importorskip("fontTools.fontBuilder")
+    pens = pytest.importorskip("fontTools.pens.ttGlyphPen")
+    names = {ord(character): f"letter{ord(character)}" for character in characters}
+    pen = pens.TTGlyphPen(None)
+    for n, corner in enumerate([(0, 0), (0, 800), (900, 800), (900, 0)]):
+        (pen.lineTo if n else pen.moveTo)(corner)
+    pen.closePath()
+    square, nothing = pen.glyph(), pens.TTGlyphPen(None).glyph()
+    order = [".notdef", *names.values()]
+    builder = builders.FontBuilder(1000, isTTF=True)
+    builder.setupGlyphOrder(order)
+    builder.setupCharacterMap(names)
+    builder.setupGlyf({name: nothing if name in (".notdef", names[ord(" ")]) else square for name in order})
+    builder.setupHorizontalMetrics(dict.fromkeys(order, (1000, 0)))
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupNameTable({"familyName": "Squares", "styleName": "Regular"})
+    builder.setupOS2()
+    builder.setupPost()
+    path.parent.mkdir(parents=True)
+    builder.save(str(path))
 
 
 def addBall(scene, center, color):
