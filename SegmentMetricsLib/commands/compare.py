@@ -24,6 +24,7 @@ from .options import (
     protocolFrom,
     requireWritable,
     settingsFrom,
+    tellWithoutEffect,
 )
 
 # The options for a report by their names in the parser's namespace.
@@ -85,6 +86,7 @@ def run(options: argparse.Namespace) -> int:
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
+    tellWithoutEffect(options, settings, [protocol])
     labelNames = labelNamesFrom(options.label_names)
     paths = (options.reference, options.test)
     sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)

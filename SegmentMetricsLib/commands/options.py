@@ -6,7 +6,8 @@ import argparse
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -150,6 +151,18 @@ SETTINGS = {
 }  # fmt: skip
 
 
+# Options that affect only some families, by their names in the parser's namespace, each with a setting in relevance.py
+# that affects the same ones.
+LIKE = {
+    **{name: name for name in ("tolerance", "percentile", "beta", "quantile", "grid", "convention", "il", "ol")},
+    **dict.fromkeys(("accuracy", "subdivisions"), "subdivisions"),
+    "oversampling": "oversampling",
+    **dict.fromkeys(("voxel_unit", "cuts"), "voxelUnit"),
+    "kernel": "hazardKernel",
+    **dict.fromkeys(("as_published", "msi_unit", "split_contours"), "il"),
+}
+
+
 def addSettings(parser: argparse.ArgumentParser) -> None:
     """Add the options that become Settings; those not given keep the value of the preset, the file or the defaults."""
     for heading, options in SETTINGS.items():
@@ -278,6 +291,32 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         replaced |= {name for which in (before, convention) for name in PRESETS.get(which, DECIDED_BY_TOOLS)}
     kept = {name: value for name, value in saved.items() if name not in replaced}
     return Settings.preset(convention, **{**kept, **given})
+
+
+def tellWithoutEffect(
+    options: argparse.Namespace, settings: Settings, protocols: Iterable, others: Collection[str] = ()
+) -> None:
+    """Print the given options that affect none of the chosen numbers to standard error, in one line.
+
+    protocols: which choose numbers, too; None for none. others: further options, by their names in the parser's
+    namespace, that have no effect if given.
+    """
+    from ..relevance import isRelevant  # a slow import
+
+    families = {*settings.families, *(family for one in protocols if one is not None for family in one.families)}
+    useless = {name for name, setting in LIKE.items() if not isRelevant(setting, families)}.union(others)
+    if settings.threshold is not None:
+        useless.add("cuts")
+    if flags := [
+        flag for flag, name in _settingFlags().items() if name in useless and getattr(options, name) is not None
+    ]:
+        print(f"segment-metrics: without effect on the numbers that are measured: {', '.join(flags)}", file=sys.stderr)
+
+
+def _settingFlags() -> dict[str, str]:
+    """Return the names in the parser's namespace of the options that become Settings, by flag."""
+    flags = (flag for group in SETTINGS.values() for flag, _ in group)
+    return {flag: flag.strip("-").replace("-", "_") for flag in flags}
 
 
 def savedSettings(path: Path) -> dict:

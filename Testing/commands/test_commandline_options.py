@@ -275,3 +275,27 @@ def testWhatAnOptionDecidesIsNotTakenFromSavedSettings(run, pair, earlier, now, 
     convention = now[1] if now[0] in ("--preset", "--convention") else "SegmentMetrics"
     expected = {**before, "convention": convention, **changes}
     assert after == expected and after["tolerances"] == [1.5]
+
+
+@pytest.mark.parametrize(
+    ("given", "useless"),
+    [
+        (["--il", "2", "--kernel", "exponential", "--percentile", "50"], "--kernel, --il"),
+        (
+            ["--metrics", "overlap", "--tolerance", "3", "--accuracy", "sampled", "--beta", "2"],
+            "--tolerance, --beta, --accuracy",
+        ),
+        (["--metrics", "voxel", "--cuts", "4", "--threshold", "0.5"], "--cuts"),
+        (["--metrics", "all", "--percentile", "50", "--il", "2", "--quantile", "0.5", "--grid", "union"], ""),
+        # what a protocol asks for is measured, too
+        (["--protocol", "limits.csv", "--il", "2", "--voxel-unit", "voxel"], "--voxel-unit"),
+    ],
+)
+def testOptionsWithoutEffectAreMentioned(run, pair, given, useless):
+    Path("limits.csv").write_text("Structure,Measurement,Relation,Pass\n*,MSI,>=,0.5\n")
+    said = f"segment-metrics: without effect on the numbers that are measured: {useless}\n" if useless else ""
+    assert run("compare", *pair, *given)[::2] == (0, said)
+    Path("cases.csv").write_text("case,reference,test\n1,{},{}\n".format(*pair))
+    if "all" in given:
+        given, said = [*given, "--label-weight", "A=2"], said or "--label-weight\n"
+        assert run("batch", "cases.csv", "-o", "out", "--workers", "1", *given)[2].endswith(said)
