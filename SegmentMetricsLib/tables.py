@@ -9,7 +9,7 @@ from functools import cache
 from .errors import Cause
 from .findings import repeated
 from .findings.recognition import asFinding
-from .measurements import Measurement, rounded, withUnit
+from .measurements import Measurement, rounded, typeset, withUnit
 from .metrics.slices import columnOf
 from .multilabel import MultiLabel
 from .records import Record
@@ -20,6 +20,8 @@ from .texts import commaSeparated, counted, oneLine
 # look for, as a narrow panel shows only three or four columns, then the others in the order of the registry.
 FIRST = ("DSC", "HD{percentile}", "NSD_{tolerance}mm", "HD")
 OVERVIEW = (*FIRST, *(definition.key for definition in REGISTRY if definition.isMain and definition.key not in FIRST))
+# The families that the measurements of one pair begin with, so that DSC is seen without scrolling.
+FIRST_FAMILIES = ("boundary", "overlap")
 # Short names of slice columns that are not in the registry, whose definitions have their own.
 HEADINGS_OF_SLICES = {"AreaReference": "Area ref.", "AreaTest": "Area test", "AreaDifference": "Area diff."}
 LONGEST_NAME = 28
@@ -132,6 +134,31 @@ def definitionOf(key: str) -> str:
     """Return the key of the definition of a measurement, as in OVERVIEW; "" if there is none."""
     found = findDefinition(key)
     return found.definition.key if found else ""
+
+
+def byFamily(measurements: Iterable[Measurement]) -> list[Measurement]:
+    """Return measurements family by family, FIRST_FAMILIES first; within a family the order is kept."""
+    measurements = list(measurements)
+    families = list(dict.fromkeys((*FIRST_FAMILIES, *(measurement.family for measurement in measurements))))
+    return sorted(measurements, key=lambda measurement: families.index(measurement.family))
+
+
+def withCommonUnit(heading: str, found: Sequence[Measurement | None]) -> tuple[str, list[str]]:
+    """Return the heading of a column of measurements and their typeset texts, "" for None.
+
+    A unit that all numbers have is in the heading instead; small and large volumes have different ones, and numbers
+    that are not finite have none.
+    """
+    texts = ["" if measurement is None else typeset(measurement.text()) for measurement in found]
+    units = {
+        text.rpartition(" ")[2]
+        for text, measurement in zip(texts, found, strict=True)
+        if measurement is not None and measurement.unit and math.isfinite(measurement.value)
+    }
+    if len(units) != 1:
+        return heading, texts
+    (unit,) = units
+    return f"{heading} ({unit})", [text.removesuffix(f" {unit}") for text in texts]
 
 
 def overviewKeys(keys: Iterable[str]) -> list[str]:

@@ -1,6 +1,5 @@
 """The table of measurements, which can be copied and exported."""
 
-import math
 import re
 from pathlib import Path
 
@@ -25,8 +24,6 @@ from .saving import askForPath, suggested
 from .sorting import SortableTable, sortable
 
 ALARM = "⚠"
-# The families that the tables of one pair begin with.
-FIRST_FAMILIES = ("boundary", "overlap")
 
 
 class Results:
@@ -160,13 +157,10 @@ def compared(outcome) -> list[str]:
 
 
 def shown(record, family: str) -> list:
-    """Return the measurements of a family ("" for all), without those that the table of sides shows.
-
-    Overlap comes right after the distances, so that DSC is seen without scrolling.
-    """
+    """Return the measurements of a family ("" for all), without those that the table of sides shows."""
     measurements = record.measurements.values()
     found = [m for m in measurements if family in ("", m.family) and not tables.sideOf(m.key)]
-    return sorted(found, key=lambda m: FIRST_FAMILIES.index(m.family) if m.family in FIRST_FAMILIES else math.inf)
+    return tables.byFamily(found)
 
 
 def details(record, family: str = "") -> tuple:
@@ -275,18 +269,10 @@ def overview(records, family: str = "", judgment=None) -> tuple:
 def column(key: str, records) -> tuple[str, list[tuple]]:
     """Return the heading of a measurement and its cells for all records.
 
-    The heading has two lines, because numbers are short. A unit that all numbers have is in the heading; small and
-    large volumes have different ones.
+    The heading has two lines, because numbers are short.
     """
     found = [record.measurements.get(key) for record in records]
-    texts = ["" if m is None else typeset(m.text()) for m in found]
-    # what is not finite has no unit
-    units = {text.rpartition(" ")[2] for text, m in zip(texts, found) if m is not None and m.status == "ok" and m.unit}
-    heading = tables.heading(key)
-    if len(units) == 1:
-        unit = units.pop()
-        heading = f"{heading} ({unit})"
-        texts = [text.removesuffix(f" {unit}") for text in texts]
+    heading, texts = tables.withCommonUnit(tables.heading(key), found)
     cells = [("", None, "") if m is None else (t, sortable(m.value), m.reason) for t, m in zip(texts, found)]
     return heading.replace(" ", "\n", 1), cells
 

@@ -111,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
     if cases.ignored:
         ignored = oneLine(commaSeparated(cases.ignored))
         print(f"segment-metrics: {options.cases}: ignored columns: {ignored}", file=sys.stderr)
-    tellWithoutEffect(options, settings, {task.protocol for task in tasks}, ["label_weight"])
+    tellWithoutEffect(options, settings, {task.protocol for task in tasks}, ["labelWeights"])
     inputs = (options.cases, options.protocol, options.label_names, options.settings)
     requireInputsKept(options.output, [Path(given) for given in inputs if given])
     # an error in a protocol is reported as the problem of a task

@@ -151,15 +151,15 @@ SETTINGS = {
 }  # fmt: skip
 
 
-# Options that affect only some families, by their names in the parser's namespace, each with a setting in relevance.py
-# that affects the same ones.
+# Settings that affect only some families, each with a name in relevance.py that stands for the same ones.
 LIKE = {
-    **{name: name for name in ("tolerance", "percentile", "beta", "quantile", "grid", "convention", "il", "ol")},
+    **{"tolerances": "tolerance", "percentiles": "percentile", "betas": "beta", "quantiles": "quantile"},
+    **{name: name for name in ("grid", "convention", "oversampling")},
     **dict.fromkeys(("accuracy", "subdivisions"), "subdivisions"),
-    "oversampling": "oversampling",
-    **dict.fromkeys(("voxel_unit", "cuts"), "voxelUnit"),
-    "kernel": "hazardKernel",
-    **dict.fromkeys(("as_published", "msi_unit", "split_contours"), "il"),
+    **dict.fromkeys(("voxelUnit", "cuts"), "voxelUnit"),
+    **dict.fromkeys(("hazardKernel", "hazardReach", "hazardPower", "hazardDecay"), "hazardKernel"),
+    **dict.fromkeys(("hazardCombination", "hazardBalance", "hazardTail"), "hazardKernel"),
+    **dict.fromkeys(("il", "ol", "asPublished", "msiUnit", "splitContours"), "il"),
 }
 
 
@@ -298,8 +298,7 @@ def tellWithoutEffect(
 ) -> None:
     """Print the given options that affect none of the chosen numbers to standard error, in one line.
 
-    protocols: which choose numbers, too; None for none. others: further options, by their names in the parser's
-    namespace, that have no effect if given.
+    protocols: which choose numbers, too; None for none. others: further settings that have no effect if given.
     """
     from ..relevance import isRelevant  # a slow import
 
@@ -307,16 +306,9 @@ def tellWithoutEffect(
     useless = {name for name, setting in LIKE.items() if not isRelevant(setting, families)}.union(others)
     if settings.threshold is not None:
         useless.add("cuts")
-    if flags := [
-        flag for flag, name in _settingFlags().items() if name in useless and getattr(options, name) is not None
-    ]:
+    given = (option for group in SETTINGS.values() for option in group if option.setting in useless)
+    if flags := [option.flag for option in given if getattr(options, option.setting) is not None]:
         print(f"segment-metrics: without effect on the numbers that are measured: {', '.join(flags)}", file=sys.stderr)
-
-
-def _settingFlags() -> dict[str, str]:
-    """Return the names in the parser's namespace of the options that become Settings, by flag."""
-    flags = (flag for group in SETTINGS.values() for flag, _ in group)
-    return {flag: flag.strip("-").replace("-", "_") for flag in flags}
 
 
 def savedSettings(path: Path) -> dict:

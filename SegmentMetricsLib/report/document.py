@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -22,7 +21,7 @@ from ..naming import notAmong
 from ..records import Record
 from ..registry.signed import SIDES
 from ..settings import Settings
-from ..tables import OVERVIEW, definitionOf, heading, number, sideOf, sideRows
+from ..tables import OVERVIEW, byFamily, definitionOf, heading, number, sideOf, sideRows, withCommonUnit
 from ..texts import counted
 from . import figures
 from .elements import NO_DEVICE, badge, linkTo, page, table
@@ -37,8 +36,6 @@ MOST_PLACES = 10
 SOLID = "\N{NO-BREAK SPACE}"
 # Most measurements in the overview: what fits across a page of paper beside names and verdicts.
 MOST_MEASUREMENTS = 12
-# The families that the measurements of a structure begin with.
-FIRST_FAMILIES = ("boundary", "overlap")
 
 
 def requirePlotly() -> None:
@@ -261,17 +258,9 @@ def _columns(records: Sequence[Record], definition: str) -> list[Column]:
 
 
 def _column(head: str, found: Sequence[Measurement | None]) -> Column:
-    cells = [_solid(_value(one)) for one in found]
     hasValues = any(measurement is not None and measurement.status != "undefined" for measurement in found)
-    units = {
-        cell.rpartition(SOLID)[2]
-        for cell, measurement in zip(cells, found, strict=True)
-        if measurement is not None and measurement.unit and math.isfinite(measurement.value)
-    }
-    if len(units) != 1:
-        return Column(head, cells, hasValues)
-    unit = units.pop()
-    return Column(f"{head} ({unit})", [cell.removesuffix(f"{SOLID}{unit}") for cell in cells], hasValues)
+    head, texts = withCommonUnit(head, found)
+    return Column(head, [_solid(escape(text)) for text in texts], hasValues)
 
 
 def _pictures(comparison: Comparison, n: int) -> str:
@@ -342,8 +331,8 @@ def _patchSize(size: float, dimension: int) -> str:
 def _measurements(record: Record) -> str:
     """Return the table of all measurements by family; those by sides of the patient are in a separate table."""
     rows, family = [], None
-    families = list(dict.fromkeys((*FIRST_FAMILIES, *(m.family for m in record.measurements.values()))))
-    for key, measurement in sorted(record.measurements.items(), key=lambda item: families.index(item[1].family)):
+    for measurement in byFamily(record.measurements.values()):
+        key = measurement.key
         if measurement.family != family:
             family = measurement.family
             rows.append(f'<tr class="family"><th colspan="5">{escape(FAMILIES.get(family, family))}</th></tr>')
