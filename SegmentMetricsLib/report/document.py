@@ -18,6 +18,7 @@ from ..findings import repeated
 from ..measurements import Measurement, typeset
 from ..metrics.places import positionText
 from ..naming import notAmong
+from ..protocol.protocol import Rule
 from ..records import Record
 from ..registry.signed import SIDES
 from ..settings import Settings
@@ -386,7 +387,7 @@ def _judged(ranking: Ranking) -> str:
         rows.append(
             [
                 linkTo(ranking.numbers.get(verdict.structure), verdict.structure),
-                escape(heading(verdict.rule.measurement)),
+                _ofRule(verdict.rule),
                 escape(typeset(verdict.valueText)),
                 _solid(escape(typeset(verdict.limitsText))),
                 badge(verdict.verdict),
@@ -397,6 +398,12 @@ def _judged(ranking: Ranking) -> str:
     ofAll = _source(*sources) if len(sources) == 1 else ""
     rules = table(heads, rows, numbers=(2,), isProse=True)
     return f"<h2>Protocol</h2><p>{escape(judgment.protocol.name)}{ofAll}</p>{rules}"
+
+
+def _ofRule(rule: Rule) -> str:
+    """Return as HTML what a rule judges, and the tool whose number it is if the rule names one."""
+    tool = f' <span class="soft">as by {escape(rule.convention)}</span>' if rule.convention else ""
+    return escape(heading(rule.measurement)) + tool
 
 
 def _source(text: str) -> str:

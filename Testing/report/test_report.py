@@ -467,6 +467,16 @@ def testItSaysWhereBothSidesAreFrom():
     assert '<p class="origins">' not in Report("Case", Settings()).page(None, {}, {}, ())
 
 
+def testRulesNameTheToolWhoseNumberTheyJudge(tmp_path):
+    record = compare(structure(shapes.ball(8), "Ball"), structure(shapes.ball(9), "Ball")).record()
+    report = Report("Case", Settings())
+    table = "Structure,Measurement,Relation,Pass,Convention\nBall,HD95,<=,2,MedPy\nBall,DSC,>=,0.5,\n"
+    measured = [(("Ball", "Ball"), dict.fromkeys(("SegmentMetrics", "MedPy"), record.measurements))]
+    report.write(tmp_path / "report.html", judgeCase(parseProtocol(table, "limits.csv"), measured, {}))
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert '>HD95 <span class="soft">as by MedPy</span></td>' in text and 'data-head="Measurement">DSC</td>' in text
+
+
 def testSizesOfPatches():
     from SegmentMetricsLib.report.document import _patchSize
 
