@@ -95,7 +95,7 @@ def testCasesWithoutAVerdict(study):
     """The structure that is farthest apart is named, and what one side lacks."""
     assert batch("--report") == 1
     found = {words(row[0]): [words(cell) for cell in row[1:]] for row in rows()[3:]}
-    assert found["four"][0] == "compared" and found["four"][2].startswith("A: HD95 4.0 mm, ")
+    assert found["four"][0] == "compared" and found["four"][2].startswith("A: DSC 0.60, HD95 4.0 mm, ")
     assert found["noB"][2] == "A: The two contours are identical. Only in the reference: B."
 
 

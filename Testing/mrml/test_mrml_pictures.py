@@ -161,7 +161,9 @@ class TestOverlay:
             for name, surface in (("ball", ball), ("sheet", sheet)):
                 view.lookFrom((0, 1, 0), vtk_to_numpy(surface.GetPoints().GetData()))
                 for isClosed in (False, True):
-                    drawn[name, isClosed] = pictures._imageOf(view, surface, ("absolute", 5.0, 2.0, isClosed))
+                    drawn[name, isClosed] = pictures._imageOf(
+                        view, surface, pictures.Coloring("absolute", 5.0, 2.0, isClosed)
+                    )
         background = drawn["ball", True][0, 0]
         assert (drawn["sheet", True] == background).all()
         assert (drawn["sheet", False] != background).any(axis=2).mean() > 0.5
