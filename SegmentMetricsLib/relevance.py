@@ -7,6 +7,8 @@ from collections.abc import Collection
 from .definitions import PARAMETERS
 from .registry import REGISTRY
 
+# The parameter of keys whose values are in a field of Settings.
+PARAMETER_OF = {field: parameter for parameter, field in PARAMETERS.items()}
 # Families affected by settings that are in no key or definition of the registry.
 FAMILIES_OF = {
     "convention": ("boundary", "overlap"),
@@ -25,16 +27,16 @@ FAMILIES_OF = {
 def isRelevant(setting: str, families: Collection[str]) -> bool:
     """Return whether a setting affects numbers of any of these families.
 
-    setting: "percentile", "tolerance", "beta" or "quantile" for the parameter of that name, else a field of Settings.
-    Raises KeyError for unknown settings.
+    setting: a field of Settings, or a parameter of keys such as "percentile". Raises KeyError for unknown settings.
     """
     return not familiesUsing(setting).isdisjoint(families)
 
 
 def familiesUsing(setting: str) -> set[str]:
     """Return the families whose numbers a setting affects; setting and errors as for isRelevant()."""
-    if setting in PARAMETERS:
-        return {definition.family for definition in REGISTRY if f"{{{setting}}}" in definition.key}
+    parameter = PARAMETER_OF.get(setting, setting)
+    if parameter in PARAMETERS:
+        return {definition.family for definition in REGISTRY if f"{{{parameter}}}" in definition.key}
     if setting == "grid":
         return {definition.family for definition in REGISTRY if definition.dependsOnGrid}
     return set(FAMILIES_OF[setting])

@@ -151,10 +151,9 @@ SETTINGS = {
 }  # fmt: skip
 
 
-# Settings that affect only some families, each with a name in relevance.py that stands for the same ones.
+# Settings that affect only some families, each with one that relevance.py knows and that affects the same ones.
 LIKE = {
-    **{"tolerances": "tolerance", "percentiles": "percentile", "betas": "beta", "quantiles": "quantile"},
-    **{name: name for name in ("grid", "convention", "oversampling")},
+    **{n: n for n in ("tolerances", "percentiles", "betas", "quantiles", "grid", "convention", "oversampling")},
     **dict.fromkeys(("accuracy", "subdivisions"), "subdivisions"),
     **dict.fromkeys(("voxelUnit", "cuts"), "voxelUnit"),
     **dict.fromkeys(("hazardKernel", "hazardReach", "hazardPower", "hazardDecay"), "hazardKernel"),

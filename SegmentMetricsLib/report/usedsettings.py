@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from ..records import Record
 from ..registry import findDefinition
-from ..relevance import isRelevant
+from ..relevance import PARAMETER_OF, isRelevant
 from ..settings import Settings
 from ..texts import shortest
 
@@ -17,8 +17,6 @@ FIRST = ("convention", "families")
 ALWAYS = ("convention", "families", "surface", "accuracy", "extent")
 # Settings that each hazard kernel does not use.
 WITHOUT = {"polynomial": ("hazardDecay",), "exponential": ("hazardReach", "hazardPower")}
-# Names of settings in SegmentMetricsLib.relevance and in definitions, where they differ.
-KNOWN_AS = {"tolerances": "tolerance", "percentiles": "percentile", "betas": "beta", "quantiles": "quantile"}
 
 
 def usedSettings(settings: Settings, records: Sequence[Record]) -> list[tuple[str, str]]:
@@ -31,8 +29,8 @@ def usedSettings(settings: Settings, records: Sequence[Record]) -> list[tuple[st
     rows = []
     for field in sorted(fields(settings), key=lambda field: (*FIRST, field.name).index(field.name)):
         name, value = field.name, getattr(settings, field.name)
-        if name in KNOWN_AS:
-            value = _withMeasured(value, KNOWN_AS[name], records)
+        if name in PARAMETER_OF:
+            value = _withMeasured(value, PARAMETER_OF[name], records)
         if name in WITHOUT[settings.hazardKernel]:
             continue
         if name in ALWAYS or _decides(name, families) or value != getattr(usual, name):
@@ -42,7 +40,7 @@ def usedSettings(settings: Settings, records: Sequence[Record]) -> list[tuple[st
 
 def _decides(name: str, families: Iterable[str]) -> bool:
     try:
-        return isRelevant(KNOWN_AS.get(name, name), list(families))
+        return isRelevant(name, list(families))
     except KeyError:  # rare settings, which are listed only if they differ from the defaults
         return False
 

@@ -59,7 +59,7 @@ def testSettingChangesTheFamiliesThatUseItAndNoOthers(setting, usual):
     name, value = OTHERS[setting]
     other = measured(**{name: value})
     changed = {family for family in usual if other[family] != usual[family]}
-    assert changed == familiesUsing(setting)
+    assert changed == familiesUsing(setting) == familiesUsing(name)
 
 
 def testDecayMattersToTheExponentialKernelOnly():
