@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -198,6 +199,53 @@ class Roster:
     def _known(self, name: str) -> str:
         """Return the references' name for a structure of a test, as far as other cases show it."""
         return name if _spelled(name) in self._inReferences else self._counterparts.get(_spelled(name), name)
+
+
+class Counted(NamedTuple):
+    """A record of an outcome, the name of its structure in the cohort, and whether it counts in the statistics."""
+
+    record: Mapping
+    structure: str
+    counts: bool
+
+
+class CountedNames:
+    """The names of the structures of a cohort, whose outcomes are given one after the other.
+
+    Names that differ only in spelling are one structure, which is called as it is first spelled. The tables of a batch
+    and its statistics go through the same outcomes in the same order, so they call a structure the same.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[tuple, str] = {}
+
+    def of(self, outcome: Mapping, roster: Roster) -> list[Counted]:
+        """Return the pairs of an outcome and its expected missing structures, those that count first.
+
+        What only the test has does not count if the case has that structure in another spelling.
+        """
+        records = [r for r in (*outcome["pairs"], *outcome.get("missing", ())) if roster.isExpected(r)]
+        # records of what the reference lacks come last, as the case may have the structure in another spelling
+        records.sort(key=lambda record: (not roster.counts(record), record.get("missing") == REFERENCE))
+        names = {roster.nameOf(record) for record in records if roster.counts(record)}
+        seen: set[str] = set()
+        result = []
+        for record in records:
+            own, counts = roster.nameOf(record), roster.counts(record)
+            structure = self.nameOf(own)
+            if structure in seen and (record.get("missing") == REFERENCE or not counts):
+                result.append(Counted(record, record["structure"], False))
+                continue
+            # two spellings in one case are two structures
+            if structure in seen or (structure != own and structure in names):
+                structure = own
+            seen.add(structure)
+            result.append(Counted(record, structure, counts))
+        return result
+
+    def nameOf(self, name: str) -> str:
+        """Return the name under which a structure counts: the first of those that differ only in spelling."""
+        return self._names.setdefault(_spelled(name), name)
 
 
 def _spelled(name: str) -> tuple[str, str]:

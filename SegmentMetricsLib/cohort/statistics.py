@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import combinations
 
 import numpy as np
 
-from .. import naming
-from ..measurements import ROUNDING, Measurement
+from ..measurements import Measurement
 from ..registry import REGISTRY, findDefinition
-from .missing import REFERENCE, TEST, Roster
-from .summaryoptions import CONFIDENCE, DIAGONAL, LEAVE_OUT, RESAMPLES, SEED, Options
+from ..structures import TEST_EMPTY
+from .missing import REFERENCE, TEST, CountedNames, Roster
+from .ranks import Friedman, SignedRank, compareMany, compareRanks, corrected, quantile
+from .summaryoptions import BY_MEASUREMENT, CONFIDENCE, DIAGONAL, LEAVE_OUT, RESAMPLES, SEED, STEPWISE, Options
 
-# Most differences for which p is computed exactly here; SciPy approximates for more than this if there are ties.
-MOST_EXACT = 13
+QUARTILES = (0.25, 0.5, 0.75)
+# What a case without a method is called where methods are named.
+NO_METHOD = "no method"
 
 
 @dataclass(frozen=True)
@@ -24,20 +26,31 @@ class Value:
     """One measurement of one case.
 
     diagonal: of the case's image in mm, None if there is no image. missing: the side that lacks the structure, or "".
+    isEmpty: whether the test has the structure without a single voxel, although the reference is not empty.
     """
 
     value: float
     diagonal: float | None
     missing: str = ""
+    isEmpty: bool = False
+
+    @property
+    def isMissed(self) -> bool:
+        """Whether the test has nothing of a structure of the reference."""
+        return self.isEmpty or self.missing == TEST
 
 
 @dataclass(frozen=True)
 class Summary:
     """One measurement of one structure and method over all cases.
 
-    cases: number of cases that have it. used: number of values in the statistics. infinite, undefined: number of such
-    values. replaced: number of infinite values replaced by a number. Statistics are None if there are too few values.
-    missingReference, missingTest: number of cases in which that side lacks the structure, even if these are left out.
+    cases: number of cases that have it. used: number of values in mean, SD and interval. infinite, undefined: number of
+    such values. replaced: number of infinite values replaced by a number for the mean. Statistics are None if there are
+    too few values. missingReference, missingTest: number of cases in which that side lacks the structure, even if these
+    are left out. emptyTest: number of cases in which the test has it without a voxel. better: "lower", "higher", or ""
+    for a measurement without a better direction. ranked: number of values in median, quartiles and range, which count
+    an infinite value as worse than all others, and a structure that the test misses as the worst possible value. These
+    statistics may be infinite; iqr is None if both quartiles are.
     """
 
     structure: str
@@ -49,32 +62,41 @@ class Summary:
     infinite: int
     undefined: int
     replaced: int
-    mean: float | None
-    sd: float | None
-    median: float | None
-    iqr: float | None
-    q1: float | None
-    q3: float | None
-    minimum: float | None
-    maximum: float | None
-    meanLow: float | None
-    meanHigh: float | None
+    mean: float | None = None
+    sd: float | None = None
+    median: float | None = None
+    iqr: float | None = None
+    q1: float | None = None
+    q3: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    meanLow: float | None = None
+    meanHigh: float | None = None
     missingReference: int = 0
     missingTest: int = 0
+    emptyTest: int = 0
+    better: str = ""
+    ranked: int = 0
 
     def toDictionary(self) -> dict:
-        """Return the summary as plain values for files."""
-        return asdict(self)
+        """Return the summary as plain values for files, infinite numbers as "inf" and "-inf"."""
+        return _plain(self)
 
 
 @dataclass(frozen=True)
 class PairedTest:
     """A Wilcoxon signed-rank test between two methods (Wilcoxon 1945, doi:10.2307/3001968).
 
-    cases: number of cases with a value of both methods. p: two-sided. corrected: Bonferroni-corrected for all tests of
-    the same measurement. medianDifference: of the second method minus the first. reason: why there is no p.
-    missingReference, missingFirst, missingSecond: number of cases in which the reference, or the test of that method,
-    lacks the structure.
+    All differences are of the second method minus the first, as `direction` says with their names; `better` says
+    whether a lower or a higher value is the better one, and `favors` names the method that the ranks are in favor of.
+
+    cases: number of cases in the test. medianDifference: of these. p: two-sided. corrected: p corrected for `tests`
+    tests, as `correction` says. reason: why there is no p. missingReference, missingFirst, missingSecond: number of
+    cases in which the reference, or the test of that method, lacks the structure. emptyFirst, emptySecond: in which
+    that test has it without a voxel. infiniteFirst, infiniteSecond: number of infinite values. leftOut: number of cases
+    that only one method has, or where a value cannot be ranked. rankBiserial: the effect size, from -1 to 1, with its
+    95 % interval; shift: the Hodges-Lehmann estimate with its 95 % interval; see ranks.SignedRank. friedman...: of
+    Friedman's test between all methods, if there are at least three; the pairs are its post-hoc tests.
     """
 
     structure: str
@@ -90,10 +112,35 @@ class PairedTest:
     missingReference: int = 0
     missingFirst: int = 0
     missingSecond: int = 0
+    emptyFirst: int = 0
+    emptySecond: int = 0
+    infiniteFirst: int = 0
+    infiniteSecond: int = 0
+    leftOut: int = 0
+    correction: str = ""
+    direction: str = ""
+    better: str = ""
+    favors: str = ""
+    rankBiserial: float | None = None
+    rankBiserialLow: float | None = None
+    rankBiserialHigh: float | None = None
+    shift: float | None = None
+    shiftLow: float | None = None
+    shiftHigh: float | None = None
+    friedmanMethods: int | None = None
+    friedmanCases: int | None = None
+    friedmanStatistic: float | None = None
+    friedmanP: float | None = None
+    friedmanCorrected: float | None = None
 
     def toDictionary(self) -> dict:
-        """Return the test as plain values for files."""
-        return asdict(self)
+        """Return the test as plain values for files, infinite numbers as "inf" and "-inf"."""
+        return _plain(self)
+
+
+def _plain(row: Summary | PairedTest) -> dict:
+    # JSON has no infinity; float() reads these texts
+    return {name: str(v) if isinstance(v, float) and math.isinf(v) else v for name, v in asdict(row).items()}
 
 
 class Cohort:
@@ -105,7 +152,7 @@ class Cohort:
     def __init__(self, outcomes: Iterable[Mapping] = (), roster: Roster | None = None) -> None:
         self.values: dict[tuple[str, str, str], dict[str, Value]] = {}
         self.units: dict[str, str] = {}
-        self._names: dict[tuple, str] = {}
+        self._names = CountedNames()
         outcomes = list(outcomes) if roster is None else outcomes
         self.roster = Roster(outcomes) if roster is None else roster
         for outcome in outcomes:
@@ -117,29 +164,16 @@ class Cohort:
         self._take(outcome)
 
     def _take(self, outcome: Mapping) -> None:
-        records = [r for r in (*outcome["pairs"], *outcome.get("missing", ())) if self.roster.counts(r)]
-        # records of what the reference lacks come last, as the case may have the structure in another spelling
-        records.sort(key=lambda record: record.get("missing") == REFERENCE)
-        names = {self.roster.nameOf(record) for record in records}
-        seen: set[str] = set()
-        for record in records:
-            own, missing = self.roster.nameOf(record), record.get("missing", "")
-            structure = self._structure(own)
-            if missing == REFERENCE and structure in seen:
+        for record, structure, counts in self._names.of(outcome, self.roster):
+            if not counts:
                 continue
-            # two spellings in one case are two structures
-            if structure in seen or (structure != own and structure in names):
-                structure = own
-            seen.add(structure)
+            missing = record.get("missing", "")
             for key, given in record["measurements"].items():
                 measurement = Measurement.fromDictionary(key, given)
                 self.units.setdefault(key, measurement.unit)
                 group = self.values.setdefault((structure, outcome["method"], key), {})
-                group[outcome["case"]] = Value(measurement.value, record.get("diagonal"), missing)
-
-    def _structure(self, name: str) -> str:
-        """Return the name under which a structure counts: the first of those that differ only in spelling."""
-        return self._names.setdefault(naming.parse(name).spelled, name)
+                isEmpty = not missing and measurement.empty == TEST_EMPTY
+                group[outcome["case"]] = Value(measurement.value, record.get("diagonal"), missing, isEmpty)
 
     @property
     def structures(self) -> list[str]:
@@ -181,7 +215,7 @@ class Cohort:
         return found
 
     def used(self, options: Options) -> dict[tuple[str, str, str], dict[str, float]]:
-        """Return the numbers by case for each structure, method and key, with infinite values treated as chosen."""
+        """Return the numbers by case for each structure, method and key, with infinite values treated as for means."""
         given, treatment = self.given(options), options.treatment
         largest: dict[str, float] = {}
         for (_, _, key), group in given.items():
@@ -193,6 +227,29 @@ class Cohort:
             treated = ((case, _treated(v, treatment, self.units[key], largest[key])) for case, v in group.items())
             result[name] = {case: value for case, value in treated if value is not None}
         return result
+
+    def ranked(self, options: Options) -> dict[tuple[str, str, str], dict[str, float]]:
+        """Return the numbers by case for each structure, method and key, as they count in quantiles and rank tests.
+
+        An infinite value is worse than all others, and a structure that a test misses has the worst value that the
+        measurement can have. For a measurement without a better direction, no value that is not finite counts.
+        """
+        result = {}
+        for name, group in self.given(options).items():
+            scores = ((case, _score(value, name[2])) for case, value in group.items())
+            result[name] = {case: score for case, score in scores if score is not None}
+        return result
+
+
+def _score(given: Value, key: str) -> float | None:
+    """Return the number that counts in the order of values, None if it does not."""
+    better = betterOf(key)
+    if better and given.isMissed:
+        definition = findDefinition(key).definition
+        return definition.high if better == "lower" else definition.low
+    if math.isinf(given.value) and better:
+        return math.inf if better == "lower" else -math.inf
+    return given.value if math.isfinite(given.value) else None
 
 
 def _treated(given: Value, treatment: str, unit: str, largest: float) -> float | None:
@@ -210,45 +267,70 @@ def _treated(given: Value, treatment: str, unit: str, largest: float) -> float |
 def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
     """Return one summary per structure, method and measurement."""
     options = options or Options()
-    given, used = cohort.given(options), cohort.used(options)
+    given, used, ranked = cohort.given(options), cohort.used(options), cohort.ranked(options)
     result = []
     for structure in cohort.structures:
         for method in cohort.methods:
             for key in cohort.keys:
                 name = (structure, method, key)
                 if name in cohort.values:
-                    values = [v.value for v in given[name].values()]
-                    summary = _summary(name, cohort.units[key], values, list(used[name].values()), options)
-                    sides = [v.missing for v in cohort.values[name].values()]
-                    counts = {"missingReference": sides.count(REFERENCE), "missingTest": sides.count(TEST)}
-                    result.append(replace(summary, **counts))
+                    everything = cohort.values[name].values()
+                    sides = [value.missing for value in everything]
+                    values = [value.value for value in given[name].values()]
+                    infinite, undefined = sum(map(math.isinf, values)), sum(map(math.isnan, values))
+                    result.append(
+                        Summary(
+                            *name,
+                            cohort.units[key],
+                            cases=len(values),
+                            used=len(used[name]),
+                            infinite=infinite,
+                            undefined=undefined,
+                            replaced=len(used[name]) - (len(values) - infinite - undefined),
+                            missingReference=sides.count(REFERENCE),
+                            missingTest=sides.count(TEST),
+                            emptyTest=sum(value.isEmpty for value in everything),
+                            better=betterOf(key),
+                            ranked=len(ranked[name]),
+                            **_meanStatistics(list(used[name].values()), options),
+                            **_orderStatistics(list(ranked[name].values())),
+                        )
+                    )
     return result
 
 
-def _summary(name: tuple[str, str, str], unit: str, given: list[float], used: list[float], options: Options) -> Summary:
-    infinite = sum(math.isinf(value) for value in given)
-    undefined = sum(math.isnan(value) for value in given)
-    counts = (len(given), len(used), infinite, undefined, len(used) - (len(given) - infinite - undefined))
+def betterOf(key: str) -> str:
+    """Return "lower" or "higher", the better direction of a measurement, "" without one."""
+    found = findDefinition(key)
+    return found.definition.better if found else ""
+
+
+def _meanStatistics(used: Sequence[float], options: Options) -> dict[str, float | None]:
     if not used:
-        return Summary(*name, unit, *counts, *[None] * 10)
+        return {}
     values = np.array(used)
-    q1, median, q3 = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
     low, high = meanInterval(values, options.resamples, options.seed)
-    return Summary(
-        *name,
-        unit,
-        *counts,
-        mean=float(values.mean()),
-        sd=float(values.std(ddof=1)) if len(values) > 1 else None,
-        median=median,
-        iqr=q3 - q1,
-        q1=q1,
-        q3=q3,
-        minimum=float(values.min()),
-        maximum=float(values.max()),
-        meanLow=low,
-        meanHigh=high,
-    )
+    return {
+        "mean": float(values.mean()),
+        "sd": float(values.std(ddof=1)) if len(values) > 1 else None,
+        "meanLow": low,
+        "meanHigh": high,
+    }
+
+
+def _orderStatistics(ranked: Sequence[float]) -> dict[str, float | None]:
+    if not ranked:
+        return {}
+    values = np.sort(ranked)
+    q1, median, q3 = (quantile(values, share) for share in QUARTILES)
+    return {
+        "median": median,
+        "iqr": None if q1 == q3 and math.isinf(q1) else q3 - q1,
+        "q1": q1,
+        "q3": q3,
+        "minimum": float(values[0]),
+        "maximum": float(values[-1]),
+    }
 
 
 def meanInterval(values: np.ndarray, resamples: int = RESAMPLES, seed: int = SEED) -> tuple[float | None, float | None]:
@@ -277,29 +359,92 @@ def meanInterval(values: np.ndarray, resamples: int = RESAMPLES, seed: int = SEE
 def compareMethods(cohort: Cohort, options: Options | None = None) -> list[PairedTest]:
     """Return the paired tests between all methods, for every structure and measurement; [] for a single method.
 
-    Cases are paired by name; those without a value of either method are left out. The correction is for all tests of
-    the same measurement, over structures and pairs of methods.
+    Cases are paired by name; those that one method does not have are left out, and so are values that cannot be ranked.
+    A structure that a method misses can always be ranked: it is the worst. The correction is for all tests of the same
+    measurement, or of all measurements, over structures and pairs of methods.
     """
     options = options or Options()
-    used = cohort.used(options)
-    result = []
+    ranked = cohort.ranked(options)
+    found: dict[tuple[str, str, str, str], SignedRank] = {}
+    together: dict[tuple[str, str], Friedman] = {}
     for key in cohort.keys:
-        found = []
         for structure in cohort.structures:
-            for first, second in combinations(cohort.methods, 2):
-                groups = [used.get((structure, method, key), {}) for method in (first, second)]
-                if all((structure, method, key) in used for method in (first, second)):
-                    cases = [case for case in groups[0] if case in groups[1]]
-                    pairs = [np.array([group[case] for case in cases]) for group in groups]
-                    found.append((structure, first, second, *_wilcoxon(*pairs)))
-        tests = sum(p is not None for *_, p, _ in found)
-        for structure, first, second, cases, difference, p, reason in found:
-            corrected = None if p is None else min(1.0, p * tests)
-            missing = _missing(*(cohort.values[structure, method, key] for method in (first, second)))
-            result.append(
-                PairedTest(structure, key, first, second, cases, difference, p, corrected, tests, reason, *missing)
+            groups = {m: ranked[structure, m, key] for m in cohort.methods if (structure, m, key) in ranked}
+            for first, second in combinations(groups, 2):
+                found[key, structure, first, second] = compareRanks(*_paired([groups[first], groups[second]]).T)
+            if len(groups) > 2:
+                together[key, structure] = compareMany(_paired(list(groups.values())))
+    ofPairs = _correct({name: one.p for name, one in found.items()}, options.correction)
+    ofAll = _correct({name: one.p for name, one in together.items()}, options.correction)
+    result = []
+    for (key, structure, first, second), one in found.items():
+        groups = [cohort.values[structure, method, key] for method in (first, second)]
+        better = betterOf(key)
+        p, tests = ofPairs[key, structure, first, second]
+        overall = {}
+        if several := together.get((key, structure)):
+            overall = {
+                "friedmanMethods": sum((structure, method, key) in ranked for method in cohort.methods),
+                "friedmanCases": several.cases,
+                "friedmanStatistic": several.statistic,
+                "friedmanP": several.p,
+                "friedmanCorrected": ofAll[key, structure][0],
+            }
+        result.append(
+            PairedTest(
+                structure,
+                key,
+                first,
+                second,
+                one.cases,
+                one.median,
+                one.p,
+                p,
+                tests,
+                one.reason,
+                *_missing(*groups),
+                *(sum(value.isEmpty for value in group.values()) for group in groups),
+                *(sum(math.isinf(value.value) for value in group.values()) for group in groups),
+                leftOut=len(set.union(*map(set, groups))) - one.cases,
+                correction=options.correction,
+                direction=f"{second or NO_METHOD} minus {first or NO_METHOD}",
+                better=better,
+                favors=_favored(one.effect, better, first, second),
+                rankBiserial=one.effect,
+                rankBiserialLow=one.effectLow,
+                rankBiserialHigh=one.effectHigh,
+                shift=one.shift,
+                shiftLow=one.shiftLow,
+                shiftHigh=one.shiftHigh,
+                **overall,
             )
+        )
     return result
+
+
+def _paired(groups: Sequence[Mapping[str, float]]) -> np.ndarray:
+    """Return the numbers (cases, groups) of the cases that all groups have."""
+    cases = [case for case in groups[0] if all(case in group for group in groups)]
+    return np.array([[group[case] for group in groups] for case in cases]).reshape(len(cases), len(groups))
+
+
+def _correct(given: Mapping[tuple, float | None], correction: str) -> dict[tuple, tuple[float | None, int]]:
+    """Return the corrected p and the number of tests it is corrected for. given: p by name, which starts with a key."""
+    families: dict[str, dict[tuple, float | None]] = {}
+    for name, p in given.items():
+        families.setdefault(name[0] if correction in BY_MEASUREMENT else "", {})[name] = p
+    result = {}
+    for family in families.values():
+        tests = sum(p is not None for p in family.values())
+        result |= {name: (p, tests) for name, p in corrected(family, correction in STEPWISE).items()}
+    return result
+
+
+def _favored(effect: float | None, better: str, first: str, second: str) -> str:
+    """Return the method that a rank-biserial correlation of the second minus the first is in favor of, "" for none."""
+    if not effect or not better:
+        return ""
+    return (second if (effect > 0) == (better == "higher") else first) or NO_METHOD
 
 
 def _missing(*groups: Mapping[str, Value]) -> tuple[int, ...]:
@@ -308,44 +453,12 @@ def _missing(*groups: Mapping[str, Value]) -> tuple[int, ...]:
     return len(set.union(*sides)), *(sum(v.missing == TEST for v in group.values()) for group in groups)
 
 
-def _wilcoxon(first: np.ndarray, second: np.ndarray) -> tuple[int, float | None, float | None, str]:
-    """Return the number of cases, the median difference, p, and the reason if there is no p."""
-    differences = second - first
-    # ranks count however small the differences, so those due to rounding must be 0
-    differences[np.isclose(first, second, rtol=ROUNDING, atol=0)] = 0
-    if not len(differences):
-        return 0, None, None, "no case has both"
-    median = float(np.median(differences))
-    if not differences.any():
-        return len(differences), median, None, "the methods do not differ in any case"
-    if len(differences) <= MOST_EXACT:
-        return len(differences), median, _exactSignedRank(differences), ""
-    from scipy.stats import wilcoxon
-
-    return len(differences), median, float(wilcoxon(differences).pvalue), ""
-
-
-def _exactSignedRank(differences: np.ndarray) -> float:
-    """Return the exact two-sided p of Wilcoxon's signed-rank test, also with ties; differences of 0 are ignored.
-
-    SciPy returns the same, but with ties it enumerates all choices of signs, which takes a second; older versions
-    approximate.
-    """
-    from scipy.stats import rankdata
-
-    differences = differences[differences != 0]
-    # ties have the mean of their ranks, which may be half of an integer, hence the factor 2
-    ranks = np.round(2 * rankdata(np.abs(differences))).astype(int)
-    ways = np.ones(1)  # number of choices of signs for each sum of ranks
-    for rank in ranks:
-        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
-    positive = int(ranks[differences > 0].sum())
-    return float(min(1.0, 2 * min(ways[: positive + 1].sum(), ways[positive:].sum()) / ways.sum()))
-
-
 @dataclass(frozen=True)
 class Box:
-    """A box of a box plot: quartiles, whiskers to the farthest values within 1.5 IQR, and the values beyond."""
+    """A box of a box plot: quartiles, whiskers to the farthest values within 1.5 IQR, and the values beyond.
+
+    All may be infinite.
+    """
 
     q1: float
     median: float
@@ -358,8 +471,8 @@ class Box:
 def box(values: Sequence[float]) -> Box:
     """Return the box of at least one number (Tukey's)."""
     values = np.sort(np.asarray(values, float))
-    q1, median, q3 = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
-    reach = 1.5 * (q3 - q1)
+    q1, median, q3 = (quantile(values, share) for share in QUARTILES)
+    reach = 1.5 * (q3 - q1) if q1 != q3 else 0.0
     inside = values[(values >= q1 - reach) & (values <= q3 + reach)]
     outliers = values[(values < q1 - reach) | (values > q3 + reach)]
     # with few values, all values inside may lie on one side of a quartile, which then has no whisker
