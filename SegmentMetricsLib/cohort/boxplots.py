@@ -13,7 +13,7 @@ from ..measurements import ROUNDING
 from ..metrics.distributions import roundAbove
 from ..registry import findDefinition
 from ..texts import oneLine, shortest
-from .statistics import Box, Cohort, box
+from .statistics import NO_METHOD, Box, Cohort, box
 from .summaryoptions import Options
 
 # Colors that people with color vision deficiencies can distinguish (Okabe & Ito); reused in a cycle.
@@ -29,9 +29,10 @@ CHARACTER, SLANTED = 7, 5
 
 @dataclass(frozen=True)
 class Series:
-    """The boxes of one method, one per structure; None where it has no values.
+    """The boxes of one method, one per structure; None where it has no values that can be ordered.
 
-    infinite: number of infinite values of each structure, which no box can show.
+    infinite: number of infinite values of each structure, which lie beyond the axis or, without a better direction, in
+    no box.
     """
 
     method: str
@@ -45,9 +46,12 @@ def boxPlot(
     series: Sequence[Series],
     limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> str:
-    """Return a picture with a group of boxes per structure and a color per method. limits: range of possible values."""
+    """Return a picture with a group of boxes per structure and a color per method.
+
+    Boxes and whiskers that reach to infinity end at the edge of the picture. limits: range of possible values.
+    """
     boxes = [one for given in series for one in given.boxes if one is not None]
-    ends = [value for one in boxes for value in (one.low, one.high, *one.outliers)]
+    ends = [v for one in boxes for v in (one.low, one.q1, one.q3, one.high, *one.outliers) if math.isfinite(v)]
     ticks = axisTicks(min(ends), max(ends), *limits)
     narrowest = SLOT * len(series) + 12
     shown = _text(title)
@@ -63,6 +67,8 @@ def boxPlot(
     height = TOP + HEIGHT + BOTTOM
 
     def y(value: float) -> float:
+        if math.isinf(value):
+            return TOP if value > 0 else TOP + HEIGHT
         return round(TOP + HEIGHT * (ticks[-1] - value) / (ticks[-1] - ticks[0]), 2)
 
     parts = [
@@ -79,7 +85,7 @@ def boxPlot(
         if len(series) > 1:
             x = left + sum(entries[:number])
             parts.append(f'<rect x="{x}" y="36" width="12" height="12" fill="{color}"/>')
-            parts.append(f'<text x="{x + 17}" y="46">{_text(given.method or "no method", MOST_OF_METHOD)}</text>')
+            parts.append(f'<text x="{x + 17}" y="46">{_text(given.method or NO_METHOD, MOST_OF_METHOD)}</text>')
         for center, one, infinite in zip(centers, given.boxes, given.infinite, strict=True):
             x = round(center + SLOT * (number - (len(series) - 1) / 2), 2)
             if one is not None:
@@ -109,7 +115,11 @@ def _drawn(one: Box, x: float, y, color: str) -> list[str]:
         f'<line x1="{left}" x2="{left + BOX_WIDTH}" y1="{y(one.median)}" y2="{y(one.median)}" stroke="{INK}" '
         'stroke-width="2"/>'
     )
-    parts += [f'<circle cx="{x}" cy="{y(value)}" r="2.2" fill="none" {line}/>' for value in one.outliers]
+    parts += [
+        f'<circle cx="{x}" cy="{y(value)}" r="2.2" fill="none" {line}/>'
+        for value in one.outliers
+        if math.isfinite(value)
+    ]
     return parts
 
 
@@ -137,26 +147,25 @@ def _text(text: str, length: int = MOST_CHARACTERS) -> str:
 
 
 def boxPlots(cohort: Cohort, options: Options, titles) -> dict[str, str]:
-    """Return a picture, by key, for every measurement that has values. titles: of the measurements, by key."""
-    given, used = cohort.given(options), cohort.used(options)
+    """Return a picture, by key, for every measurement that has finite values. titles: of the measurements, by key."""
+    given, ranked = cohort.given(options), cohort.ranked(options)
 
     def infinite(name: tuple[str, str, str]) -> int:
-        left = (value.value for case, value in given.get(name, {}).items() if case not in used[name])
-        return sum(map(math.isinf, left))
+        return sum(math.isinf(value.value) for value in given.get(name, {}).values())
 
     result = {}
     for key in cohort.keys:
-        structures = [s for s in cohort.structures if any(used.get((s, m, key)) for m in cohort.methods)]
+        structures = [s for s in cohort.structures if any(ranked.get((s, m, key)) for m in cohort.methods)]
+        groups = {m: [list(ranked.get((s, m, key), {}).values()) for s in structures] for m in cohort.methods}
         series = [
             Series(
                 method,
-                [box(list(values.values())) if values else None for values in groups],
+                [box(values) if values else None for values in ofMethod],
                 [infinite((s, method, key)) for s in structures],
             )
-            for method in cohort.methods
-            for groups in [[used.get((s, method, key), {}) for s in structures]]
+            for method, ofMethod in groups.items()
         ]
-        if structures:
+        if any(math.isfinite(value) for ofMethod in groups.values() for values in ofMethod for value in values):
             unit = f", {cohort.units[key]}" if cohort.units[key] else ""
             result[key] = boxPlot(f"{titles.get(key, key)} ({key}{unit})", structures, series, _limits(key))
     return result

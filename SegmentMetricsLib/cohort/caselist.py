@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from ..measurements import Measurement
 from ..protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
 from ..report.index import FAILED, CaseLine
+from ..structures import TEST_EMPTY
 from ..texts import commaSeparated, tellingApart
 from .alarms import inShort, nameOf
 from .cases import OK, caseTitle
@@ -111,11 +112,16 @@ def _ofPairs(outcome: Mapping) -> str:
 
 
 def _badness(pair: Mapping) -> float:
-    """Return a measure of how far apart a pair is: a percentile of distances, else the largest one, else minus Dice."""
+    """Return a measure of how far apart a pair is: a percentile of distances, else the largest one, else minus Dice.
+
+    A test without a voxel is infinitely far from its reference, whatever a tool makes of it.
+    """
     keys = [key for key in pair["measurements"] if re.fullmatch(r"HD[\d.]+", key)] + ["HD", "DSC"]
     for key in keys:
         if key in pair["measurements"]:
-            value = Measurement.fromDictionary(key, pair["measurements"][key]).value
-            if not math.isnan(value):
-                return -value if key == "DSC" else value
+            measurement = Measurement.fromDictionary(key, pair["measurements"][key])
+            if measurement.empty == TEST_EMPTY or math.isinf(measurement.value):
+                return math.inf
+            if not math.isnan(measurement.value):
+                return -measurement.value if key == "DSC" else measurement.value
     return -math.inf

@@ -241,11 +241,20 @@ class CountedNames:
                 structure = own
             seen.add(structure)
             result.append(Counted(record, structure, counts))
+        for title in outcome.get("failures", ()):
+            self.nameOf(title.partition(naming.PAIR_JOINT)[0])
         return result
 
     def nameOf(self, name: str) -> str:
         """Return the name under which a structure counts: the first of those that differ only in spelling."""
         return self._names.setdefault(_spelled(name), name)
+
+    def knownAs(self, title: str) -> str:
+        """Return the name under which the structure of a title counts, the title itself if there is none.
+
+        title: a structure's name, or both names of a pair.
+        """
+        return self._names.get(_spelled(title.partition(naming.PAIR_JOINT)[0]), title)
 
 
 def _spelled(name: str) -> tuple[str, str]:

@@ -26,16 +26,26 @@ from ..texts import shortest
 from .alarms import inShort
 from .cases import FAILED, OK, RECORDS, Task
 from .earlier import EARLIER, Earlier, measuredWith, parsed
-from .missing import BOTH, Roster
+from .missing import BOTH, CountedNames, Roster
 from .summarywriting import SUMMARY_FILES, removeSummary
+from .tableschema import (
+    CONVENTION_WORDS,
+    METHOD_WORDS,
+    RESULTS_FILE,
+    SCHEMA_FILE,
+    STRUCTURE,
+    STRUCTURE_WORDS,
+    writeSchema,
+)
 
-TABLE, SCHEMA = "results.csv", "results.schema.csv"
+TABLE, SCHEMA = RESULTS_FILE, "results.schema.csv"
 # The folder of the reports, and a pattern of their file names.
 REPORTS, PAGE = "reports", re.compile(r"[^/\\]+\.html")
 PARQUET = "results.parquet"
 IDENTITY = {
     "Case": "Name of the case",
-    "Method": "What made the test",
+    "Method": METHOD_WORDS,
+    STRUCTURE: STRUCTURE_WORDS,
     "Status": "ok, failed, which side lacks the structure, or that it could not be used",
     "Reason": "Why it is not ok",
     "Reference": "Name of the reference structure",
@@ -47,8 +57,8 @@ IDENTITY = {
     "Alarms": "What has to be looked at before any number means anything",
 }
 # The files that a batch writes.
-OWN_NAMES = {RECORDS, EARLIER, TABLE, SCHEMA, PARQUET, VERDICTS_FILE, *SUMMARY_FILES}
-CONVENTION = {"Convention": "Tool whose convention boundary and overlap follow"}
+OWN_NAMES = {RECORDS, EARLIER, TABLE, SCHEMA, SCHEMA_FILE, PARQUET, VERDICTS_FILE, *SUMMARY_FILES}
+CONVENTION = {"Convention": CONVENTION_WORDS}
 
 
 def requireInputsKept(folder: Path, inputs: Iterable[Path]) -> None:
@@ -194,18 +204,20 @@ class CohortFiles:
         for file in (getattr(self, "_table", None), getattr(self, "_verdicts", None)):
             if file is not None:
                 file.close()
+        self._names = CountedNames()
         self._table = _table(self.folder / TABLE)
         csv.writer(self._table).writerow([*self.identity, *self.columns])
         self._verdicts = None
         (self.folder / VERDICTS_FILE).unlink(missing_ok=True)
         if self.isJudged:
             self._verdicts = _table(self.folder / VERDICTS_FILE)
-            csv.writer(self._verdicts).writerow(["Case", "Method", *verdictwriting.COLUMNS])
+            csv.writer(self._verdicts).writerow(["Case", "Method", *verdictwriting.HEADINGS])
         with _table(self.folder / SCHEMA) as file:
             writer = csv.writer(file)
             writer.writerow(["key", "title", "unit", "description"])
             writer.writerows([key, key, "", description] for key, description in self.identity.items())
             writer.writerows([key, *words] for key, words in self.columns.items())
+        writeSchema(self.identity, self.columns, len(self.identity) > len(IDENTITY), self.folder)
 
     def repeatRows(self) -> None:
         """Write the rows of all outcomes that are kept from an earlier run, and add these to the roster."""
@@ -216,26 +228,33 @@ class CohortFiles:
     def addRows(self, outcome: Mapping) -> None:
         """Write an outcome into the tables only, because its line is not a task or it is already recorded."""
         writer = csv.writer(self._table)
-        start = [harmless(outcome[key]) for key in ("case", "method", "status", "reason")]
+        start = [harmless(outcome[key]) for key in ("case", "method")]
+        structures = {id(record): structure for record, structure, _ in self._names.of(outcome, self.roster)}
         judged = outcome.get("protocol") or {"structures": []}
         verdicts = {given["structure"]: given["verdict"] for given in judged["structures"]}
-        nothing = [""] * (len(self.identity) - len(start) + len(self.columns))
-        missing = [record for record in outcome.get("missing", ()) if self.roster.isExpected(record)]
+        missing = [record for record in outcome.get("missing", ()) if id(record) in structures]
         failures = outcome.get("failures", {})
         failed = notAmong(failures, (record["structure"] for record in missing))
         if not (outcome["pairs"] or missing or failed):
-            writer.writerow([*start, *nothing])
+            writer.writerow(self._padded([*start, "", harmless(outcome["status"]), harmless(outcome["reason"])]))
+        titles = {}
         for record in (*outcome["pairs"], *missing):
-            writer.writerow([*start[:2], *_told(record), *self._cells(record, verdicts)])
+            structure = structures.get(id(record), record["structure"])
+            titles[pairTitle(record[side]["name"] for side in REFERENCE_AND_TEST)] = structure
+            writer.writerow([*start, harmless(structure), *_told(record), *self._cells(record, verdicts)])
         for title in failed:
             reference, joint, test = title.partition(PAIR_JOINT)
-            names = map(harmless, (reference, test if joint else title))
-            writer.writerow([*start[:2], FAILED, harmless(failures[title]), *names, *nothing[2:]])
+            told = (self._names.knownAs(reference), FAILED, failures[title], reference, test if joint else title)
+            writer.writerow(self._padded([*start, *map(harmless, told)]))
         self._table.flush()
         if self._verdicts is not None:
-            rules = [rule for structure in judged["structures"] for rule in structure["rules"]]
-            csv.writer(self._verdicts).writerows([*start[:2], *verdictwriting.cells(rule)] for rule in rules)
+            for row in verdictwriting.rows(judged, lambda title: titles.get(title) or self._names.knownAs(title)):
+                csv.writer(self._verdicts).writerow([*start, *row])
             self._verdicts.flush()
+
+    def _padded(self, cells: list[str]) -> list[str]:
+        """Return the cells of a row without measurements, as many as the table has columns."""
+        return [*cells, *[""] * (len(self.identity) + len(self.columns) - len(cells))]
 
     def _cells(self, pair: Mapping, verdicts: Mapping[str, str]) -> list[str]:
         names = [pair[side]["name"] for side in REFERENCE_AND_TEST]

@@ -20,9 +20,10 @@ from .boxplots import boxPlots
 from .missing import REFERENCE, TEST
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
+from .tableschema import SUMMARY_FILE, TESTS_FILE, columnName
 
-SCHEMA = "segment-metrics-summary/1"
-SUMMARY_FILES = TABLE, JSON, TESTS = "summary.csv", "summary.json", "tests.csv"
+SCHEMA = "segment-metrics-summary/2"
+SUMMARY_FILES = TABLE, JSON, TESTS = SUMMARY_FILE, "summary.json", TESTS_FILE
 BOX_PLOTS = "boxplots"
 # Most pairs of names of possibly the same structure that are printed; the others are in summary.json.
 MOST_PROPOSALS = 3
@@ -52,7 +53,7 @@ def writeSummary(
         "convention": convention,
         "alarms": alarms.toDictionaries() if alarms else [],
         "treatment": options.describe(),
-        "tests": "Wilcoxon signed-rank, two-sided, Bonferroni-corrected for all tests of the same measurement",
+        "tests": "Wilcoxon signed-rank, two-sided, of pairs; Friedman of three or more methods",
         "confidence": CONFIDENCE,
         "summaries": [summary.toDictionary() for summary in summaries],
         "pairedTests": [test.toDictionary() for test in tests],
@@ -86,10 +87,7 @@ def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
     names = [field.name for field in fields(kind)]
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
-        writer.writerow(
-            [name.upper() if name in ("sd", "iqr", "p") else f"{name[0].upper()}{name[1:]}" for name in names]
-            + ["Convention"] * len(stated)
-        )
+        writer.writerow([*map(columnName, names), *["Convention"] * len(stated)])
         for row in rows:
             values = [getattr(row, name) for name in names]
             cells = ["" if v is None else harmless(v) if isinstance(v, str) else repr(v) for v in values]
@@ -125,9 +123,9 @@ def summaryTable(
 ) -> str:
     """Return median and interquartile range of the main measurements, one line per structure and method.
 
-    Structures that no test has get no line. A star marks statistics that leave cases out, because values are infinite
-    or undefined, the structure is missing, or the case's protocol does not ask for the measurement. summaries: of the
-    cohort. width: as for tables.aligned().
+    Structures that no test has get no line. A star marks statistics that leave cases out: values are undefined, or
+    infinite without a better direction, the structure is missing and does not count, or the case's protocol does not
+    ask for the measurement. summaries: of the cohort. width: as for tables.aligned().
     """
     undrawn = cohort.undrawn
     shown = [summary for summary in summaries if summary.structure not in undrawn]
@@ -145,7 +143,11 @@ def summaryTable(
     # no column for methods if the cases name none
     isNamed = any(summary.method for summary in shown)
     rows = [["Structure", *["Method"] * isNamed, "Cases", *told, *(f"{key}{units[key]}" for key in keys)]]
-    whys = dict.fromkeys(("infinite", "undefined"))
+    whys = dict.fromkeys(
+        why
+        for why in ("infinite", "undefined")
+        if any(s.measurement in keys and s.ranked < s.cases and getattr(s, why) for s in shown)
+    )
     isStarred = False
     for (structure, method), lacking in sides.items():
         cases = lacking.count("") if isLeftOut else len(lacking)
@@ -161,7 +163,8 @@ def summaryTable(
     table = aligned(rows, 1 + isNamed, width)
     if isStarred:
         *most, last = whys
-        table += f"\n\n* of fewer cases, as others are {', '.join(most)} or {last}; summary.csv says how many"
+        told = f"{', '.join(most)} or {last}" if most else last
+        table += f"\n\n* of fewer cases, as others are {told}; summary.csv says how many"
     return table
 
 
@@ -177,8 +180,9 @@ def _cell(summary: Summary | None, cases: int) -> str:
         return ""
     median = "-"
     if summary.median is not None:
-        median = f"{fixed(summary.median, summary.unit)} ({fixed(summary.iqr, summary.unit)})"
-    return f"{median}*" if summary.used < cases else median
+        spread = "-" if summary.iqr is None else fixed(summary.iqr, summary.unit)
+        median = f"{fixed(summary.median, summary.unit)} ({spread})"
+    return f"{median}*" if summary.ranked < cases else median
 
 
 def remarks(cohort: Cohort, options: Options) -> list[str]:

@@ -10,7 +10,17 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from ..cohort.summaryoptions import EMPTY, LEAVE_OUT, MISSING, RESAMPLES, SEED, TREATMENTS, Options
+from ..cohort.summaryoptions import (
+    BONFERRONI,
+    CORRECTIONS,
+    EMPTY,
+    LEAVE_OUT,
+    MISSING,
+    RESAMPLES,
+    SEED,
+    TREATMENTS,
+    Options,
+)
 from ..cores import availableProcessors
 from ..errors import InputError
 from ..naming import parse
@@ -62,13 +72,19 @@ def add(commands) -> None:
         "--infinite",
         choices=TREATMENTS,
         default=LEAVE_OUT,
-        help="how the summary treats infinite values (%(default)s)",
+        help="how means and standard deviations treat infinite values (%(default)s)",
     )
     batch.add_argument(
         "--missing",
         choices=MISSING,
         default=EMPTY,
         help="treat structures that one side of a case lacks as empty, or leave them out (%(default)s)",
+    )
+    batch.add_argument(
+        "--correction",
+        choices=CORRECTIONS,
+        default=BONFERRONI,
+        help="how p is corrected for the number of tests: of each measurement, or of all (%(default)s)",
     )
     batch.add_argument(
         "--pair",
@@ -104,7 +120,7 @@ def run(options: argparse.Namespace) -> int:
     from ..structures import REFERENCE_AND_TEST
     from ..texts import commaSeparated
 
-    summaryOptions = Options(options.infinite, options.resamples, options.seed, options.missing)
+    summaryOptions = Options(options.infinite, options.resamples, options.seed, options.missing, options.correction)
     pairs, labelNames = pairsFrom(options), labelNamesFrom(options.label_names)
     cases = readList(options.cases)
     tasks = tasksOf(cases, settings, protocolFrom(options), pairs, labelNames)

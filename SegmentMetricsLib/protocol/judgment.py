@@ -110,6 +110,11 @@ class Judgment:
         """The worst of all verdicts; "not evaluable" when there are none."""
         return worst(verdict.verdict for verdict in self.verdicts)
 
+    @property
+    def isWeighted(self) -> bool:
+        """Whether the rules have different weights, so that scores say more than how many rules are kept."""
+        return any(verdict.rule.weight != 1 for verdict in self.verdicts)
+
     def byStructure(self) -> dict[str, tuple[Verdict, ...]]:
         """Return the verdicts by structure, in the order in which they were judged."""
         result: dict[str, list[Verdict]] = {}
@@ -150,6 +155,12 @@ def score(verdicts: Sequence[Verdict]) -> float | None:
     judged = [verdict for verdict in verdicts if verdict.verdict != NOT_EVALUABLE]
     total = sum(verdict.rule.weight for verdict in judged)
     return sum(verdict.rule.weight for verdict in judged if verdict.verdict == PASS) / total if judged else None
+
+
+def scoreText(verdicts: Sequence[Verdict]) -> str:
+    """Return a score as text for people, "-" without any."""
+    given = score(verdicts)
+    return "-" if given is None else f"{given:.2f}"
 
 
 class _Subject(NamedTuple):

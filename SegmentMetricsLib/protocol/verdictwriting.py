@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ..files.writing import UNENCODABLE, harmless
 from ..tables import LONGEST_NAME, aligned, shortened, shortenedName
 from ..texts import commaSeparated
-from .judgment import VERDICTS, Judgment, worst
+from .judgment import VERDICTS, Judgment, scoreText, worst
 
 # Most structures without limits that are listed; further ones are only counted.
 MOST_UNJUDGED = 30
@@ -28,39 +28,50 @@ COLUMNS = {
     "Reason": "reason",
     "Source": "source",
 }
+# All columns: those, and the score of the structure.
+HEADINGS = (*COLUMNS, "Score")
 
 
-def cells(verdict: Mapping) -> list[str]:
-    """Return the cells of a verdict's row. verdict: as from Verdict.toDictionary()."""
-    values = (verdict[key] for key in COLUMNS.values())
-    # harmless() does not change relations; numbers stay numbers
-    return ["" if v is None else harmless(v) if isinstance(v, str) else repr(v) for v in values]
+def rows(judgment: Mapping, nameOf: Callable[[str], str] = str) -> Iterator[list[str]]:
+    """Yield the cells of a row per structure and rule, under HEADINGS.
+
+    judgment: as from Judgment.toDictionary(). nameOf: takes the title of a structure and returns its name in the rows.
+    """
+    for structure in judgment["structures"]:
+        for rule in structure["rules"]:
+            given = {**rule, "structure": nameOf(rule["structure"])}
+            values = (*(given[key] for key in COLUMNS.values()), structure["score"])
+            # harmless() does not change relations; numbers stay numbers
+            yield ["" if v is None else harmless(v) if isinstance(v, str) else repr(v) for v in values]
 
 
 def writeVerdicts(judgment: Mapping, path: Path) -> None:
     """Write one row per structure and rule. judgment: as from Judgment.toDictionary()."""
-    rules = [rule for structure in judgment["structures"] for rule in structure["rules"]]
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        writer.writerows(map(cells, rules))
+        writer.writerow(HEADINGS)
+        writer.writerows(rows(judgment))
 
 
 def verdictTable(judgment: Judgment) -> str:
     """Return a table of the verdict on every structure, worst first, with its reason; a sentence if there is none.
 
+    Scores are shown if rules have weights.
+
     Structures that were not judged are listed below, so that nobody takes their absence for a pass.
     """
-    rows = []
+    found = []
     for name, verdicts in judgment.byStructure().items():
         verdict = worst(v.verdict for v in verdicts)
         reasons = [v.reason for v in verdicts if v.verdict == verdict]
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-        rows.append([shortenedName(name, LONGEST_NAME), verdict, f"{shortened(reasons[0], 90)}{more}"])
-    rows.sort(key=lambda row: -VERDICTS.index(row[1]))
-    if not rows:
+        scored = [scoreText(verdicts)] * judgment.isWeighted
+        found.append([shortenedName(name, LONGEST_NAME), verdict, *scored, f"{shortened(reasons[0], 90)}{more}"])
+    found.sort(key=lambda row: -VERDICTS.index(row[1]))
+    if not found:
         return "No rule applies to the compared structures."
-    table = aligned([["Structure", "Verdict", "Reason"], *rows], left=3)
+    heads = ["Structure", "Verdict", *["Score"] * judgment.isWeighted, "Reason"]
+    table = aligned([heads, *found], left=len(heads))
     return "\n\n".join(filter(None, (table, unjudged(judgment.withoutLimits))))
 
 

@@ -18,12 +18,13 @@ from ..findings import repeated
 from ..measurements import Measurement, typeset
 from ..metrics.places import positionText
 from ..naming import notAmong
+from ..protocol.judgment import scoreText
 from ..protocol.protocol import Rule
 from ..records import Record
 from ..registry.signed import SIDES
 from ..settings import Settings
 from ..tables import OVERVIEW, byFamily, definitionOf, heading, number, sideOf, sideRows, withCommonUnit
-from ..texts import counted
+from ..texts import counted, shortest
 from . import figures
 from .elements import NO_DEVICE, badge, linkTo, page, table
 from .notices import alarms, common, failed, sentences
@@ -35,6 +36,7 @@ from .sliceviews import largestOf
 NOTHING = '<p class="notice">No structure is in both.</p>'
 MOST_PLACES = 10
 SOLID = "\N{NO-BREAK SPACE}"
+SCORE_NOTE = "The score is the weight of a structure's passed rules over that of all its rules that could be evaluated."
 # Most measurements in the overview: what fits across a page of paper beside names and verdicts.
 MOST_MEASUREMENTS = 12
 
@@ -382,22 +384,29 @@ def _judged(ranking: Ranking) -> str:
     judgment = ranking.judgment
     sources = {verdict.rule.source for verdict in judgment.verdicts}
     rows = []
+    scores = {name: scoreText(verdicts) for name, verdicts in judgment.byStructure().items()}
+    # without weights, a score says no more than the verdicts
+    weighted = int(judgment.isWeighted)
     for verdict in ranking.rules():
         ofRule = _source(verdict.rule.source) if len(sources) > 1 else ""
         rows.append(
             [
                 linkTo(ranking.numbers.get(verdict.structure), verdict.structure),
+                *[scores[verdict.structure]] * weighted,
                 _ofRule(verdict.rule),
+                *[shortest(verdict.rule.weight)] * weighted,
                 escape(typeset(verdict.valueText)),
                 _solid(escape(typeset(verdict.limitsText))),
                 badge(verdict.verdict),
                 escape(typeset(verdict.reason)) + ofRule,
             ]
         )
-    heads = ["Structure", "Measurement", "Value", "Limit", "Verdict", "Reason"]
+    heads = ["Structure", *["Score"] * weighted, "Measurement", *["Weight"] * weighted]
+    heads += ["Value", "Limit", "Verdict", "Reason"]
     ofAll = _source(*sources) if len(sources) == 1 else ""
-    rules = table(heads, rows, numbers=(2,), isProse=True)
-    return f"<h2>Protocol</h2><p>{escape(judgment.protocol.name)}{ofAll}</p>{rules}"
+    rules = table(heads, rows, numbers=(1, 3, 4) if weighted else (2,), isProse=True)
+    note = f'<p class="soft">{SCORE_NOTE}</p>' if weighted else ""
+    return f"<h2>Protocol</h2><p>{escape(judgment.protocol.name)}{ofAll}</p>{note}{rules}"
 
 
 def _ofRule(rule: Rule) -> str:
