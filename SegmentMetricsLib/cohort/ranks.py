@@ -196,7 +196,7 @@ def _rejectedSums(count: int) -> int:
     from scipy.stats import norm
 
     half, deviation = count * (count + 1) / 4, math.sqrt(count * (count + 1) * (2 * count + 1) / 24)
-    return math.floor(half - norm.ppf(0.975) * deviation)
+    return math.floor(half - norm.ppf(0.975) * deviation) + 1
 
 
 class Friedman(NamedTuple):

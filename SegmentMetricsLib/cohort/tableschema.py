@@ -88,7 +88,7 @@ TEST_COLUMNS = {
     "Direction": "Direction of all differences, with the names of the methods: the second minus the first",
     "Better": BETTER_WORDS,
     "Favors": "Method that the rank-biserial correlation is in favor of, by the better direction; p says how surely",
-    "RankBiserial": "Effect size: matched-pairs rank-biserial correlation, from -1 to 1; 1 if the second's are all larger",
+    "RankBiserial": "Effect size: matched-pairs rank-biserial correlation, 1 if all of the second's are larger",
     "RankBiserialLow": f"Lower end {BOUND} of the effect size",
     "RankBiserialHigh": f"Upper end {BOUND} of the effect size",
     "Shift": "Hodges-Lehmann estimate of the second method's value minus the first's",

@@ -102,35 +102,80 @@ def testTheBootstrapInterval():
 
 
 @pytest.mark.parametrize(
-    "treatment, used, replaced, mean, largest",
+    "treatment, used, replaced, mean",
     [
-        ("leave-out", 2, 0, 2, 3),
-        ("image-diagonal", 3, 1, (1 + 3 + 100) / 3, 100),
-        ("cohort-maximum", 3, 1, (1 + 3 + 3) / 3, 3),
+        ("leave-out", 2, 0, 2),
+        ("image-diagonal", 3, 1, (1 + 3 + 100) / 3),
+        ("cohort-maximum", 3, 1, (1 + 3 + 3) / 3),
     ],
 )
-def testInfiniteValues(treatment, used, replaced, mean, largest):
+def testInfiniteValues(treatment, used, replaced, mean):
+    """The treatment is that of means: in the order, infinite is larger than all others."""
     found = only(cohortOf([1, 3, math.inf, math.nan]), treatment=treatment)
     assert (found.cases, found.used, found.infinite, found.undefined) == (4, used, 1, 1)
-    assert (found.replaced, found.maximum) == (replaced, largest) and found.mean == pytest.approx(mean)
+    assert found.replaced == replaced and found.mean == pytest.approx(mean)
+    assert (found.ranked, found.minimum, found.median, found.maximum) == (3, 1, 3, math.inf)
 
 
 def testInfiniteValuesOfOtherKinds():
     # negative ones keep their sign; without an image there is no diagonal; a ratio has no length
-    assert only(cohortOf([1, -math.inf], "SignedMean"), treatment="image-diagonal").minimum == -100
-    assert only(cohortOf([1, -math.inf], "SignedMean"), treatment="cohort-maximum").minimum == -1
+    assert only(cohortOf([1, -math.inf], "SignedMean"), treatment="image-diagonal").mean == -99 / 2
+    assert only(cohortOf([1, -math.inf], "SignedMean"), treatment="cohort-maximum").mean == 0
     assert only(cohortOf([1, math.inf], diagonal=None), treatment="image-diagonal").used == 1
     assert only(cohortOf([1, math.inf], "PBD"), treatment="image-diagonal").used == 1
     assert only(cohortOf([1, math.inf], "PBD"), treatment="cohort-maximum").used == 2
     nothing = only(cohortOf([math.inf, math.nan]), treatment="cohort-maximum")
-    assert (nothing.cases, nothing.used, nothing.mean, nothing.median) == (2, 0, None, None)
+    assert (nothing.cases, nothing.used, nothing.mean, nothing.median) == (2, 0, None, math.inf)
 
 
-def testTheMaximumIsThatOfTheWholeCohort():
+def testQuartilesAreInfiniteWhereInfiniteValuesReach():
+    # positions 1, 2 and 3 of 0..4
+    found = only(cohortOf([4, math.inf, 2, math.inf, 3]))
+    assert (found.q1, found.median, found.q3, found.iqr) == (3, 4, math.inf, math.inf)
+    # position 1.5 lies between a finite and an infinite value
+    assert only(cohortOf([1, 2, math.inf, math.inf])).median == math.inf
+    assert only(cohortOf([1, 2, 3, math.inf])).median == 2.5
+    # the distance between two infinite quartiles is unknown
+    found = only(cohortOf([math.inf] * 3))
+    assert (found.q1, found.q3, found.iqr, found.minimum, found.mean) == (math.inf, math.inf, None, math.inf, None)
+
+
+def testInfiniteIsTheWorstWhateverItsSign():
+    """Some tools report an empty test as a distance of -inf, which is smaller than all others but not better."""
+    assert only(cohortOf([1, -math.inf])).maximum == math.inf
+    assert only(cohortOf([0.5, math.inf], "DSC")).minimum == -math.inf
+
+
+def testWithoutABetterDirectionInfiniteIsLeftOut():
+    found = only(cohortOf([1, 3, -math.inf, math.inf], "SignedMean"))
+    assert (found.cases, found.ranked, found.infinite, found.minimum, found.maximum) == (4, 2, 2, 1, 3)
+
+
+@pytest.mark.parametrize(
+    "key, value, worst", [("HD95", math.inf, math.inf), ("PPV", math.nan, 0), ("OverMax", 0, math.inf), ("FPR", 0, 1)]
+)
+@pytest.mark.parametrize("how", ["missing", "empty"])
+def testWhatATestMissesHasTheWorstValue(key, value, worst, how):
+    """By its formula, nothing is too much of a structure that is not there; that must not look good."""
+    cases = [outcome(f"case {n}", {key: value if n < 2 else 0.5}) for n in range(3)]
+    for case in cases[:2]:
+        (pair,) = case["pairs"]
+        if how == "missing":
+            pair["missing"] = "test"
+        else:
+            pair["measurements"][key]["empty"] = "the test is empty"
+    found = only(Cohort(cases))
+    assert (found.median, found.ranked, found.cases) == (worst, 3, 3)
+    assert (found.missingTest, found.emptyTest) == ((2, 0) if how == "missing" else (0, 2))
+    # the mean is that of the values that were measured
+    assert found.mean == pytest.approx(np.mean([v for v in (value, value, 0.5) if math.isfinite(v)]))
+
+
+def testTheMaximumInMeansIsThatOfTheWholeCohort():
     cohort = cohortOf([1, math.inf])
     cohort.add(outcome("case 1", {"HD95": 7.0}, name="Brain"))
     lens, brain = summarize(cohort, Options("cohort-maximum"))
-    assert (lens.maximum, brain.maximum) == (7, 7)
+    assert (lens.mean, brain.mean) == ((1 + 7) / 2, 7)
 
 
 def testStructuresInDifferentSpellings():
@@ -147,7 +192,7 @@ def testStructuresInDifferentSpellings():
 
 
 def testWrongOptions():
-    for wrong in ({"treatment": "zero"}, {"resamples": 0}):
+    for wrong in ({"treatment": "zero"}, {"resamples": 0}, {"correction": "none"}):
         with pytest.raises(InputError):
             Options(**wrong)
 
@@ -224,14 +269,103 @@ def testRoundingIsNoDifference():
 
 
 def testPairsAreOfTheSameCase():
-    given = methods([10, 20, 30], [11, 22, math.inf])
+    given = methods([10, 20, 30], [11, 22, math.nan])
     given += [outcome("case 9", {"DSC": 5}, "B")]
     given.reverse()
     (found,) = compareMethods(Cohort(given))
-    assert found.cases == 2 and abs(found.medianDifference) == 1.5
+    assert found.cases == 2 and found.medianDifference == -1.5 and found.direction == "A minus B"
+    assert found.leftOut == 2  # one is undefined, the other has no counterpart
     (found,) = compareMethods(Cohort([outcome("1", {"DSC": 1}, "A"), outcome("2", {"DSC": 1}, "B")]))
     assert (found.cases, found.p, found.reason) == (0, None, "no case has both")
     assert compareMethods(cohortOf([1, 2, 3])) == []
+
+
+def missing(first, second, key, value, lacking) -> list[dict]:
+    """Return outcomes of two methods, where the second misses the cases `lacking`, with a value there."""
+    given = methods(first, second, key=key)
+    for case in given[len(first) :]:
+        if int(case["case"].split()[1]) in lacking:
+            case["pairs"][0] |= outcome("", {key: value})["pairs"][0] | {"missing": "test"}
+    return given
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "isLower"),
+    [
+        ("HD95", math.inf, True), ("NSD_2mm", 0.0, False), ("PPV", math.nan, False), ("OverMax", 0.0, True),
+        ("OverVolume", 0.0, True), ("FPR", 0.0, True), ("TNR", 1.0, False), ("ACC", 0.999, False),
+    ],
+)  # fmt: skip
+def testAMethodThatMissesAStructureIsNotBetter(key, value, isLower):
+    """Whatever the formula says of an empty test. Where both have it, they are the same."""
+    finite = [0.5 + n / 100 for n in range(10)]
+    cohort = Cohort(missing(finite, finite, key, value, range(6)))
+    (found,) = compareMethods(cohort)
+    assert (found.cases, found.missingFirst, found.missingSecond, found.leftOut) == (10, 0, 6, 0)
+    # six differences in one direction
+    assert found.favors == "A" and found.p == pytest.approx(2 / 2**6)
+    assert found.rankBiserial == (1 if isLower else -1) and found.better == ("lower" if isLower else "higher")
+    first, second = summarize(cohort)
+    assert second.median > first.median if isLower else second.median < first.median
+
+
+def testInfiniteDifferencesDecideByTheirNumber():
+    """Ten cases, of which B misses three and is a little better in seven: the worst ranks are A's favor."""
+    cohort = Cohort(methods([5.0] * 10, [math.inf] * 3 + [4.9, 4.8, 4.7, 4.6, 4.5, 4.4, 4.3], key="HD95"))
+    (found,) = compareMethods(cohort)
+    # ranks 1 to 7 for B, and 8, 9, 10, shared, for A: 28 and 27
+    assert found.rankBiserial == pytest.approx(-1 / 55) and found.p > 0.9
+    assert (found.infiniteFirst, found.infiniteSecond, found.cases, found.favors) == (0, 3, 10, "B")
+
+
+def testDifferencesWithoutADirectionLeaveInfiniteOnesOut():
+    (found,) = compareMethods(Cohort(methods([1, 2, 3, math.inf], [2, 4, math.inf, math.inf], key="SignedMean")))
+    assert (found.cases, found.leftOut, found.infiniteFirst, found.infiniteSecond) == (2, 2, 1, 2)
+    assert (found.favors, found.better, found.medianDifference) == ("", "", 1.5)
+
+
+def testStructuresThatATestLeavesEmptyAreCounted():
+    given = methods([1, 2, 3], [2, math.inf, 4], key="HD95")
+    given[4]["pairs"][0]["measurements"]["HD95"]["reason"] = "the test is empty"
+    (found,) = compareMethods(Cohort(given))
+    assert (found.emptyFirst, found.emptySecond, found.missingSecond, found.cases) == (0, 1, 0, 3)
+
+
+def testMissingCasesAreLeftOutOnRequestOnly():
+    cohort = Cohort(missing([1.0] * 6, [2.0] * 6, "HD95", math.inf, (0, 1)))
+    counted, left = (compareMethods(cohort, Options(missing=how))[0] for how in ("empty", "leave-out"))
+    assert (counted.cases, counted.leftOut, counted.missingSecond) == (6, 0, 2)
+    assert (left.cases, left.leftOut, left.missingSecond) == (4, 2, 2)
+
+
+def testThreeMethods():
+    """Friedman's test is of all methods; the pairs are its post-hoc tests, corrected for all pairs."""
+    given = methods([1, 2, 3, 4], [2, 3, 4, 5])
+    given += [outcome(f"case {n}", {"DSC": value}, "C") for n, value in enumerate([3, 4, 5, 6])]
+    found = compareMethods(Cohort(given))
+    assert [(one.first, one.second) for one in found] == [("A", "B"), ("A", "C"), ("B", "C")]
+    for one in found:
+        assert (one.friedmanMethods, one.friedmanCases) == (3, 4)
+        assert (one.friedmanStatistic, one.friedmanP) == pytest.approx((8, math.exp(-4)))
+        assert one.tests == 3 and one.corrected == pytest.approx(3 * 2 / 16)
+    (two,) = compareMethods(Cohort(methods([1, 2], [2, 3])))
+    assert (two.friedmanMethods, two.friedmanP) == (None, None)
+
+
+def testCorrectionsAcrossMeasurements():
+    given = methods([10] * 5, [11, 12, 13, 14, 15])
+    for case, other in zip(given, methods([10] * 5, [9, 12, 13, 14, 15], key="HD95"), strict=True):
+        case["pairs"][0]["measurements"] |= other["pairs"][0]["measurements"]
+    for correction, expected in {
+        "bonferroni": (1, 2 / 32, 4 / 32),
+        "bonferroni-all": (2, 4 / 32, 8 / 32),
+        "holm": (1, 2 / 32, 4 / 32),
+        "holm-all": (2, 4 / 32, 4 / 32),
+    }.items():
+        distance, dice = compareMethods(Cohort(given), Options(correction=correction))
+        assert (dice.measurement, distance.measurement) == ("DSC", "HD95")
+        assert (dice.tests, dice.corrected, distance.corrected) == pytest.approx(expected)
+        assert dice.correction == correction
 
 
 # Box plots
@@ -293,14 +427,25 @@ def testPicturesAreWellFormed():
     assert len(heights) == 2 and all(64 <= height <= 64 + 320 for height in heights)
 
 
-@pytest.mark.parametrize(("treatment", "shown"), [("leave-out", ["∞ 2", "∞ 3"]), ("image-diagonal", [])])
-def testInfiniteValuesAreCountedAboveTheirBox(treatment, shown):
+@pytest.mark.parametrize("treatment", ["leave-out", "image-diagonal"])
+def testInfiniteValuesAreCountedAboveTheirBox(treatment):
     """A method that misses structures must not look better for it, in a picture neither."""
     cohort = Cohort(methods([1, 2, math.inf, math.inf, math.nan], [2, 3, 4, 5, 6], key="HD"))
     picture = boxPlots(cohort, Options(treatment), {})["HD"]
-    assert re.findall("∞ .", picture) == shown[:1]
-    cohort = Cohort(methods([math.inf] * 3, [2, 3, 4], key="HD"))  # no box at all
-    assert re.findall("∞ .", boxPlots(cohort, Options(treatment), {})["HD"]) == shown[1:]
+    assert re.findall("∞ .", picture) == ["∞ 2"]
+    # the quartiles of 1, 2, inf and inf are inf but for the first: the box reaches the edge
+    boxes = [r for r in ElementTree.fromstring(picture).iter() if r.get("fill-opacity")]
+    top, other = sorted(float(box.get("y")) for box in boxes)
+    assert top == 64 < other
+    cohort = Cohort(methods([math.inf] * 3, [2, 3, 4], key="HD"))
+    picture = boxPlots(cohort, Options(treatment), {})["HD"]
+    assert re.findall("∞ .", picture) == ["∞ 3"] and "nan" not in picture and "inf" not in picture
+
+
+def testASingleInfiniteValueIsBeyondTheWhisker():
+    found = box([1, 2, 3, 4, math.inf])
+    assert (found.q3, found.high, found.outliers) == (4, 4, (math.inf,))
+    assert box([math.inf, math.inf]) == box([math.inf])
 
 
 def testBoxesAreSpreadOverThePicture():
@@ -339,16 +484,18 @@ def testFiles(tmp_path):
     cohort = Cohort(methods([1, 2, math.inf], [2, math.nan, 5], "=cmd()"))
     writeSummary(cohort, Options("image-diagonal", seed=3), {"ok": 3}, tmp_path)
     content = json.loads((tmp_path / "summary.json").read_text())
-    assert content["schema"] == "segment-metrics-summary/1" and content["cases"] == {"ok": 3}
+    assert content["schema"] == "segment-metrics-summary/2" and content["cases"] == {"ok": 3}
     assert content["treatment"]["seed"] == 3 and "diagonal" in content["treatment"]["infinite"]
     assert [s["structure"] for s in content["summaries"]] == ["=cmd()", "=cmd()"]
     with (tmp_path / "summary.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["Structure"] for row in rows] == ["'=cmd()", "'=cmd()"]
-    # a Dice that is infinite does not exist, but a length is not put in its place either
+    # a length is not put in the place of an infinite fraction
     assert (rows[0]["Used"], rows[0]["Infinite"], rows[1]["Undefined"], rows[1]["Mean"]) == ("2", "1", "1", "3.5")
     assert len(content["pairedTests"]) == 1 and (tmp_path / "tests.csv").read_text().count("\n") == 2
     assert [path.name for path in (tmp_path / "boxplots").iterdir()] == ["DSC.svg"]
+    assert [(row["Median"], row["Minimum"]) for row in rows] == [("1.0", "-inf"), ("3.5", "2.0")]
+    assert [one["minimum"] for one in content["summaries"]] == ["-inf", 2.0]  # JSON has no infinity
     assert "3.500 (1.500)*" in overview(cohort)
     assert "HD95 (mm)" in overview(cohortOf([1, 2]))
     # what is not among the main measurements is shown where there is nothing else
@@ -388,10 +535,12 @@ def testTheOverviewOfCasesThatAreMeasuredDifferently():
     cases = [outcome("1", {"DSC": 0.5}), outcome("2", {"DSC": 0.7}), outcome("3", {"HD95": 2.0})]
     _, _, row, _, note = overview(Cohort(cases)).splitlines()
     assert row.split() == ["Lens", "3", "2.00", "(0.00)*", "0.600", "(0.100)*"]
-    assert note.startswith("* of fewer cases, as others are infinite, undefined or not measured;")
+    assert note.startswith("* of fewer cases, as others are not measured;")
     cases[0]["pairs"][0]["missing"] = "test"
     heading, _, row, *_ = overview(Cohort(cases)).splitlines()
     assert "Missing" in heading and row.split()[:4] == ["Lens", "3", "1", "test"]
     _, _, row, _, note = overview(Cohort(cases), missing="leave-out").splitlines()
     assert row.split()[:5] == ["Lens", "2", "1", "test", "2.00"] and "0.700" in row
-    assert note.startswith("* of fewer cases, as others are infinite, undefined, missing or not measured;")
+    assert note.startswith("* of fewer cases, as others are missing or not measured;")
+    signed = overview(cohortOf([1, math.inf, math.nan], "SignedMean"))
+    assert signed.endswith("as others are infinite or undefined; summary.csv says how many")
