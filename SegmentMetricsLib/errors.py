@@ -16,6 +16,11 @@ class InputError(ValueError):
     """Input that cannot be compared or settings out of range; the message names the problem in words for users."""
 
 
+def installing(extra: str) -> str:
+    """Return the command that installs what an extra of this package needs, for messages that something is missing."""
+    return f'pip install "segment-metrics[{extra}]"'
+
+
 class PairError(InputError):
     """Two structures that cannot be compared: the message names them and their files, and ends with the reason.
 

@@ -37,7 +37,7 @@ def quantile(values: np.ndarray, share: float) -> float:
 
 def middle(low: float, high: float) -> float:
     """Return the mean of two numbers; two opposite infinite ones cancel, so that it is 0."""
-    return 0.0 if math.isinf(low) and low == -high else (low + high) / 2
+    return 0.0 if math.isinf(low) and low == -high else float((low + high) / 2)
 
 
 def tied(values: Sequence[float], relative: float) -> np.ndarray:
@@ -163,7 +163,7 @@ def effectInterval(effect: float, count: int) -> tuple[float, float]:
     """
     from scipy.stats import norm
 
-    half, square = count / 2, norm.ppf(0.975) ** 2
+    half, square = count / 2, float(norm.ppf(0.975)) ** 2
     share = (1 + effect) / 2
     center = (share + square / 2 / half) / (1 + square / half)
     reach = math.sqrt(square * (share * (1 - share) / half + square / 4 / half**2)) / (1 + square / half)

@@ -127,7 +127,9 @@ def writeSchema(
     tables = {
         RESULTS_FILE: _table("case, method and structure", (CASE, METHOD, STRUCTURE), results),
         VERDICTS_FILE: _table(
-            "case, method, structure and rule of a protocol, if there is one", JOIN, _columns(VERDICT_COLUMNS)
+            "case, method, structure and rule of a protocol, if there is one",
+            (*JOIN, "Convention", "Relation"),
+            _columns(VERDICT_COLUMNS),
         ),
         SUMMARY_FILE: _table(
             "structure, method and measurement",

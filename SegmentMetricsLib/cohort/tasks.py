@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
 
-from ..errors import InputError
+from ..errors import InputError, installing
 from ..texts import oneLine
 from ..workers import DIED, localExecutor, starting, stop
 from .cases import FAILED, OK, Task
@@ -190,7 +190,7 @@ def cluster(address: str) -> Iterator[tuple[Callable[[int | None], Executor], in
         from distributed import Client
         from distributed.comm import resolve_address
     except ImportError as error:
-        raise InputError("A cluster needs Dask: pip install distributed.") from error
+        raise InputError(f"A cluster needs Dask: {installing('cluster')}.") from error
     try:
         # a client would try an invalid address for a long time, and report errors when the program ends
         resolve_address(address)

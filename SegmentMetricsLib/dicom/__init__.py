@@ -10,7 +10,7 @@ from collections.abc import Iterator, MutableSequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import InputError
+from ..errors import InputError, installing
 from ..progress import Cancelled
 from ..structures import Structure
 
@@ -87,7 +87,7 @@ def requirePydicom() -> None:
     try:
         import pydicom  # noqa: F401
     except ImportError as error:
-        raise InputError("reading DICOM needs pydicom and highdicom: pip install pydicom highdicom.") from error
+        raise InputError(f"reading DICOM needs pydicom and highdicom: {installing('dicom')}.") from error
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import numpy as np
 import SimpleITK
 
 from .. import inputs
-from ..errors import InputError
+from ..errors import InputError, installing
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..structures import NOTES, PATIENT, Structure
@@ -34,7 +34,7 @@ def readSegmentation(path: Path, threshold: float | None = None) -> list[Structu
     try:
         import highdicom
     except ImportError as error:
-        raise InputError("reading DICOM SEG needs highdicom: pip install highdicom.") from error
+        raise InputError(f"reading DICOM SEG needs highdicom: {installing('dicom')}.") from error
     dataset = read(path)
     with readable():
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 
+from ..errors import installing
 from ..workers import signalsLater
 
 
@@ -76,5 +77,5 @@ def whyUnavailable() -> str:
         with signalsLater(signal.SIGINT, signal.SIGTERM):
             import slicer  # noqa: F401
     except ImportError as error:
-        return f"the package slicer-core is missing or cannot be loaded ({error})."
+        return f"the package slicer-core is missing or cannot be loaded ({error}): {installing('slicer')}."
     return ""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..comparison import Comparison
-from ..errors import InputError
+from ..errors import InputError, installing
 from ..explanations import FAMILIES, ofMeasurement
 from ..findings import repeated
 from ..measurements import Measurement, typeset
@@ -46,7 +46,7 @@ def requirePlotly() -> None:
     try:
         import plotly.offline  # noqa: F401
     except ImportError as error:
-        raise InputError("A report needs plotly: pip install plotly.") from error
+        raise InputError(f"A report needs plotly: {installing('report')}.") from error
 
 
 class Column(NamedTuple):

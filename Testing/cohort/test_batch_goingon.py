@@ -143,7 +143,8 @@ def testARunWithOtherSettingsThatIsInterrupted(study, interrupted, capsys):
     assert capsys.readouterr().err == f"{said}.jsonl\nsegment-metrics: interrupted\n"
     assert aside() == before and records() == [] and table() == []
     assert {path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()} == {
-        "results.jsonl", "results.earlier.jsonl", "results.csv", "results.schema.csv", "boxplots/mine.svg",
+        "results.jsonl", "results.earlier.jsonl", "results.csv", "results.schema.csv", "schema.json",
+        "boxplots/mine.svg",
     }  # fmt: skip
     # going on says nothing more; the way back does, and what is aside is not put there twice
     assert batch("--metrics", "boundary,overlap") == 0 and "results.earlier" not in capsys.readouterr().err

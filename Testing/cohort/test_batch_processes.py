@@ -272,4 +272,4 @@ def testWithoutDask(study, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "distributed", None)
     write("a,ref.nrrd,t1.nrrd")
     assert batch("--scheduler", "tcp://127.0.0.1:1") == 2
-    assert "pip install distributed" in capsys.readouterr().err
+    assert 'pip install "segment-metrics[cluster]"' in capsys.readouterr().err

@@ -47,7 +47,7 @@ def testNearTiesOfDifferencesAreTies():
     first, second = np.array([0.8, 0.7, 0.5, 0.5]), np.array([0.9, 0.8, 0.4, 0.9])
     assert len(set(np.abs(second - first))) == 3
     assert list(signedRanks(second - first)) == [2, 2, -2, 4]
-    # the negative one has a rank of 2; no more have none and each of the three alone: 4 of 16 choices, and their mirrors
+    # no more than the 2 of the negative one: no rank, or a single 2 of three; 4 of 16 choices, and as many mirrored
     assert compareRanks(first, second).p == 8 / 16
 
 

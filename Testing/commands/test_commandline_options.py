@@ -240,7 +240,7 @@ def testThresholdOfMemberships(run, tmp_path):
 
 
 def testDisplayedSurface(run, tmp_path):
-    pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+    pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
     first, second = save(shapes.ball(10), tmp_path / "1.nrrd"), save(shapes.ball(10, (1, 0, 0)), tmp_path / "2.nrrd")
     mesh = shapes.writeMesh(shapes.ballMesh(10), tmp_path / "mesh.stl")
     for output, other, surface in (("steps", second, "unsmoothed"), ("smooth", second, "displayed")):

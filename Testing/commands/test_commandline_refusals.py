@@ -345,7 +345,7 @@ def testOnlyOutputMayBeClosedEarly(run, pair, monkeypatch):
 
 
 def testWithoutOpenGL(capfd, pair, tmp_path, monkeypatch):
-    pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+    pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
     from SegmentMetricsLib.mrml import views
 
     def none():
@@ -387,7 +387,7 @@ def testAProcessForPicturesThatDoesNotStart(capfd, pair, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="hides the drivers of Linux")
 def testOnAMachineWithoutDrivers(pair, tmp_path):
-    pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+    pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
     hidden = {"__EGL_VENDOR_LIBRARY_FILENAMES": "/nonexistent", "LIBGL_DRIVERS_PATH": "/nonexistent", "DISPLAY": ""}
     done = command("compare", *pair, "--output", tmp_path / "out", env=hidden)
     assert done.returncode == 0 and done.stderr.count("\n") == 1
@@ -401,6 +401,7 @@ def testWithoutSlicer(capfd, pair, tmp_path, monkeypatch):
     assert __main__.main(["compare", *map(str, pair), "--output", str(output)]) == 0
     err = capfd.readouterr().err
     assert err.startswith("No overlay pictures: the package slicer-core is missing") and err.count("\n") == 1
+    assert err.endswith(': pip install "segment-metrics[slicer]".\n')
     assert valuesOf(output)["HD"] == pytest.approx(2) and (output / "distances_Label_1.vtp").is_file()
     # what needs it is refused
     displayed = ["compare", *map(str, pair), "--output", str(tmp_path / "displayed"), "--surface", "displayed"]

@@ -21,20 +21,26 @@ from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.files.messages import quiet
 from SegmentMetricsLib.files.textheaders import checkMeta, checkNrrd
 from SegmentMetricsLib.mrml import headless
+from SegmentMetricsLib.report import requirePlotly
 from SegmentMetricsLib.workers import DIED, ignoringInterrupts
 
 
 @pytest.mark.parametrize(
-    ("package", "read", "says"),
+    ("package", "work", "needs", "extra"),
     [
-        ("pydicom", dicom.read, "needs pydicom and highdicom: pip install pydicom highdicom"),
-        ("highdicom", segmentation.readSegmentation, "needs highdicom: pip install highdicom"),
+        ("pydicom", lambda: dicom.read(Path("any.dcm")), "pydicom and highdicom", "dicom"),
+        ("highdicom", lambda: segmentation.readSegmentation(Path("any.dcm")), "highdicom", "dicom"),
+        ("plotly.offline", requirePlotly, "plotly", "report"),
+        ("distributed", lambda: tasks.cluster("tcp://127.0.0.1:1").__enter__(), "Dask", "cluster"),
     ],
 )
-def testReadersNameThePackagesThatAreMissing(monkeypatch, package, read, says):
+def testWhatIsMissingIsNamedWithItsExtra(monkeypatch, package, work, needs, extra):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InputError, match=says):
-        read(Path("any.dcm"))
+    with pytest.raises(InputError) as raised:
+        work()
+    assert str(raised.value).endswith(f'needs {needs}: pip install "segment-metrics[{extra}]".')
+    project = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    assert f"\n{extra} = [" in project.partition("[project.optional-dependencies]")[2]
 
 
 def testACaseThatTakesTooMuchMemoryFailsAlone(monkeypatch):

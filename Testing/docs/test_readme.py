@@ -75,7 +75,7 @@ def testThePythonExamples(tmp_path, capsys):
     assert printed.startswith(hd95)
     assert "mm" in printed
 
-    slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+    slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
     from SegmentMetricsLib import mrml
 
     scene = mrml.ensureScene()

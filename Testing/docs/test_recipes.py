@@ -9,7 +9,7 @@ RECIPES = pages.ROOT / "docs" / "guide" / "recipes.md"
 
 
 def testRecipes(tmp_path):
-    pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+    pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
     pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
     from SegmentMetricsLib import mrml
 

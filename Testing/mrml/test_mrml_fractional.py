@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import shapes
 
-slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
 
 from vtkmodules.util.numpy_support import numpy_to_vtk  # noqa: E402
 from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402

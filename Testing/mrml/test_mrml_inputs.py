@@ -8,7 +8,7 @@ import shapes
 import SimpleITK
 from segmentnodes import segmentationOf
 
-slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
 
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
 from vtkmodules.vtkCommonDataModel import vtkPolyData  # noqa: E402

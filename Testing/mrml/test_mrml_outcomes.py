@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
 
 from SegmentMetricsLib import Settings, compare, explanations, mrml  # noqa: E402
 from SegmentMetricsLib.mrml import maps, outcomes  # noqa: E402

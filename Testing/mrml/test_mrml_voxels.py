@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
 
 from labelmaps import BINARY, OBLIQUE, arrayOf, boxesOf, labelmap, nodeOf  # noqa: E402
 

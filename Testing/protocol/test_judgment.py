@@ -133,6 +133,20 @@ def testTheWorstVerdictAndTheScore():
     assert score(verdicts) == pytest.approx(2 / 3) and score(verdicts[2:]) is None
 
 
+def testTheScoreIsShownWhereRulesHaveWeights():
+    values = {"SegmentMetrics": {"HD95": measurement(1), "MASD": measurement(2)}}
+    given = [(("Lens", "Lens"), values)], {"reference": [], "test": []}
+    even = judgeCase(protocolOf("Lens,HD95,<=,3", "Lens,MASD,<=,1"), *given)
+    assert "Score" not in verdictTable(even) and not even.isWeighted
+    heading, _, row = verdictTable(judgeCase(protocolOf("Lens,HD95,<=,3,,3", "Lens,MASD,<=,1"), *given)).splitlines()
+    # the rule that is kept counts three times as much as the one that is not
+    assert heading.split() == ["Structure", "Verdict", "Score", "Reason"] and row.split()[:3] == [
+        "Lens",
+        "fail",
+        "0.75",
+    ]
+
+
 def testACase():
     protocol = protocolOf("Lens_L,HD95,<=,3", "Lens_R,HD95,<=,3", "Chiasm,HD95,<=,3", "Brain*,DSC,>=,0.9")
     measured = [(("Lens-Lt", "Lens_L"), {"SegmentMetrics": {"HD95": measurement(1)}})]

@@ -34,7 +34,7 @@ def withoutPictures():
 
 @pytest.fixture(scope="module")
 def scene():
-    pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+    pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
     from SegmentMetricsLib.mrml import headless
 
     return headless.ensureScene()
