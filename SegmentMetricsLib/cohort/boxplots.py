@@ -22,6 +22,8 @@ INK, PALE = "#24292f", "#d0d7de"
 SLOT, BOX_WIDTH, HEIGHT = 26, 16, 320
 LEFT, TOP, BOTTOM, RIGHT = 70, 64, 150, 20
 TICKS = 5
+# Pixels between the axis and the line that stands for infinity.
+APART = 30
 # Most characters of the title, of a method and of a structure; and pixels per character, level and rotated.
 MOST_CHARACTERS, MOST_OF_METHOD, MOST_OF_STRUCTURE = 90, 40, 26
 CHARACTER, SLANTED = 7, 5
@@ -48,11 +50,15 @@ def boxPlot(
 ) -> str:
     """Return a picture with a group of boxes per structure and a color per method.
 
-    Boxes and whiskers that reach to infinity end at the edge of the picture. limits: range of possible values.
+    Boxes and whiskers that reach to infinity end at a line of its own, apart from the axis. limits: range of possible
+    values.
     """
     boxes = [one for given in series for one in given.boxes if one is not None]
-    ends = [v for one in boxes for v in (one.low, one.q1, one.q3, one.high, *one.outliers) if math.isfinite(v)]
+    drawn = [value for one in boxes for value in (one.low, one.q1, one.q3, one.high)]
+    ends = [value for value in (*drawn, *(v for one in boxes for v in one.outliers)) if math.isfinite(value)]
     ticks = axisTicks(min(ends), max(ends), *limits)
+    top = TOP + (APART if math.inf in drawn else 0)
+    bottom = TOP + HEIGHT - (APART if -math.inf in drawn else 0)
     narrowest = SLOT * len(series) + 12
     shown = _text(title)
     entries = [max(120, 35 + CHARACTER * len(given.method[:MOST_OF_METHOD])) for given in series]
@@ -69,7 +75,7 @@ def boxPlot(
     def y(value: float) -> float:
         if math.isinf(value):
             return TOP if value > 0 else TOP + HEIGHT
-        return round(TOP + HEIGHT * (ticks[-1] - value) / (ticks[-1] - ticks[0]), 2)
+        return round(top + (bottom - top) * (ticks[-1] - value) / (ticks[-1] - ticks[0]), 2)
 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
@@ -80,6 +86,11 @@ def boxPlot(
     for tick in ticks:
         parts.append(f'<line x1="{left}" x2="{width - RIGHT}" y1="{y(tick)}" y2="{y(tick)}" stroke="{PALE}"/>')
         parts.append(f'<text x="{left - 8}" y="{y(tick) + 4}" text-anchor="end">{shortest(tick)}</text>')
+    for far, sign in ((math.inf, "∞"), (-math.inf, "-∞")):
+        if far in drawn:
+            line = f'stroke="{PALE}" stroke-dasharray="4"'
+            parts.append(f'<line x1="{left}" x2="{width - RIGHT}" y1="{y(far)}" y2="{y(far)}" {line}/>')
+            parts.append(f'<text x="{left - 8}" y="{y(far) + 4}" text-anchor="end">{sign}</text>')
     for number, given in enumerate(series):
         color = COLORS[number % len(COLORS)]
         if len(series) > 1:
