@@ -13,6 +13,7 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import __main__
+from SegmentMetricsLib.cohort.caselist import lineOf
 
 # Where the organs are in the reference; tests are moved.
 PLACES = {"Parotid_L": 2, "Cord": 9, "Lens": 16}
@@ -147,9 +148,23 @@ def testFailedStructuresHaveTheNamesOfTheOthers(study):
     assert len({row["Structure"] for row in table("results")}) == 3
 
 
-def testTheWorstCaseOfTheIndexIsTheEmptyOne(study):
-    pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
+@pytest.mark.parametrize("convention", ["SegmentMetrics", "MedPy"])
+def testTheWorstStructureOfTheIndexIsTheEmptyOne(study, convention):
+    """Also where a tool has no distance for it."""
     lines = Path("cases.csv").read_text().splitlines()
     Path("cases.csv").write_text("\n".join([lines[0], lines[2]]) + "\n")
-    assert batch("--report", "--metrics", "overlap", "--convention", "MedPy") == 0
-    assert "Cord: " in Path("out/reports/index.html").read_text("utf-8")
+    assert batch("--metrics", "boundary,overlap", "--convention", convention) == 0
+    (outcome,) = map(json.loads, Path("out/results.jsonl").read_text("utf-8").splitlines())
+    assert "Cord: " in lineOf(outcome).why
+
+
+def testAWorstDistanceOfMinusInfinityIsNotTheBest():
+    """Some tools report that for an empty structure."""
+
+    def pair(name, value, sign):
+        infinite = {"value": value, "unit": "mm", "status": "infinite" if value is None else "ok", "sign": sign}
+        names = {side: {"name": name} for side in ("reference", "test")}
+        return {**names, "measurements": {"HD95": infinite}, "summary": "so far"}
+
+    outcome = {"case": "1", "method": "", "status": "ok", "unmatched": {}, "reason": ""}
+    assert lineOf({**outcome, "pairs": [pair("Cord", 9.0, 1), pair("Lens", None, -1)]}).why == "Lens: so far"

@@ -51,6 +51,21 @@ def written(tmp_path_factory):
     return folder / "report.html"
 
 
+def testTheReportShowsWeightsAndScores(tmp_path):
+    record = compare(structure(shapes.ball(12), NAME), structure(shapes.ball(14, (2, 0, 0)), NAME))
+    for weight, isShown in ((3, True), ("", False)):
+        table = f"Structure,Measurement,Relation,Pass,Weight\n*,HD95,<=,100,{weight}\n*,DSC,>=,0.999,\n"
+        judgment = judgeCase(
+            parseProtocol(table, "limits.csv"), [((NAME, NAME), {"SegmentMetrics": record.measurements})], {}
+        )
+        report = Report("Case", Settings())
+        report.add(record)
+        report.write(tmp_path / "report.html", judgment)
+        text = (tmp_path / "report.html").read_text("utf-8")
+        # three of four parts of the weight pass
+        assert [words in text for words in (">Weight<", ">Score<", ">0.75<", "The score is")] == [isShown] * 4
+
+
 @pytest.fixture(scope="module")
 def opened(browser, written):
     """The report, opened once, as it takes long to draw; and what goes wrong in it."""
