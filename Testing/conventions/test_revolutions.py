@@ -135,7 +135,7 @@ def testTwoStructures(revolutions, tmp_path):
         assert float(papers["original"]) == pytest.approx(1, abs=0.2)
         # the paper's program measures on meshes of the same voxels as the definition, at fewer places
         assert papers["value"] == papers["remeshed"] == ours["remeshed"]
-        assert float(ours["value"]) == pytest.approx(float(papers["value"]), abs=0.004)
+        assert float(ours["value"]) == pytest.approx(float(papers["value"]), abs=0.02)
         assert abs(float(ours["value"]) - float(ours["original"])) > 0.005
     assert [row["structure"] for row in values["SegmentMetrics"]] == ["Orbit-Lt", "Orbit-Rt"]
     tables = (out / "tables.md").read_text("utf-8")
