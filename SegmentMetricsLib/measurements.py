@@ -128,7 +128,7 @@ class Measurement:
         if self.status == "undefined":
             return "undefined"
         if self.status == "infinite":
-            return "-inf" if self.value < 0 else "inf"
+            return infiniteText(self.value)
         return withUnit(self.value, self.unit)
 
 
@@ -187,6 +187,16 @@ def finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
+def statusOf(value: float) -> str:
+    """Return "undefined" for NaN, "infinite" for infinity of either sign, and else "ok"."""
+    return "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
+
+
+def infiniteText(value: float) -> str:
+    """Return an infinite value as text."""
+    return "-inf" if value < 0 else "inf"
+
+
 def evaluate(pair: Pair) -> dict[str, Measurement]:
     """Return all measurements of a pair that its settings select, by key."""
     measurements = {}
@@ -227,14 +237,13 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
         value, directed, reason, cause = math.nan, (None, None), str(undefined), undefined.cause
     if math.isinf(value):
         reason = reason or pair.emptiness
-    status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
     unit = definition.unitFor(pair.dimension, pair.settings)
     return Measurement(
         key=definition.keyFor(words),
         title=definition.titleIn(unit).format(**words),
         value=_withoutSignOfZero(value),
         unit=unit,
-        status=status,
+        status=statusOf(value),
         reason=reason,
         family=definition.family,
         description=definition.descriptionIn(unit).format(**words),

@@ -1,6 +1,5 @@
 """The table of values that other tools would have reported for the shown pair, which can be copied and exported."""
 
-import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from SegmentMetricsLib.conventions import known, output
 from SegmentMetricsLib.conventions.evaluation import OPTIMISTIC, PESSIMISTIC
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.files.writing import pasteable
+from SegmentMetricsLib.measurements import statusOf
 from SegmentMetricsLib.mrml import folders, recallConventions
 from SegmentMetricsLib.settings import OWN_CONVENTION
 
@@ -230,8 +230,7 @@ def ofAllMetrics(record) -> tuple:
 def ownNumber(number):
     """Return a copy of a tool's number that has the value of the definition instead."""
     value = number.reference
-    status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
-    return replace(number, value=value, status=status, unit=unitOf(number), isReproducible=True)
+    return replace(number, value=value, status=statusOf(value), unit=unitOf(number), isReproducible=True)
 
 
 def unitOf(number) -> str:
@@ -251,6 +250,8 @@ def explained(number, label: str) -> str:
     if number.differenceText():
         leaning = number.leaning or _("no difference that matters")
         lines.append(f"{number.differenceText()}: {leaning}.")
+    elif number.leaning:
+        lines.append(f"{number.leaning.capitalize()}.")
     if number.isInVoxels:
         lines.append(_("Voxels are compared as if they were mm."))
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .. import measurements
 from ..definitions import Definition
 from ..errors import Cause, Undefined
-from ..measurements import Measurement, finite
+from ..measurements import Measurement, finite, infiniteText, statusOf
 from ..progress import checkpoint
 from ..registry import REGISTRY
 from ..settings import OWN_CONVENTION, Settings
@@ -33,6 +33,8 @@ SLIGHTLY = "slightly "
 SMALLEST_DIFFERENCE = {True: 0.005, False: 0.0005}
 # Differences below these are slight: a tenth of the usual voxels of 1 mm, one percentage point.
 SLIGHT_DIFFERENCE = {True: 0.1, False: 0.01}
+# Some tools report the largest number that their computer knows instead of infinity. Nothing measured is that large.
+LIKE_INFINITY = 1e9
 
 
 @dataclass(frozen=True)
@@ -73,16 +75,35 @@ class Reported:
         """Whether contours seem more alike by the tool than they are ("over-optimistic"), or less ("over-pessimistic").
 
         "slightly over-optimistic" for less than 0.1 mm or 1 %pt; "" if the difference is not visible, or within the
-        bounds of the reference value.
+        bounds of the reference value, or if either has no number. Where the reference value is undefined, as for two
+        empty masks, the best possible score is over-optimistic and the worst is over-pessimistic.
         """
-        if self.value == self.reference or math.isnan(self.value) or math.isnan(self.reference):
+        value, reference, isDistance = self.value, self.reference, self.better == "lower"
+        if math.isnan(value):
             return SAME
-        isDistance, size = self.better == "lower", abs(self.value - self.reference)
-        isWithinBounds = self.lower is not None and self.lower <= self.value <= self.upper
+        if math.isnan(reference):
+            return self._leaningOfUndefined()
+        if value == reference or min(value, reference) >= LIKE_INFINITY:
+            return SAME
+        size = abs(value - reference)
+        isWithinBounds = self.lower is not None and self.lower <= value <= self.upper
         if size < SMALLEST_DIFFERENCE[isDistance] or isWithinBounds:
             return SAME
-        leaning = OPTIMISTIC if (self.value < self.reference) == isDistance else PESSIMISTIC
+        leaning = OPTIMISTIC if (value < reference) == isDistance else PESSIMISTIC
         return SLIGHTLY + leaning if size < SLIGHT_DIFFERENCE[isDistance] else leaning
+
+    def _leaningOfUndefined(self) -> str:
+        """Return the leaning of a number where there is nothing to be measured."""
+        isBest, isWorst = self.value >= 1, self.value <= 0
+        if self.better == "lower":
+            isBest, isWorst = self.value <= 0, self.value >= LIKE_INFINITY
+        return OPTIMISTIC if isBest else PESSIMISTIC if isWorst else SAME
+
+    @property
+    def leaningText(self) -> str:
+        """The leaning in words for files: "same" for none, "undefined" where only one of the two has a number."""
+        hasNoNumber = math.isnan(self.value) != math.isnan(self.reference)
+        return self.leaning or ("undefined" if hasNoNumber else "same")
 
     @property
     def isInVoxels(self) -> bool:
@@ -94,24 +115,31 @@ class Reported:
 
     def text(self) -> str:
         """Return value and unit in readable form."""
-        if self.status != "ok":
-            return {"infinite": "inf"}.get(self.status, self.status)
-        if abs(self.value) >= 1e9:
-            return f"{self.value:.2g} {self.unit}"
+        if self.status == "undefined":
+            return self.status
+        if self.status == "infinite":
+            return infiniteText(self.value)
+        if abs(self.value) >= LIKE_INFINITY:
+            return f"{self.value:.2g} {self.unit}".rstrip()
         return measurements.withUnit(self.value, self.unit)
 
     def differenceText(self) -> str:
         """Return the difference with its sign, in mm (voxels count as mm) or percentage points."""
-        if not math.isfinite(self.difference) or abs(self.difference) >= 1e9:
+        if not math.isfinite(self.difference) or abs(self.difference) >= LIKE_INFINITY:
             return ""
         if self.unit:
             return f"{round(self.difference, 2) + 0.0:+.2f} mm"
         return f"{round(100 * self.difference, 1) + 0.0:+.1f} %pt"
 
     def toDictionary(self) -> dict:
-        """Return plain values for JSON, null for those that are not finite."""
+        """Return plain values for JSON, null for those that are not finite.
+
+        "sign": -1 marks a negative infinite value, as in Measurement.
+        """
         result = {"value": finite(self.value), "unit": self.unit, "status": self.status, "name": self.name}
-        result |= {"reason": self.reason, "difference": finite(self.difference), "leaning": self.leaning or "same"}
+        if self.value == -math.inf:
+            result["sign"] = -1
+        result |= {"reason": self.reason, "difference": finite(self.difference), "leaning": self.leaningText}
         return result if self.isReproducible else {**result, "reproducible": False}
 
 
@@ -233,7 +261,7 @@ class Source:
             name=number.name.format(**words),
             value=value,
             unit=definition.unit if number.unit is None else number.unit,
-            status="undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok",
+            status=statusOf(value),
             reason=reason,
             reference=own.value if own else math.nan,
             lower=own.lower if own else None,
@@ -253,7 +281,7 @@ class Source:
             who = "both masks are" if both else f"the {'reference' if self.empty[0] else 'test'} is"
             if isinstance(given, str):
                 return math.nan, f"{who} empty: {given}", None
-            return given, f"{who} empty: the tool reports {_spoken(given)}", None
+            return given, f"{who} empty: the tool reports {_reportedText(given)}", None
         try:
             elements = number.elements or convention.elements
             measured = self.sampling.keep(elements, lambda: elements(self.sampling))
@@ -274,5 +302,7 @@ class Source:
         return any(s.mask is not None and s.mask.touchesEdge for s in self.pair.structures)
 
 
-def _spoken(value: float) -> str:
-    return "no number" if math.isnan(value) else "infinity" if math.isinf(value) else f"{value:.6g}"
+def _reportedText(value: float) -> str:
+    if math.isnan(value):
+        return "no number"
+    return infiniteText(value) if math.isinf(value) else f"{value:.6g}"

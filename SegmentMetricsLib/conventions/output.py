@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..files.writing import IDENTITY, UNENCODABLE, harmless, versions
-from ..measurements import finite
+from ..measurements import finite, infiniteText, statusOf
 from ..naming import pairTitle
 from ..records import identityOf
 from ..structures import Pairing
@@ -67,7 +67,8 @@ def document(records: Sequence[ConventionsRecord], pairing: Pairing, settings: M
                 "reference": dict(record.reference),
                 "test": dict(record.test),
                 "referenceValues": {
-                    key: {"value": finite(number.reference)} for key, number in record.referenceValues().items()
+                    key: {"value": finite(number.reference), "status": statusOf(number.reference)}
+                    for key, number in record.referenceValues().items()
                 },
                 "conventions": {
                     tool: {key: number.toDictionary() for key, number in numbers.items()}
@@ -106,7 +107,7 @@ def rowOf(tool: str, number: Reported) -> list[str]:
         number.status,
         _cell(number.reference),
         _cell(number.difference),
-        number.leaning or "same",
+        number.leaningText,
         "yes" if number.isReproducible else "no",
         number.reason,
     ]
@@ -155,7 +156,7 @@ def _colored(line: str, leanings: Sequence[str], widths: Sequence[int]) -> str:
 def referenceText(number: Reported) -> str:
     """Return the reference value in readable form."""
     if not math.isfinite(number.reference):
-        return "undefined" if math.isnan(number.reference) else "inf"
+        return "undefined" if math.isnan(number.reference) else infiniteText(number.reference)
     return f"{number.reference:.2f} mm" if number.better == "lower" else f"{number.reference:.3f}"
 
 

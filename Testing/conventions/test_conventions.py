@@ -333,6 +333,68 @@ def testWithinItsBoundsTheReferenceIsTheSame():
     assert replace(fraction, lower=0.89, upper=0.91).leaning == ""
 
 
+BALL = shapes.ball(6)
+# What tools report for empty masks: the test is empty, both are. A number, or None for none, and its leaning.
+FOR_EMPTY = {
+    ("DeepMind", "HD"): ((math.inf, "same"), (math.inf, "over-pessimistic")),
+    ("DeepMind", "MASD"): ((None, "undefined"), (None, "same")),
+    ("DeepMind", "NSD_2mm"): ((0, "same"), (None, "same")),
+    ("MONAI", "HD"): ((math.inf, "same"), (None, "same")),
+    ("MONAI", "HD95"): ((None, "undefined"), (None, "same")),
+    ("MONAI", "NSD_2mm"): ((0, "same"), (None, "same")),
+    ("MetricsReloaded", "HD95"): ((None, "undefined"), (0, "over-optimistic")),
+    ("MetricsReloaded", "BIoU_2mm"): ((0, "same"), (1, "over-optimistic")),
+    ("MetricsReloaded", "NSD_2mm"): ((None, "undefined"), (1, "over-optimistic")),
+    ("MedPy", "HD"): ((None, "undefined"), (None, "same")),
+    ("MedPy", "IoU"): ((0, "same"), (1, "over-optimistic")),
+    ("seg-metrics", "ASSD"): ((0, "over-optimistic"), (0, "over-optimistic")),
+    ("seg-metrics", "DSC"): ((0, "same"), (1, "over-optimistic")),
+    ("pymia", "MASD"): ((math.inf, "same"), (math.inf, "over-pessimistic")),
+    ("pymia", "NSD_2mm"): ((0, "same"), (-math.inf, "over-pessimistic")),
+    ("pymia", "DSC"): ((0, "same"), (1, "over-optimistic")),
+    ("Plastimatch", "HD"): ((3.4028234663852886e38, "same"), (None, "same")),
+    ("SimpleITK", "HD"): ((None, "undefined"), (None, "same")),
+    ("SimpleITK", "DSC"): ((0, "same"), (math.inf, "over-optimistic")),
+    ("EvaluateSegmentation", "MASD"): ((None, "undefined"), (None, "same")),
+    ("MISeval", "HD"): ((None, "undefined"), (0, "over-optimistic")),
+    ("MISeval", "IoU"): ((0, "same"), (0, "over-pessimistic")),
+    ("Anima", "HD"): ((None, "undefined"), (None, "same")),
+    ("MeshMetrics-0.1", "HD"): ((math.inf, "same"), (None, "same")),
+    ("MeshMetrics-1.4.1", "HD95"): ((math.inf, "same"), (0, "over-optimistic")),
+    ("MeshMetrics-1.4.1", "NSD_2mm"): ((0, "same"), (1, "over-optimistic")),
+    ("MeshMetrics-surfacenets", "BIoU_2mm"): ((0, "same"), (1, "over-optimistic")),
+}
+
+
+def testEveryToolHasARowForEmptyMasks():
+    assert {tool for tool, _ in FOR_EMPTY} == set(KEYS)
+
+
+@pytest.mark.parametrize(("number", "both"), [(0, False), (1, True)])
+def testLeaningForEmptyMasks(number, both):
+    """The best score for two empty masks praises nothing; no number at all is not the same number."""
+    found = table(0 * BALL if both else BALL, 0 * BALL)
+    for (tool, key), expected in FOR_EMPTY.items():
+        value, leaning = expected[number]
+        reported = found[tool][key]
+        assert reported.leaningText == reported.toDictionary()["leaning"] == leaning, (tool, key)
+        assert reported.value == value if value is not None else math.isnan(reported.value), (tool, key)
+        assert (reported.leaning or "same") == leaning.replace("undefined", "same")
+
+
+def testMinusInfinityReadsAsThat():
+    """In text, JSON and the reason, of what tools report and of a comparison by that tool."""
+    reported = table(0 * BALL, 0 * BALL)["pymia"]["NSD_2mm"]
+    measured = compare(0 * BALL, 0 * BALL, Settings(convention="pymia"))["NSD_2mm"]
+    for number in (reported, measured):
+        assert number.text() == "-inf" and number.reason == "both masks are empty: the tool reports -inf"
+        written = number.toDictionary()
+        assert (written["value"], written["status"], written["sign"]) == (None, "infinite", -1)
+    positive = table(0 * BALL, BALL)["pymia"]["HD"]
+    assert positive.text() == "inf" and positive.reason == "the reference is empty: the tool reports inf"
+    assert "sign" not in positive.toDictionary()
+
+
 def testTheBoundsAreThoseOfTheReference():
     pair = shapes.ball(10), shapes.ball(11, (1, 0, 0))
     ours, found = compare(*pair), compare(*pair).conventions(["MedPy"])["MedPy"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -45,6 +46,25 @@ def testCommand(files, tmp_path, capsys):
         rows = list(csv.DictReader(file))
     assert len(rows) == sum(map(len, found.values()))
     assert {row["Convention"] for row in rows} == set(KEYS)
+
+
+def testFilesOfEmptyMasks(tmp_path, capsys):
+    """Minus infinity is one in the table and the files, and the files tell infinite from undefined reference values."""
+    for name in ("reference", "test"):
+        SimpleITK.WriteImage(0 * shapes.ball(6), str(tmp_path / f"{name}.nrrd"))
+    given = [str(tmp_path / f"{name}.nrrd") for name in ("reference", "test")]
+    out = tmp_path / "out"
+    assert main(["conventions", *given, "--output", str(out), "--tool", "pymia", "--reasons"]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"^pymia .* -inf ", printed, re.MULTILINE) and "the tool reports -inf" in printed
+    pair = json.loads((out / "conventions.json").read_text("utf-8"))["pairs"][0]
+    number = pair["conventions"]["pymia"]["NSD_2mm"]
+    assert (number["value"], number["sign"], number["leaning"]) == (None, -1, "over-pessimistic")
+    assert pair["referenceValues"]["NSD_2mm"] == {"value": None, "status": "undefined"}
+    with (out / "conventions.csv").open(encoding="utf-8") as file:
+        rows = {row["Key"]: row for row in csv.DictReader(file)}
+    assert (rows["NSD_2mm"]["Value"], rows["HD"]["Value"]) == ("-inf", "inf")
+    assert (rows["NSD_2mm"]["Leaning"], rows["DSC"]["Leaning"]) == ("over-pessimistic", "over-optimistic")
 
 
 def testOnlyNumbersInVoxelsAreExplained(files, tmp_path, capsys):

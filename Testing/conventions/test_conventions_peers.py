@@ -246,6 +246,56 @@ def testEmptyMasks(tool, empty):
     requireEqual(tool, theirs, ours(tool, reference, test, spacing), 1e-4)
 
 
+@pytest.mark.parametrize("empty", ["reference", "test", "both"])
+def testPlastimatchOfEmptyMasks(empty, tmp_path):
+    reference, test, spacing = masks("inside", 1)
+    reference, test = reference & (empty == "test"), test & (empty == "reference")
+    mine = ours("Plastimatch", reference, test, spacing, Settings())
+    if empty == "both":
+        with pytest.raises(subprocess.CalledProcessError):
+            plastimatch(reference, test, spacing, tmp_path)
+        assert all(math.isnan(number.value) for number in mine.values())
+        assert {number.reason for number in mine.values()} == {"both masks are empty: the tool stops with an error"}
+    else:
+        theirs = plastimatch(reference, test, spacing, tmp_path)
+        assert theirs == pytest.approx({key: mine[key].value for key in theirs}, rel=1e-6)
+
+
+@pytest.mark.parametrize("tolerance", [0.98, 1.96, 2.5, 2.94])
+@pytest.mark.parametrize("tool", ["DeepMind", "pymia"])
+def testTiesOfToolsThatGoByVoxels(tool, tolerance):
+    """Distances between voxels often equal the tolerance; they count here as they do in the tool."""
+    spacing = (2.5, 0.98, 0.98)
+    reference, test = (np.pad(shapes.blob(seed, (14, 14, 8), share=0.3, smooth=1.2), 2).astype(bool) for seed in (1, 2))
+    mine = ours(tool, reference, test, spacing, Settings(tolerances=(tolerance,), families=("overlap",)))
+    (value,) = [number.value for key, number in mine.items() if key.startswith("NSD")]
+    if tool == "DeepMind":
+        surface = pytest.importorskip("surface_distance", reason="surface-distance is not installed")
+        distances = surface.compute_surface_distances(reference, test, spacing)
+        theirs = surface.compute_surface_dice_at_tolerance(distances, tolerance)
+        found = np.concatenate([distances["distances_gt_to_pred"], distances["distances_pred_to_gt"]])
+        assert np.mean(np.abs(found - tolerance) < 1e-6) > 0.01, "some distances equal the tolerance"
+    else:
+        metric = pytest.importorskip("pymia.evaluation.metric", reason="pymia is not installed")
+        overlap = metric.SurfaceDiceOverlap(tolerance)
+        overlap.distances = pytest.importorskip("pymia.evaluation.metric.base").Distances(test, reference, spacing)
+        theirs = overlap.calculate()
+    assert value == pytest.approx(theirs, abs=1e-6)
+
+
+def testTiesOfMeshMetrics():
+    """The program leaves them to rounding: its number is ours at most, and not less than without any tie."""
+    tool = pytest.importorskip("meshmetrics", reason="pymeshmetrics is not installed")
+    reference, test = shapes.box((3, 3, 3), (12, 12, 12)), shapes.box((5, 3, 3), (14, 13, 12))
+    own = compare(reference, test, Settings(tolerances=(2.0,))).conventions(["MeshMetrics-1.4.1"])
+    program = tool.DistanceMetrics(verbose=False)
+    program.set_input(reference, test)
+    without, plain, withTies = (program.nsd(2.0 + step) for step in (-1e-4, 0, 1e-4))
+    assert withTies - without > 0.05, "some distances equal the tolerance"
+    assert own["MeshMetrics-1.4.1"]["NSD_2mm"].value == pytest.approx(withTies, abs=1e-6)
+    assert without <= plain <= withTies
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("kind", ["inside", "edge", "voxel", "slice"])
 def testPlastimatch(kind, seed, tmp_path):

@@ -1,12 +1,14 @@
-"""The analysis of Metrics Revolutions, on two small structures."""
+"""The analysis of Metrics Revolutions: on small structures, and what is known of the real ones."""
 
 from __future__ import annotations
 
 import csv
 
+import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from reference import HEAD_AND_NECK, needsReference
 
 
 @pytest.fixture(scope="module")
@@ -14,33 +16,105 @@ def revolutions(benchmark):
     return benchmark("revolutions")
 
 
-def testHolm(revolutions):
-    assert revolutions.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-
-
-def testKinds(revolutions):
-    assert revolutions.kindOf("Optic-Nerve-Lt", 0.5) == "tubular"
-    assert [revolutions.kindOf("Lens-Lt", volume) for volume in (0.1, 2, 15)] == ["small", "midsize", "large"]
-
-
-def testBoxPlots(revolutions, tmp_path, monkeypatch):
-    """Medians are seen on every color of box, and the scale is named."""
+@pytest.fixture
+def drawn(monkeypatch):
+    """The figures that were drawn."""
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed")
-    drawn = []
-    monkeypatch.setattr(pyplot, "close", drawn.append)
-    values = [
-        revolutions.Value("case", f"Lens-{n}", "small", spacing, "MedPy", key, 1 + 0.1 * n, 1.0)
-        for key in revolutions.KEYS for n in range(5) for spacing in ("1 x 1 x 1", "2 x 2 x 2")
+    pyplot.switch_backend("Agg")
+    figures = []
+    monkeypatch.setattr(pyplot, "close", figures.append)
+    return figures
+
+
+def testCorrections(revolutions):
+    assert revolutions.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert revolutions.bonferroni([0.01, 0.04, 0.5]) == pytest.approx([0.03, 0.12, 1])
+
+
+def valuesOf(revolutions, numbers, volumes=None, **given):
+    """Return values of one structure in several cases. numbers: by tool, one for each case."""
+    same = {"structure": "Lens-Lt", "spacing": "2 x 2 x 2", "key": "MASD", "remeshed": 1.0, "original": 1.2} | given
+    volumes = volumes or [0.2] * max(map(len, numbers.values()))
+    return [
+        revolutions.Value(case=f"case {n}", volume=volumes[n], tool=tool, value=value, **same)
+        for tool, row in numbers.items() for n, value in enumerate(row)
     ]  # fmt: skip
-    revolutions.drawBoxes(values, tmp_path)
-    assert len(drawn) == len(revolutions.KEYS) == len(list(tmp_path.glob("*.png")))
-    for key, figure in zip(revolutions.KEYS, drawn):
-        (axes,) = figure.axes
-        linear, unit = (1, "mm") if revolutions.isDistance(key) else (5, "percentage points")
-        words = f"difference to the meshes in {unit} (linear from -{linear} to {linear}, logarithmic beyond)"
-        assert axes.get_xlabel() == f"{key}: {words}"
-        medians = [line for line in axes.lines if line.get_color() == "black" and line.get_linewidth() == 1.5]
-        assert len(medians) == 2, "one in each box"
+
+
+def testKindsGoByTheMedianVolume(revolutions):
+    """An organ is of one kind, even if it is larger in one of the cases."""
+    assert revolutions.kindOf("Optic-Nerve-Lt", 0.5) == "tubular"
+    kinds = [revolutions.kindOf("Lens-Lt", volume) for volume in (0.1, 0.99, 1, 10, 10.1)]
+    assert kinds == ["small", "small", "midsize", "midsize", "large"]
+    values = valuesOf(revolutions, {"MedPy": [1.0] * 3}, [0.8, 30.0, 0.9])
+    values += valuesOf(revolutions, {"MedPy": [1.0] * 3}, [0.8, 30.0, 11.0], structure="Parotid-Lt")
+    assert revolutions.kinds(values) == {"Lens-Lt": "small", "Parotid-Lt": "large"}
+    assert "| tool | small (3 pairs) | large (3 pairs) |" in revolutions.tables(values)
+
+
+def testTwoTablesForTwoReferences(revolutions):
+    """A number may be too large for the voxels' meshes, and too small for the original ones."""
+    text = revolutions.tables(valuesOf(revolutions, {"MedPy": [1.0, 1.2], "MeshMetrics-0.1": [1.0, 1.0]}))
+    remeshed, original = text.split("### Difference to the original meshes")
+    assert "| MedPy | +0.10 ± 0.14 [+0.00, +0.20] |" in remeshed and "meshes of the same voxels" in remeshed
+    assert "| MedPy | -0.10 ± 0.14 [-0.20, +0.00] |" in original
+    # the paper's program is the reference of the first one
+    assert "MeshMetrics-0.1" not in remeshed and "| MeshMetrics-0.1 | -0.20 ± 0.00" in original
+
+
+def testFractionsDifferInPercentagePoints(revolutions):
+    values = valuesOf(revolutions, {"MONAI": [0.95, 0.9]}, key="NSD_2mm", remeshed=0.9, original=0.99)
+    assert [v.differenceTo("remeshed") for v in values] == pytest.approx([5, 0])
+    assert [v.differenceTo("original") for v in values] == pytest.approx([-4, -9])
+
+
+def testSignificance(revolutions):
+    """Twenty differences of one sign: p is 2 / 2^20; three tests; single precision alone is no difference."""
+    first = [1 + 0.01 * n for n in range(1, 21)]
+    numbers = {"MetricsReloaded": first, "MONAI": [value + 3e-7 for value in first], "SegmentMetrics": [1.0] * 20}
+    rows = revolutions.significance(valuesOf(revolutions, numbers))
+    found = {(row["first"], row["second"]): row for row in rows}
+    assert len(found) == 3
+    same = found["MetricsReloaded", "MONAI"]
+    assert (same["p"], same["bonferroni"], same["holm"]) == (1, 1, 1)
+    apart = found["MetricsReloaded", "SegmentMetrics"]
+    assert apart["p"] == pytest.approx(2 / 2**20) and apart["medianDifference"] == pytest.approx(0.105)
+    assert (apart["bonferroni"], apart["holm"]) == pytest.approx((3 * apart["p"],) * 2)
+    # the definition is no tool: of two tools none differ
+    assert "| MASD | 0 / 0 of 1 |" in revolutions.counts(rows)
+
+
+def testBoxPlots(revolutions, tmp_path, drawn):
+    """Medians are seen on every color of box, and the scale and the reference are named."""
+    values = [
+        value for key in revolutions.KEYS for spacing in ("1 x 1 x 1", "2 x 2 x 2")
+        for value in valuesOf(revolutions, {"MedPy": [1 + 0.1 * n for n in range(5)]}, key=key, spacing=spacing)
+    ]  # fmt: skip
+    for reference, words in (("remeshed", "the meshes of the same voxels"), ("original", "the original meshes")):
+        drawn.clear()
+        revolutions.drawBoxes(values, reference, tmp_path)
+        assert len(drawn) == len(revolutions.KEYS) == len(list(tmp_path.glob(f"boxes_*_{reference}.png")))
+        for key, figure in zip(revolutions.KEYS, drawn):
+            (axes,) = figure.axes
+            linear, unit = (1, "mm") if revolutions.isDistance(key) else (5, "percentage points")
+            scale = f"linear from -{linear} to {linear}, logarithmic beyond"
+            assert axes.get_xlabel() == f"{key}: difference to {words} in {unit} ({scale})"
+            medians = [line for line in axes.lines if line.get_color() == "black" and line.get_linewidth() == 1.5]
+            assert len(medians) == 2, "one in each box"
+
+
+def testHeatMap(revolutions, tmp_path, drawn):
+    """Below the diagonal Bonferroni, above it Holm: classes of p below 0.001, 0.01 and 0.05, and the rest."""
+    chances = {("A", "B"): (0.02, 0.009), ("A", "C"): (0.05, 0.049), ("B", "C"): (0.0001, 0.0001)}
+    rows = [
+        {"key": "HD95", "spacing": "1 x 1 x 1", "first": a, "second": b, "bonferroni": strict, "holm": stepwise}
+        for (a, b), (strict, stepwise) in chances.items()
+    ]
+    revolutions.drawHeatMaps(rows, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["significance_HD95.png"]
+    (panel,) = drawn[0].axes
+    classes = np.ma.filled(panel.images[0].get_array().astype(float), -1)
+    assert classes.tolist() == [[-1, 1, 2], [2, -1, 0], [3, 0, -1]]
 
 
 def testTwoStructures(revolutions, tmp_path):
@@ -54,14 +128,30 @@ def testTwoStructures(revolutions, tmp_path):
     out = tmp_path / "out"
     revolutions.main(["--data", str(tmp_path / "data"), "--output", str(out), "--spacing", "2,2,2"])
     with (out / "values.csv").open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if (row["tool"], row["key"]) == ("MeshMetrics-0.1", "MASD")]
-    assert [row["structure"] for row in rows] == ["Orbit-Lt", "Orbit-Rt"]
-    for row in rows:
-        assert float(row["reference"]) == pytest.approx(1, abs=0.2)
-        assert float(row["value"]) == pytest.approx(1, abs=0.4)
+        rows = [row for row in csv.DictReader(file) if row["key"] == "MASD"]
+    values = {tool: [row for row in rows if row["tool"] == tool] for tool in ("MeshMetrics-0.1", "SegmentMetrics")}
+    for papers, ours in zip(*values.values(), strict=True):
+        assert float(papers["volume"]) == pytest.approx(4 / 3 * np.pi * 6**3 / 1000, rel=0.05)
+        assert float(papers["original"]) == pytest.approx(1, abs=0.2)
+        # the paper's program measures on meshes of the same voxels as the definition, at fewer places
+        assert papers["value"] == papers["remeshed"] == ours["remeshed"]
+        assert float(ours["value"]) == pytest.approx(float(papers["value"]), abs=0.02)
+        assert abs(float(ours["value"]) - float(ours["original"])) > 0.005
+    assert [row["structure"] for row in values["SegmentMetrics"]] == ["Orbit-Lt", "Orbit-Rt"]
     tables = (out / "tables.md").read_text("utf-8")
     assert "| tool | 2 x 2 x 2 (2 pairs) |" in tables and "| tool | small (2 pairs) |" in tables
     with (out / "significance.csv").open(encoding="utf-8") as file:
         assert {row["pairs"] for row in csv.DictReader(file)} == {"2"}
     revolutions.main(["--from", str(out / "values.csv"), "--output", str(tmp_path / "again")])
     assert (tmp_path / "again" / "tables.md").read_text("utf-8") == tables
+
+
+@pytest.mark.slow
+@needsReference
+def testTheSignDependsOnTheReference(revolutions, tmp_path):
+    """HD95 of DeepMind at 2 mm: too small for the meshes of the voxels, as in the paper, too large for the original."""
+    values = revolutions.measured(HEAD_AND_NECK, [(2.0, 2.0, 2.0)], 200.0, tmp_path / "values.csv", ["DeepMind"])
+    ofHD95 = [value for value in values if (value.tool, value.key) == ("DeepMind", "HD95")]
+    assert len(ofHD95) == 52
+    means = [np.mean([value.differenceTo(reference) for value in ofHD95]) for reference in ("remeshed", "original")]
+    assert means == pytest.approx([-0.14, 0.11], abs=0.005)

@@ -441,3 +441,17 @@ def testTheWorstStructureIsShownFirst(session):
     assert [row[0] for row in session.texts(ui.resultsTable)] == ["Alike", "Near", "Far"]
     assert "<b>Far</b>" in ui.summaryLabel.text, "without a protocol what was shown stays"
     ui.modeComboBox.currentIndex = 0
+
+
+def testTheTipSaysHowEmptyMasksLean(session):
+    """A best score for two empty masks has no difference to show, and is called over-optimistic all the same."""
+    from SegmentMetricsPanel.conventions import explained, ownNumber, written
+
+    from SegmentMetricsLib import compare
+
+    numbers = compare(0 * shapes.ball(4), 0 * shapes.ball(4)).conventions(["pymia"])["pymia"]
+    tip = explained(numbers["NSD_2mm"], "pymia 0.3.4").split("\n")
+    assert tip[1:] == ["Both masks are empty: the tool reports -inf.", "Over-pessimistic."]
+    assert explained(numbers["DSC"], "pymia 0.3.4").endswith("\nOver-optimistic.")
+    assert written(numbers["NSD_2mm"], numbers["NSD_2mm"]) == "-inf"
+    assert ownNumber(numbers["HD"]).text() == "undefined"
