@@ -15,7 +15,7 @@ from .geometry import masks, meshing
 from .geometry.grids import Grid
 from .settinglocations import whereToSet
 from .structures import NOTES, WITHOUT_LABEL, Structure
-from .texts import shortest
+from .texts import commaSeparated, shortest
 
 # A label map has few values; an image with more different values than this is a CT or MR, not a segmentation.
 MOST_LABELS = 5000
@@ -74,7 +74,7 @@ def structureFromImage(
 
 def _listed(labels: Collection[int]) -> str:
     """Return the first labels of an image, in words."""
-    shown = ", ".join(map(str, list(labels)[:10])) + (", ..." if len(labels) > 10 else "")
+    shown = commaSeparated(map(str, labels))
     return f"labels ({shown})" if len(labels) > 1 else f"label {shown}"
 
 

@@ -16,7 +16,7 @@ from .metrics.signed import Located
 from .progress import checkpoint
 from .registry import REGISTRY, findDefinition
 from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY
-from .texts import didYouMean, shortest
+from .texts import commaSeparated, didYouMean, shortest
 
 if TYPE_CHECKING:
     from .pair import Pair
@@ -137,7 +137,7 @@ def measurementOf(key: str, measurements: Mapping[str, Measurement]) -> Measurem
     try:
         return measurements[key]
     except KeyError:
-        told = didYouMean(str(key), measurements) or f" There are {', '.join(measurements)}."
+        told = didYouMean(str(key), measurements) or f" There are {commaSeparated(measurements)}."
         raise KeyError(f"There is no measurement {key!r} here.{told}") from None
 
 

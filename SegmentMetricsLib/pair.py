@@ -81,6 +81,10 @@ class Pair:
         voxels = np.maximum(size / steps, 1)
         # very thick slices, in steps as thin as those of the other image, make a long row of few voxels
         if np.prod(voxels) > LARGEST_BOX or voxels.max() > LARGEST_ROW:
+            from .findings.search import otherUnits
+
+            for finding in otherUnits(*self.structures):
+                raise InputError(str(finding))
             apart = np.linalg.norm(np.maximum(np.max(low, axis=0) - np.min(high, axis=0), 0))
             raise InputError(
                 f"The two structures are too far apart or too different in size to be compared: {apart:.6g} mm lie "

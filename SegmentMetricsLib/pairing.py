@@ -12,12 +12,15 @@ from .errors import InputError, PairError, Undefined
 from .findings.kinds import Finding, Kind
 from .findings.recognition import asFinding
 from .findings.search import ALIKE, alarmsFirst, shareOfBoxes
+from .findings.wholecase import refuted
 from .metrics import overlap
 from .pair import Pair
 from .progress import checkpoint
 from .settinglocations import whereToSet
 from .settings import Settings
 from .structures import (
+    LABEL,
+    OF_CASE,
     REFERENCE_AND_TEST,
     TERMINOLOGY,
     WITHOUT_LABELS,
@@ -25,15 +28,17 @@ from .structures import (
     Pairing,
     Structure,
     inAnySpelling,
+    isNumbered,
     leftOutOf,
     nameMeant,
     namesOfSeveral,
+    numbered,
     pairByName,
     requireKnown,
     requireUsable,
     severalNamed,
 )
-from .texts import commaSeparated, didYouMean
+from .texts import commaSeparated, cutShort, didYouMean
 
 # Confidence of a match by anything but equal names.
 CONFIDENCE = {"choice": 1.0, "spelling": 0.95, "code": 0.9, "words": 0.8, "only": 0.5}
@@ -41,6 +46,8 @@ CONFIDENCE = {"choice": 1.0, "spelling": 0.95, "code": 0.9, "words": 0.8, "only"
 LEAST_DICE = 0.1
 # Least Dice of two structures that lie in the same place.
 SAME_PLACE = 0.5
+# Names of the labels of a mask, whose voxels are 1 or 255.
+MASKS = frozenset(map(numbered, (1, 255)))
 # Findings that follow when two structures are exchanged.
 FOLLOW_EXCHANGE = (Kind.NO_OVERLAP, Kind.HARDLY_OVERLAP, Kind.MIRRORED)
 REASONS = {
@@ -64,13 +71,14 @@ def pairStructures(
 
     Equal names are paired first, then names that differ only in spelling, then equal terminology codes, then names of
     the same words; left and right are never paired. A single structure on each side is a pair regardless of its name,
-    unless isAlonePair is False. Other structures stay unmatched; two of these that overlap are a proposal. A name that
-    a set has more than once is among the failures of the pairing, as are names that differ from it only in spelling.
-    names: structures to pair, in any spelling, all when None. choices: names of test structures by names of reference
-    structures. They take precedence and are paired regardless of their names; None leaves a structure without a
-    counterpart. isProposing: False to use names and codes only, never locations. labelNames: names of labels by number,
-    so that names and choices may be numbers of labels. Raises ValueError for a chosen name that does not exist or
-    occurs more than once, and when names that occur more than once leave no pair.
+    unless isAlonePair is False, or both have names or numbers that say different things and do not overlap. Other
+    structures stay unmatched; two of these that overlap are a proposal. A name that a set has more than once is among
+    the failures of the pairing, as are names that differ from it only in spelling. names: structures to pair, in any
+    spelling, all when None. choices: names of test structures by names of reference structures. They take precedence
+    and are paired regardless of their names; None leaves a structure without a counterpart. isProposing: False to use
+    names and codes only, never locations. labelNames: names of labels by number, so that names and choices may be
+    numbers of labels. Raises ValueError for a chosen name that does not exist or occurs more than once, and when names
+    that occur more than once leave no pair.
     """
     reference, test = list(reference), list(test)
     chosen, alone = _chosen(reference, test, _namedChoices(choices or {}, reference, test, labelNames))
@@ -80,7 +88,7 @@ def pairStructures(
     free = _without(reference, chosen, alone), _without(test, chosen, alone)
     failures = _ambiguous(*free) if names is None else {}
     free = tuple([s for s in structures if s.name not in failures] for structures in free)
-    isWhole = isAlonePair and not (chosen or alone or failures)
+    isWhole = isAlonePair and not (chosen or alone or failures) and not (isProposing and _areTwo(*free))
     exact, left = _byEqualNames(*free, names, isWhole)
     matches, findings = [*chosen, *exact], []
     for how, key in (("spelling", _spelling), ("code", _code), ("words", _words)):
@@ -126,7 +134,7 @@ def withProposals(
     free = [[s for s in given if not s.isEmpty] for given in sets]
     free[0] = [s for s in free[0] if s.name not in alone]
     found = [replace(m, findings=(*m.findings, *_elsewhere(m, *free))) for m in pairing.pairs]
-    pairing = replace(pairing, pairs=tuple(found))
+    pairing = replace(pairing, pairs=tuple(map(_withoutRefuted, found, refuted(found))))
     free = [s for s in pairing.unmatchedReference if s.name not in alone], pairing.unmatchedTest
     wanted = {id(s) for structures in free for s in structures}
     found = propose(*([*own, *others] for own, others in zip(free, beside, strict=True))) if wanted else []
@@ -171,18 +179,54 @@ def _byEqualNames(reference: list[Structure], test: list[Structure], names: Coll
     ]
 
 
+def _areTwo(reference: list[Structure], test: list[Structure]) -> bool:
+    """Return whether the only structures of both sides are two: they are called differently and do not overlap.
+
+    Where files have no names for their labels, the labels decide, whatever the files are called.
+    """
+    if not len(reference) == len(test) == 1:
+        return False
+    pair = (reference[0], test[0])
+    if any(s.source.get(WITHOUT_LABELS) or s.source.get(OF_CASE) for s in pair) or _keys(pair[0]) & _keys(pair[1]):
+        return False
+    labels = [_labelOf(structure) for structure in pair]
+    if any(labels) and not all(labels):
+        return False
+    return not _areMasks(*pair) and _dice(*pair) < LEAST_DICE
+
+
+def _labelOf(structure: Structure) -> str:
+    """Return the name of a structure's label if that is only a number, else ""."""
+    return str(structure.source.get(LABEL, structure.name if isNumbered(structure.name) else ""))
+
+
+def _areMasks(reference: Structure, test: Structure) -> bool:
+    """Return whether both are labels that are equal, or whose numbers say nothing about what they show."""
+    labels = {_labelOf(reference), _labelOf(test)}
+    return "" not in labels and (len(labels) == 1 or labels <= MASKS)
+
+
 def _without(structures: list[Structure], matches: Iterable[Match], others: Iterable[Structure] = ()):
     """Return the structures that are neither in a match nor among others."""
     taken = {id(s) for match in matches for s in match} | {id(s) for s in others}
     return [s for s in structures if id(s) not in taken]
 
 
+def _withoutRefuted(match: Match, kinds: frozenset[Kind]) -> Match:
+    """Return a match without the findings of some kinds, which its comparison shall not have either."""
+    left = tuple(text for text in match.findings if asFinding(text).kind not in kinds)
+    return replace(match, findings=left, refuted=kinds)
+
+
 def noted(comparison, match: Match):
-    """Return a comparison with the findings of its match added to its own, except for what one of them implies."""
-    if not match.findings:
+    """Return a comparison with the findings of its match added to its own, except for what one of them implies.
+
+    Explanations that other pairs of the case refute are left out, too.
+    """
+    if not (match.findings or match.refuted):
         return comparison
     isExchanged = any(asFinding(text).kind == Kind.EXCHANGED for text in match.findings)
-    implied = FOLLOW_EXCHANGE if isExchanged else ()
+    implied = {*match.refuted, *(FOLLOW_EXCHANGE if isExchanged else ())}
     own = [text for text in comparison.findings if asFinding(text).kind not in implied]
     return replace(comparison, findings=alarmsFirst((*match.findings, *own)))
 
@@ -316,6 +360,9 @@ def _doubts(match: Match) -> list[Finding]:
         sentences.append(Finding(f"{reference.name} was paired with {test.name} because {REASONS[match.how]}."))
     if naming.oppositeSides(reference.name, test.name):
         sentences.append(Finding.of(Kind.OTHER_SIDES, reference=reference.name, test=test.name))
+    labels = [_labelOf(structure) for structure in match]
+    if match.how == "only" and all(labels) and not _areMasks(*match):
+        sentences.append(Finding.of(Kind.OTHER_LABELS, reference=labels[0], test=labels[1]))
     codes = [naming.parseTerminology(str(s.source.get(TERMINOLOGY, ""))) for s in match]
     if all(codes) and codes[0].parts != codes[1].parts:
         sides = {code.side for code in codes}
@@ -410,7 +457,7 @@ def whyNothingIsPaired(
     else:
         sides = [f"{owner} has {_namesOf(structures)}" for owner, structures in zip(owners, sets, strict=True)]
         problem = f"No structure has the same name in both: {'; '.join(sides)}."
-    return [problem, *pairing.findings, *leftOutOf(*sets)]
+    return [problem, *cutShort(pairing.findings), *cutShort(leftOutOf(*sets))]
 
 
 def _namesOf(structures: Iterable[Structure]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -34,10 +35,16 @@ SEGMENTATION = "segmentation"
 TERMINOLOGY = "terminology"
 # A fingerprint of the patient's ID, and remarks from reading the file.
 PATIENT, NOTES = "patient", "notes"
+# The name of its label, such as Label 1, if a structure was called by its file because that label has no name.
+LABEL = "label"
+# Marks a structure whose only name is that of a file that stands for a case.
+OF_CASE = "ofCase"
 # Marks a structure that was drawn but is empty, as its contours enclose no voxel.
 WITHOUT_VOXELS = "withoutVoxels"
 # Remarks, by name, about other structures of the same file that cannot be used.
 LEFT_OUT = "leftOut"
+# Names of structures that are only known by a number.
+NUMBERED = re.compile(r"Label (\d+)( of layer \d+)?")
 # Those names in LEFT_OUT that are images in a folder without structures, such as a CT.
 NO_STRUCTURES = "noStructures"
 
@@ -149,7 +156,8 @@ class Match:
     """Two structures that belong together, or might; unpacks into the two.
 
     how: the criterion: "name", "spelling", "words", "code", "only", "choice" or "overlap". confidence: in [0, 1].
-    findings: sentences that a reader of the numbers should know about the match.
+    findings: sentences that a reader of the numbers should know about the match. refuted: kinds of findings of the
+    comparison that other pairs of the case refute.
     """
 
     reference: Structure
@@ -157,6 +165,7 @@ class Match:
     how: str = "name"
     confidence: float = 1.0
     findings: tuple[str, ...] = ()
+    refuted: frozenset = frozenset()
 
     def __iter__(self) -> Iterator[Structure]:
         return iter((self.reference, self.test))
@@ -248,6 +257,11 @@ def numbered(label: int) -> str:
     return f"Label {label}"
 
 
+def isNumbered(name: str) -> bool:
+    """Return whether a name only consists of the number of a label."""
+    return NUMBERED.fullmatch(name) is not None
+
+
 def asName(given: str | int) -> str:
     """Return a name, or the number of a label, as text. Raises InputError for anything else."""
     if isinstance(given, str):
@@ -261,15 +275,19 @@ def asName(given: str | int) -> str:
 def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Mapping[int, str] | None = None) -> str:
     """Return the name of the structure with a label number; any other name is returned unchanged.
 
-    labelNames: names of labels by number. A structure whose name is that number takes precedence. Raises InputError for
-    anything but a name or a number.
+    labelNames: names of labels by number. A structure whose name is that number takes precedence. A structure that is
+    called by its file is also found by the name of its label, such as Label 1, if no other has that label. Raises
+    InputError for anything but a name or a number.
     """
-    name = asName(name)
+    name, structures = asName(name), list(structures)
     known = {structure.name for structure in structures}
-    if name in known or not (name.isascii() and name.isdigit()):
+    if name in known:
         return name
-    meant = ((labelNames or {}).get(int(name)), numbered(int(name)))
-    return next((other for other in meant if other in known), name)
+    meant = [name]
+    if name.isascii() and name.isdigit():
+        meant = [other for other in ((labelNames or {}).get(int(name)), numbered(int(name))) if other]
+    labeled = [structure.name for structure in structures if structure.source.get(LABEL) in meant]
+    return next((other for other in meant if other in known), labeled[0] if len(labeled) == 1 else name)
 
 
 def inAnySpelling(
@@ -280,15 +298,27 @@ def inAnySpelling(
     A label may also be given by its number. labelNames: names of labels by number. Structures that were left out of
     their file are matched only if no other has the name. Raises InputError as labelNamed().
     """
+    sets = [list(structures) for structures in sets]
     everything = [s for structures in sets for s in structures]
     known = list(dict.fromkeys(s.name for s in everything))
     leftOut = list(dict.fromkeys(name for s in everything for name in s.source.get(LEFT_OUT, ())))
     found = []
-    for name in (labelNamed(name, everything, labelNames) for name in names):
+    # the labels of each side, as the structure of a label may be called differently on both
+    meant = (labelNamed(name, own, labelNames) for name in names for own in _sidesOf(name, sets, labelNames))
+    for name in dict.fromkeys(meant):
         spelled = naming.parse(name).spelled
         alike = ([other for other in some if naming.parse(other).spelled == spelled] for some in (known, leftOut))
         found += [name] if name in known or name in leftOut else next(filter(None, alike), [name])
     return list(dict.fromkeys(found))
+
+
+def _sidesOf(
+    name: str | int, sets: list[list[Structure]], labelNames: Mapping[int, str] | None
+) -> list[list[Structure]]:
+    """Return the sets in which to look for a name: those that have it as it is or as a label, else all as one."""
+    everything = [s for structures in sets for s in structures]
+    having = [own for own in sets if labelNamed(name, own, labelNames) != asName(name)]
+    return having if having and asName(name) not in {s.name for s in everything} else [everything]
 
 
 def nameMeant(name: str | int, structures: Iterable[Structure], labelNames: Mapping[int, str] | None = None) -> str:

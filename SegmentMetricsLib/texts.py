@@ -29,6 +29,13 @@ def commaSeparated(names: Iterable[str], most: int = 10) -> str:
     return ", ".join(names[:most]) + more or "none"
 
 
+def cutShort(sentences: Iterable[str], most: int = 3) -> list[str]:
+    """Return sentences for one paragraph or line: the first ones, and how many more there are."""
+    sentences = list(sentences)
+    more = len(sentences) - most
+    return [*sentences[:most], f"There are {more} more like this."] if more > 1 else sentences
+
+
 def didYouMean(given: str, choices: Iterable[str]) -> str:
     """Return " Did you mean X?" to append to a message about an unknown name, "" if no choice is similar."""
     import difflib  # not needed for a command's help

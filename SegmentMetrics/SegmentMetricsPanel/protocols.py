@@ -19,6 +19,7 @@ from SegmentMetricsLib.protocol.protocol import readProtocol
 from SegmentMetricsLib.protocol.verdictwriting import summary, writeVerdicts
 from SegmentMetricsLib.protocol.wording import SIGNS, limitText, unitOf, valueText
 from SegmentMetricsLib.report.ranking import UNJUDGED, severity, worstFirst
+from SegmentMetricsLib.texts import commaSeparated
 
 from .buttons import ExplainedButton
 from .markup import escaped, explain
@@ -172,7 +173,7 @@ def notJudged(outcome) -> str:
     """Return the names of structures that have limits in the protocol but were not compared, or ""."""
     compared = {record.name for record in outcome.records}
     others = [s["structure"] for s in outcome.judgment["structures"] if s["structure"] not in compared]
-    return ", ".join(others)
+    return commaSeparated(others) if others else ""
 
 
 def listed(structure: Mapping) -> tuple:

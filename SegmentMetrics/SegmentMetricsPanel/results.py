@@ -293,11 +293,11 @@ def notCompared(outcome) -> list[str]:
         ("test", _("Only in the test: {names}.")),
     ):
         if outcome.unmatched.get(side):
-            remarks.append(sentence.format(names=", ".join(outcome.unmatched[side])))
+            remarks.append(sentence.format(names=commaSeparated(outcome.unmatched[side])))
     remarks += outcome.findings
     for reason in dict.fromkeys(outcome.failures.values()):
         names = [name for name, own in outcome.failures.items() if own == reason]
-        remarks.append(f"{', '.join(names)}: {reason}")
+        remarks.append(f"{commaSeparated(names)}: {reason}")
     if outcome.judgment and notJudged(outcome):
         remarks.append(_("Not evaluable: {names}.").format(names=notJudged(outcome)))
     return remarks

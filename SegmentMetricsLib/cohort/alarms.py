@@ -21,6 +21,7 @@ SHORT = {
     Kind.SAME: "the same structure of the same file twice",
     Kind.OTHER_PATIENTS: "different patients",
     Kind.OTHER_CODES: "different terminology codes",
+    Kind.OTHER_LABELS: "different labels, the only ones of their images",
     Kind.OTHER_SIDES: "names that say different sides",
     Kind.MIRRORED: "a better match when mirrored left-right",
     Kind.OTHER_FRAMES: "different frames of reference",

@@ -10,7 +10,7 @@ from ..measurements import Measurement
 from ..protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
 from ..report.index import FAILED, CaseLine
 from ..structures import TEST_EMPTY
-from ..texts import commaSeparated, tellingApart
+from ..texts import commaSeparated, cutShort, tellingApart
 from .alarms import inShort, nameOf
 from .cases import OK, caseTitle
 
@@ -72,7 +72,7 @@ def notPassing(judged: Sequence[tuple[str, str]]) -> list[str]:
 
 def _ofFailures(outcome: Mapping, failures: Mapping[str, str]) -> str:
     if failures:
-        return " ".join(f"{name} could not be compared: {why}" for name, why in failures.items())
+        return " ".join(cutShort(f"{name} could not be compared: {why}" for name, why in failures.items()))
     reason = outcome["reason"]
     paths = filter(None, (outcome["reference"], outcome["test"]))
     # the page shows no folders, except where files differ in nothing else

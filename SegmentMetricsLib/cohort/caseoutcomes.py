@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 from ..comparison import Comparison
 from ..errors import InputError, reasonOf
 from ..files.reading import readAll
+from ..files.structurenames import settled
 from ..measurements import Measurement
 from ..naming import pairTitle
 from ..pairing import pairStructures, whyNothingIsPaired
 from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.measuring import compareMatch
 from ..structures import Match, unusableOf
-from ..texts import oneLine, tellingApart
+from ..texts import cutShort, oneLine, tellingApart
 from .cases import FAILED, OK, Task
 from .casework import comparePair, criticalsOf, readableChoices, withLabelsNamed
-from .missing import compareMissing, diagonal, isAlonePair, structureName, whatIsMissing, whichLacks
+from .missing import compareMissing, diagonal, structureName, whatIsMissing, whichLacks
 
 if TYPE_CHECKING:
     from ..report import Report
@@ -38,10 +39,10 @@ def compared(task: Task) -> dict:
     labelNames = dict(task.labelNames)
     paths = (task.reference, task.test)
     sets = readAll(paths, task.settings.threshold, task.settings.membershipMaximum, labelNames)
+    sets = settled(sets, paths, task.structure)
     task = replace(task, settings=withLabelsNamed(task.settings, *sets, labelNames))
-    isAlone = isAlonePair(*sets, paths)
     choices = readableChoices(task.choices, *sets, labelNames, isNeeded=False)
-    pairing = pairStructures(*sets, choices=choices, isAlonePair=isAlone, labelNames=labelNames)
+    pairing = pairStructures(*sets, choices=choices, labelNames=labelNames)
     compareTwo = partial(comparePair, criticals=criticalsOf(sets[0], task.settings))
     report = _newReport(task)
     settings = task.settings if report is None else report.settings
@@ -66,7 +67,7 @@ def compared(task: Task) -> dict:
     }
     result = {
         "status": FAILED if problems else OK,
-        "reason": " ".join(problems),
+        "reason": " ".join(cutShort(problems)),
         "pairs": pairs.records,
         "unmatched": unmatched,
         "missing": missing,

@@ -14,7 +14,9 @@ from .. import dicom
 from ..dicom.neighbors import MOST_FILES, filesNear, holdsWhatItNames
 from ..errors import InputError
 from ..files import textheaders
+from ..files.reading import stemOf, suffixOf
 from ..files.sheets import Line, Sheet, readSheet
+from ..files.structurenames import namesOfFiles
 from ..protocol.protocol import Protocol, readProtocol
 from ..settings import Settings
 from ..structures import REFERENCE_AND_TEST
@@ -44,7 +46,8 @@ class Task:
     if it can. fingerprint: a text that changes whenever the outcome might. report: file for a report, "" for none.
     choices: pairs of names of a reference and a test structure that are compared regardless of their names, if a case
     has both; for several ways to read a pair, see readableChoices(). labelNames: pairs of the number and the name of a
-    label, for files that do not name their labels.
+    label, for files that do not name their labels. structure: name of the single structures without a name of their own
+    in the two files, "" for that of their labels.
     """
 
     case: str
@@ -59,6 +62,7 @@ class Task:
     withConventions: bool = False
     choices: tuple[tuple[str, str], ...] = ()
     labelNames: tuple[tuple[int, str], ...] = ()
+    structure: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -110,7 +114,17 @@ def tasksOf(
         if name not in protocols:
             protocols[name] = _protocol(name, folder)
     chosen, named = tuple(choices), tuple((labelNames or {}).items())
-    return [_task(line, folder, settings, protocols, seen, chosen, named) for line in sheet.lines]
+    files = [[_stem(line.cells[which]) for which in REFERENCE_AND_TEST] for line in sheet.lines]
+    structures = namesOfFiles((line.cells["case"], *both) for line, both in zip(sheet.lines, files, strict=True))
+    return [
+        _task(line, folder, settings, protocols, seen, chosen, named, structure)
+        for line, structure in zip(sheet.lines, structures, strict=True)
+    ]
+
+
+def _stem(path: str) -> str:
+    """Return the name of a file without its suffix; "" for a folder."""
+    return stemOf(Path(path)) if suffixOf(Path(path)) else ""
 
 
 def _task(
@@ -121,6 +135,7 @@ def _task(
     seen: dict[tuple[str, str], str],
     choices: tuple[tuple[str, str], ...],
     labelNames: tuple[tuple[int, str], ...],
+    structure: str,
 ) -> Task:
     cells = line.cells
     problem = ""
@@ -144,9 +159,10 @@ def _task(
         settings,
         protocol,
         problem,
-        fingerprint((reference, test), settings, protocol, choices, labelNames),
+        fingerprint((reference, test), settings, protocol, choices, labelNames, structure),
         choices=choices,
         labelNames=labelNames,
+        structure=structure,
     )
 
 
@@ -165,6 +181,7 @@ def fingerprint(
     protocol: Protocol | None,
     choices: Sequence[tuple[str, str]] = (),
     labelNames: Sequence[tuple[int, str]] = (),
+    structure: str = "",
 ) -> str:
     """Return a text that changes with the files, settings, rules, chosen pairs, names of labels and the software."""
     content = {
@@ -175,6 +192,7 @@ def fingerprint(
         "choices": list(choices),
         # omitted if empty, so that outcomes of earlier versions remain valid
         **({"labelNames": sorted(labelNames)} if labelNames else {}),
+        **({"structure": structure} if structure else {}),
         "files": [_state(Path(path)) for path in paths],
     }
     text = json.dumps(content, sort_keys=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -13,30 +12,12 @@ from ..comparison import Comparison
 from ..errors import InputError
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
-from ..structures import LEFT_OUT, WITHOUT_LABELS, Match, Pairing, Structure
+from ..structures import LEFT_OUT, OF_CASE, WITHOUT_LABELS, Match, Pairing, Structure
 from ..texts import oneLine
 
 REFERENCE, TEST, BOTH = "reference", "test", "both"
 # The name of pairs whose structures may have different names in every case.
 ONLY = "the only structure"
-# Names of structures that are only known by a number.
-NUMBERED = re.compile(r"Label \d+( of layer \d+)?")
-
-
-def isAlonePair(reference: Sequence[Structure], test: Sequence[Structure], paths: Sequence[str]) -> bool:
-    """Return whether single structures on each side belong together although their names may differ.
-
-    Two different names, or two different label numbers, mean two structures, each of which the other side lacks. A mesh
-    file, however, has no name except that of the file, and a number says nothing about a name. paths: of the two files
-    or folders.
-    """
-    if not len(reference) == len(test) == 1:
-        return False
-    both = (reference[0], test[0])
-    if any(structure.source.get(WITHOUT_LABELS) for structure in both):
-        return True
-    isNameless = (s.givenSurface is not None and s.file == path for s, path in zip(both, paths, strict=True))
-    return any(isNameless) or len({bool(NUMBERED.fullmatch(s.name)) for s in both}) == 2
 
 
 def whichLacks(match: Match) -> str:
@@ -48,11 +29,11 @@ def whichLacks(match: Match) -> str:
 def structureName(match: Match) -> str:
     """Return the name under which a pair counts in a cohort: the reference's, unless that is an image without labels.
 
-    Pairs of the only structures of each side all have the name ONLY.
+    A structure whose only name is that of its case does not count by it. Pairs of two of these all have the name ONLY.
     """
-    if match.how == "only":
-        return ONLY
-    return match.test.name if whichLacks(match) == REFERENCE else match.reference.name
+    isTest = whichLacks(match) == REFERENCE or bool(match.reference.source.get(OF_CASE))
+    structure = match.test if isTest else match.reference
+    return ONLY if structure.source.get(OF_CASE) else structure.name
 
 
 def diagonal(match: Iterable[Structure]) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from ..errors import InputError
 from ..settings import Settings
@@ -82,6 +83,7 @@ def run(options: argparse.Namespace) -> int:
     from ..cohort.casework import criticalsOf, readableChoices, withLabelsNamed
     from ..files import reading as files
     from ..files.labelnames import labelNamesFrom
+    from ..files.structurenames import adviceOnCases, settled
     from ..pairing import pairStructures, whyNothingIsPaired
 
     choices = choicesFrom(options.pair or ())
@@ -89,12 +91,16 @@ def run(options: argparse.Namespace) -> int:
     tellWithoutEffect(options, settings, [protocol])
     labelNames = labelNamesFrom(options.label_names)
     paths = (options.reference, options.test)
-    sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
+    sets = settled(files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames), paths)
     settings = withLabelsNamed(settings, *sets, labelNames)
     choices = readableChoices(choices, *sets, labelNames)
     pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
+    advice = adviceOnCases(sets, paths)
     if not pairing.pairs:
-        raise InputError(" ".join(whyNothingIsPaired(pairing, sets, paths, bool(options.structure))))
+        why = whyNothingIsPaired(pairing, sets, paths, bool(options.structure))
+        raise InputError(" ".join([*why, advice]).rstrip())
+    if advice:
+        pairing = replace(pairing, findings=(advice, *pairing.findings))
     criticals = criticalsOf(sets[0], settings)
     report = newReport(options, settings) if isReported else None
     if report is not None:

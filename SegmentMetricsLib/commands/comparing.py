@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..errors import reasonOf
 from ..settings import Settings
-from ..texts import oneLine
+from ..texts import commaSeparated, oneLine
 from .results import finalStatus, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 # Most findings that are printed; the others are in metrics.json.
@@ -175,7 +175,7 @@ def _show(compared: _Compared, where: str) -> None:
     for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
         # a structure that is damaged on the other side is among the failures
         if names := notAmong((s.name for s in structures), compared.failures):
-            print(f"\nOnly in the {which}: {oneLine(', '.join(names))}")
+            print(f"\nOnly in the {which}: {oneLine(commaSeparated(names))}")
     if judged := compared.judged:
         print(f"\nProtocol {oneLine(judged.protocol.name)}: {judged.verdict}\n{verdictTable(judged)}")
     findings = [*map(oneLine, pairing.findings), *tables.remarks(records)]

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..errors import InputError, reasonOf
+from ..errors import InputError, raiseAny, reasonOf
 from ..settings import Settings
-from ..texts import oneLine
+from ..texts import commaSeparated, oneLine
 from .options import (
     DEFAULTS,
     addLabelNames,
@@ -91,23 +91,26 @@ def run(options: argparse.Namespace) -> int:
     from ..conventions import find, known
     from ..files import reading as files
     from ..files.labelnames import labelNamesFrom
+    from ..files.structurenames import adviceOnCases, settled
     from ..pairing import pairStructures, whyNothingIsPaired
 
     tools = [find(key).key for key in (options.tool or known())]
     choices, labelNames = choicesFrom(options.pair or ()), labelNamesFrom(options.label_names)
     paths = (options.reference, options.test)
-    sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
+    sets = settled(files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames), paths)
     choices = readableChoices(choices, *sets, labelNames)
     pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
+    advice = adviceOnCases(sets, paths)
     if not pairing.pairs:
-        raise InputError(" ".join(whyNothingIsPaired(pairing, sets, paths, bool(options.structure))))
+        why = whyNothingIsPaired(pairing, sets, paths, bool(options.structure))
+        raise InputError(" ".join([*why, advice]).rstrip())
     records, errors = evaluate(pairing, settings, tools, options.at_edge)
     errors = {**pairing.failures, **errors}
     write(records, pairing, settings, options.output, errors)
     show(records, options.reasons)
     for which, unmatched in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
         if unmatched:
-            print(f"Only in the {which}: {oneLine(', '.join(s.name for s in unmatched))}")
+            print(f"Only in the {which}: {oneLine(commaSeparated(s.name for s in unmatched))}")
     print(f"Results are in {oneLine(str(options.output))}{os.sep}")
     tellFailures(list(dict.fromkeys(map(str, errors.values()))), "conventions.json")
     return SOME_FAILED if errors else 0
@@ -116,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
 def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> tuple[list, dict[str, InputError]]:
     """Return the records of all pairs that can be compared, and the errors of the others, by title.
 
-    Raises the first of these errors when no pair can be compared.
+    Raises all of these errors when no pair can be compared.
     """
     from ..cohort.casework import comparePair
     from ..comparison import describe
@@ -135,7 +138,7 @@ def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> tup
                 records.append(ConventionsRecord(describe(reference), describe(test), numbers))
             progress.update()
     if errors and not records:
-        raise next(iter(errors.values()))
+        raiseAny(list(errors.values()))
     return records, errors
 
 

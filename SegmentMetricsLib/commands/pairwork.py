@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import workers as processes
 from ..cores import availableProcessors, onOneThread
-from ..errors import InputError
+from ..errors import InputError, raiseAny
 from ..records import Record
 from ..settings import Settings
 from ..structures import Match, Structure
@@ -176,8 +176,8 @@ def compareEach(
 
     Both are in the order of the pairs and do not depend on the number of processes. names: of their files. workers:
     number of processes; None means one per processor, but only this process while little work is left. done: called
-    with the name of each finished pair. Raises InputError for the first pair when none can be compared, and when a
-    process dies; no process is left running.
+    with the name of each finished pair. Raises InputError, which names all pairs, when none can be compared, and when
+    a process dies; no process is left running.
     """
     costs = np.array([costOf(match) for match in matches], float)
     found: dict[int, PairResult] = {}
@@ -206,8 +206,10 @@ def compareEach(
                     found[pair] = result
                 done(matches[pair].reference.name)
     died = [error for error in errors.values() if isinstance(error, WorkerError)]
-    if died or (errors and not found):
-        raise died[0] if died else errors[min(errors)]
+    if died:
+        raise died[0]
+    if errors and not found:
+        raiseAny([errors[number] for number in sorted(errors)])
     return dict(sorted(found.items())), dict(sorted(errors.items()))
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from ..texts import didYouMean, oneLine
+from ..texts import commaSeparated, didYouMean, oneLine
 
 UNUSABLE_INPUT = 2
+# So many unknown arguments are shown as they were typed; more are files that a pattern stood for.
+FEW = 10
 
 
 class Parser(argparse.ArgumentParser):
@@ -29,7 +31,8 @@ class Parser(argparse.ArgumentParser):
         namespace, unknown = super().parse_known_args(args, namespace)
         if unknown:
             hints = (didYouMean(one, self._option_string_actions) for one in unknown if one.startswith("-"))
-            self.error(f"unrecognized arguments: {' '.join(unknown)}{next(filter(None, hints), '')}")
+            shown = " ".join(unknown) if len(unknown) < FEW else commaSeparated(unknown)
+            self.error(f"unrecognized arguments: {shown}{next(filter(None, hints), '')}")
         return namespace, unknown
 
     def _requireKnown(self, arguments: Sequence[str]) -> None:

@@ -48,6 +48,7 @@ from ..geometry.cases import (
     nestedSurfaces,
     ofCases,
 )
+from ..geometry.closest import ROUNDINGS
 from ..geometry.grids import Grid
 from ..geometry.lateral import MORE_SLICES
 from ..geometry.masks import Mask
@@ -156,6 +157,8 @@ class CellTables:
         for first in range(0, len(moved), TABLE_CHUNK):
             chosen = slice(first, first + TABLE_CHUNK)
             result[:-1, chosen] = self.pieces.squaredDistances(moved[chosen])
+        # the position is on the triangle
+        result[result <= (ROUNDINGS * np.finfo(float).eps * self.horizon) ** 2] = 0
         return result
 
     @cached_property

@@ -123,7 +123,7 @@ class Sampler:
         sides = np.zeros(len(points)) if sides is None else sides.copy()
         unknown = np.flatnonzero(sides == 0)
         sides[unknown] = self.sidesAt(points[unknown])
-        return sides * self.distancesAt(points)
+        return sides * self.distancesAt(points) + 0.0  # no negative zeros
 
     def sidesAt(self, points: np.ndarray) -> np.ndarray:
         """Return the signs (n,) of signed distances at LPS points (n, 3), mm: 1, -1, or 0, which may be either.

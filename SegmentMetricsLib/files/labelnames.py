@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ..errors import InputError
-from ..texts import oneLine
+from ..texts import commaSeparated, oneLine
 from .sheets import COMMENT, SEPARATORS, textOf
 
 SUFFIXES = (".json", ".csv", ".tsv", ".ctbl")
@@ -114,7 +114,7 @@ def _ofJson(source: str, text: str) -> Iterator[tuple[str, object, object]]:
             if len(value) != 1:
                 raise InputError(
                     oneLine(
-                        f"{source}: {key!r} is a region of the labels {', '.join(map(str, value)) or 'none'}; "
+                        f"{source}: {key!r} is a region of the labels {commaSeparated(map(str, value))}; "
                         'give the names of single labels, as in {"1": "liver"}.'
                     )
                 )

@@ -25,6 +25,8 @@ GZIP = b"\x1f\x8b"
 LENGTH = 348
 # Minimum offset of the first voxel in the file, in bytes.
 FIRST_VOXEL = 352
+# The element with names of labels in a header extension, and most bytes that are searched for it.
+LABEL_TABLE, MOST_EXTENSIONS = b"<LabelTable", 1 << 24
 # Tolerances: the difference of two descriptions of an image's position, as a fraction of the smallest voxel size, and
 # the displacement of the far corner due to rounded voxel sizes, as a fraction of the image's size.
 ROUNDING, TRUNCATION = 0.1, 0.01
@@ -133,6 +135,59 @@ def check(path: Path) -> Header | None:
     if isDecisive and not (np.isfinite(given).all() and np.linalg.norm(header.quaternion) <= 1 + ROUNDING):
         raise InputError("the orientation or the place in its header makes no sense.")
     return header
+
+
+def labelTable(path: Path, header: Header) -> tuple[dict[int, str], tuple[str, ...]]:
+    """Return the names of labels, by number from 1, in the extensions of a header, and remarks.
+
+    Programs write them as the label table of Connectome Workbench, which is XML: <Label Key="1">liver</Label>. A table
+    that cannot be understood is not taken, and a remark says so.
+    """
+    with path.open("rb") as file:
+        isCompressed = file.read(2) == GZIP
+        file.seek(0)
+        data = (gzip.GzipFile(fileobj=file) if isCompressed else file).read(min(header.start, MOST_EXTENSIONS))
+    for text in _extensions(data):
+        if LABEL_TABLE in text:
+            try:
+                return _labelsIn(text), ()
+            except InputError as error:
+                return {}, (f"the names of labels in the header were not taken, as {error}",)
+    return {}, ()
+
+
+def _extensions(data: bytes) -> Iterator[bytes]:
+    """Yield the contents of the extensions of a header. data: everything before the voxels."""
+    if len(data) <= FIRST_VOXEL or not data[LENGTH]:
+        return
+    order = "<" if struct.unpack_from("<i", data)[0] == LENGTH else ">"
+    start = FIRST_VOXEL
+    while start + 8 <= len(data):
+        (size,) = struct.unpack_from(f"{order}i", data, start)
+        if size <= 8 or start + size > len(data):
+            return
+        yield data[start + 8 : start + size]
+        start += size
+
+
+def _labelsIn(text: bytes) -> dict[int, str]:
+    """Return the names in a label table by number. Raises InputError, with the reason, for names that are no help."""
+    from xml.etree import ElementTree
+
+    if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
+        raise InputError("their table is not plain XML")
+    try:
+        labels = list(ElementTree.fromstring(text.strip(b"\0 \t\r\n")).iter("Label"))  # noqa: S314 - no entities
+        named = [(int(label.get("Key", "")), " ".join("".join(label.itertext()).split())) for label in labels]
+    except (ElementTree.ParseError, ValueError) as error:
+        raise InputError("their table is damaged") from error
+    found: dict[int, str] = {}
+    for number, name in named:
+        if number > 0 and name and found.setdefault(number, name) != name:
+            raise InputError(f"label {number} has two of them")
+    if len(set(found.values())) < len(found):
+        raise InputError("several labels have the same one")
+    return found
 
 
 def spansSpace(rows: np.ndarray) -> bool:

@@ -16,6 +16,7 @@ from ..errors import InputError, NoSegmentation, requireText
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..structures import (
+    LABEL,
     LEFT_OUT,
     NO_STRUCTURES,
     NOTES,
@@ -86,15 +87,15 @@ def readStructures(
 ) -> list[Structure]:
     """Return the structures of a file or folder.
 
-    The structures are every segment of a .seg.nrrd, every label of an image (named `Label 5`), a mesh (named by the
-    file's stem), or those of all such files in a folder (named by stem). An image without labels is one empty
-    structure. An image in a folder that is no segmentation, such as a CT, is left out, which is noted in the sources of
-    the other structures. threshold, maximum: of images of memberships, see Settings. name: of the structures to return,
-    such as "Parotid_L", usually one, in any spelling, or a label number; None returns all. labelNames: names by number
-    for labels without a name of their own, or a file with them, of the kinds that the command-line option --label-names
-    accepts. Raises UnusableFile, a ValueError, for a file that cannot be read or is no segmentation, and if there is no
-    structure of that name; the message lists the available ones. Raises InputError, a ValueError, for invalid names of
-    structures or labels.
+    The structures are every segment of a .seg.nrrd, every label of an image (named `Label 5`, or by the file's stem if
+    it is the only one), a mesh (named by the file's stem), or those of all such files in a folder (named by stem). An
+    image without labels is one empty structure. An image in a folder that is no segmentation, such as a CT, is left
+    out, which is noted in the sources of the other structures. threshold, maximum: of images of memberships, see
+    Settings. name: of the structures to return, such as "Parotid_L", usually one, in any spelling, or a label number;
+    None returns all. labelNames: names by number for labels without a name of their own, or a file with them, of the
+    kinds that the command-line option --label-names accepts. Raises UnusableFile, a ValueError, for a file that cannot
+    be read or is no segmentation, and if there is no structure of that name; the message lists the available ones.
+    Raises InputError, a ValueError, for invalid names of structures or labels.
     """
     names = labelNamesFrom(labelNames)
     if name is not None:
@@ -251,9 +252,10 @@ def _inFolder(path: Path, structures: list[Structure]) -> list[Structure]:
     leftOut = {name: why for s in structures for name, why in s.source.get(LEFT_OUT, {}).items()}
     found = []
     for structure in structures:
-        name = stemOf(path) if len(structures) + len(leftOut) == 1 else f"{stemOf(path)} {structure.name}"
+        own = structure.source.get(LABEL, structure.name)
+        name = stemOf(path) if len(structures) + len(leftOut) == 1 else f"{stemOf(path)} {own}"
         # in a folder, an image without labels is an empty structure with the name of the file
-        source = {key: value for key, value in structure.source.items() if key != WITHOUT_LABELS}
+        source = {key: value for key, value in structure.source.items() if key not in (WITHOUT_LABELS, LABEL)}
         if leftOut:
             source[LEFT_OUT] = {f"{stemOf(path)} {name}": why for name, why in leftOut.items()}
         found.append(replace(structure, name=name, source=source))
@@ -310,6 +312,8 @@ def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
         grid = Grid.fromImage(image)
         remarks += niftiheaders.remarks(header, grid)
         frame = frameOfReference(image, niftiheaders.formsTaken(header, grid))
+        names, doubts = niftiheaders.labelTable(path, header)
+        remarks, how = (*remarks, *doubts), replace(how, labelNames={**how.labelNames, **names})
     structures = _structuresOf(path, image, frame, how)
     return [replace(s, source={**s.source, NOTES: remarks}) for s in structures] if remarks else structures
 
@@ -337,7 +341,8 @@ def _structuresOf(path: Path, image: SimpleITK.Image, frame: str, how: _How) -> 
         return readSegments(path, image, segments, frame)
     memberships = inputs.membershipsOf(image, how.maximum)
     if memberships is not None:
-        structure = inputs.structureFromMemberships(numbered(1), memberships, how.threshold, **common)
+        name, source = _nameOf(path, 1, how)
+        structure = inputs.structureFromMemberships(name, memberships, how.threshold, source=source, **common)
         if structure.isEmpty:
             structure = replace(structure, name=stemOf(path), source={WITHOUT_LABELS: True})
         return [structure]
@@ -345,7 +350,18 @@ def _structuresOf(path: Path, image: SimpleITK.Image, frame: str, how: _How) -> 
     if not labels:
         nothing = Mask.empty(Grid.fromImage(image))
         return [Structure(stemOf(path), nothing, source={WITHOUT_LABELS: True}, **common)]
+    if len(labels) == 1:
+        ((label, mask),) = labels.items()
+        name, source = _nameOf(path, label, how)
+        return [Structure(name, mask, source=source, **common)]
     return [Structure(how.labelNames.get(label, numbered(label)), mask, **common) for label, mask in labels.items()]
+
+
+def _nameOf(path: Path, label: int, how: _How) -> tuple[str, dict[str, str]]:
+    """Return the name of the only label of a file, that of the file if it has none, and its entries of the source."""
+    if label in how.labelNames:
+        return how.labelNames[label], {}
+    return stemOf(path), {LABEL: numbered(label)}
 
 
 def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:

@@ -15,7 +15,7 @@ from ..geometry.grids import Grid
 from ..geometry.parts import partSizes
 from ..settinglocations import whereToSet
 from ..structures import REFERENCE_AND_TEST
-from ..texts import counted, shortest
+from ..texts import commaSeparated, counted, shortest
 
 if TYPE_CHECKING:
     from ..measurements import Measurement
@@ -132,7 +132,8 @@ def _tolerances(pair: Pair) -> Iterator[str]:
     finest = max(float(_sides(s.samplingGrid).min()) for s in pair.structures if s.samplingGrid)
     small = [shortest(t) for t in pair.settings.tolerances if t < finest * (1 - 1e-6)]
     if small:
-        what = f"The tolerance of {small[0]} mm is" if len(small) == 1 else f"Tolerances ({', '.join(small)} mm) are"
+        several = f"Tolerances ({commaSeparated(small)} mm) are"
+        what = f"The tolerance of {small[0]} mm is" if len(small) == 1 else several
         yield (
             f"{what} below the voxel size of {shortest(round(finest, 3))} mm: a difference of a single voxel "
             "counts as an error."

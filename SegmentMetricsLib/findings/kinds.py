@@ -40,6 +40,11 @@ class Kind(enum.Enum):
         Severity.ALARM,
         "The two structures have terminology codes {what}: check that they are the same.",
     )
+    OTHER_LABELS = (
+        Severity.ALARM,
+        "The two images have one label each, but different ones ({reference} and {test}): check that they are the same "
+        "structure.",
+    )
     # side of the patient
     OTHER_SIDES = Severity.ALARM, "Check the sides: {reference} is compared with {test}."
     MIRRORED = (

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ..texts import commaSeparated
 from .kinds import Finding
 from .search import split
 
@@ -77,4 +78,4 @@ def whom(members: Collection[int], names: Sequence[str] | Mapping[int, str], mos
     if len(members) >= FEWEST and len(lacking) <= MOST_LEFT_OUT and len(lacking) < len(members):
         return f"All structures but {', '.join(lacking)}" if lacking else "All structures"
     found = [names[n] for n in members]
-    return f"{', '.join(found[:most])} and {len(found) - most} more" if len(found) > most + 1 else ", ".join(found)
+    return commaSeparated(found, most if len(found) > most + 1 else len(found))

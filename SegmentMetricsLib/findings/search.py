@@ -23,6 +23,7 @@ from .recognition import asFinding
 if TYPE_CHECKING:
     from ..measurements import Measurement
     from ..pair import Pair
+    from ..structures import Structure
 
 # Pattern of a DICOM UID, for frames of reference.
 UID = re.compile(r"[\d.]+")
@@ -167,20 +168,27 @@ def _placement(pair: Pair) -> Iterator[str]:
         yield from _otherCoordinates(pair)
     elif pair.isCounted and (dice := overlap.dice(pair.counts)) < HARDLY:
         yield Finding.of(Kind.HARDLY_OVERLAP, dice=shortest(float(f"{dice:.1g}")))
+        yield from otherUnits(*pair.structures)
     if pair.isCounted and pair.dimension == 3:
         yield from _sides(pair)
 
 
 def _otherCoordinates(pair: Pair) -> Iterator[str]:
     """Yield findings that structures, which do not overlap, would match in another unit or with other axes."""
+    yield from otherUnits(*pair.structures)
     reference, test = (np.array(s.box) for s in pair.structures)
-    for scale, units in UNITS.items():
-        for which, one, other in (("test", test, reference), ("reference", reference, test)):
-            if shareOfBoxes(scale * one, other) > ALIKE:
-                yield Finding.of(Kind.OTHER_UNITS, which=which, scale=scale, units=units)
     turned = np.array([-1, -1, 1])
     if shareOfBoxes(np.sort(test * turned, axis=0), reference) > ALIKE:
         yield Finding.of(Kind.OTHER_AXES)
+
+
+def otherUnits(reference: Structure, test: Structure) -> Iterator[Finding]:
+    """Yield findings that two structures would match if the file of one of them were in another unit."""
+    boxes = np.array(test.box), np.array(reference.box)
+    for scale, units in UNITS.items():
+        for which, one, other in (("test", *boxes), ("reference", *boxes[::-1])):
+            if shareOfBoxes(scale * one, other) > ALIKE:
+                yield Finding.of(Kind.OTHER_UNITS, which=which, scale=scale, units=units)
 
 
 def shareOfBoxes(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -20,6 +20,8 @@ from .triangles import closestPoints, distancesToTriangles, dot
 CHUNK = 1 << 14
 # At places closer to a boundary than this, in mm, the direction to it is unreliable.
 ON_BOUNDARY = 1e-9
+# Distances of up to this many roundings of the coordinates they were computed from are 0: the point is on the boundary.
+ROUNDINGS = 64
 # Up to this many points, finding the nearest triangles one by one is faster than all together.
 ONE_BY_ONE = 48
 
@@ -39,6 +41,8 @@ class ClosestSurface:
         self._triangles = local if local.dimension == 3 else wall(local)
         self._oneByOne = OneByOne(self._triangles)
         self._surface = surface
+        largest = max(np.abs(surface.points).max(), np.abs(self._triangles.points).max())
+        self._rounding = ROUNDINGS * float(np.finfo(float).eps * largest)
 
     @cached_property
     def _nearest(self) -> NearestTriangles:
@@ -60,7 +64,8 @@ class ClosestSurface:
         numbers = self._nearestTo(local)
         result = self._distances(local, numbers)
         if self.isClosed:
-            np.negative(result, out=result, where=self._normals.isBehind(local, numbers))
+            # the boundary itself has no side
+            np.negative(result, out=result, where=self._normals.isBehind(local, numbers) & (result > 0))
         return result
 
     def signedDistancesAndGradients(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -75,10 +80,10 @@ class ClosestSurface:
             chosen = slice(first, first + CHUNK)
             corners = self._triangles.corners(numbers[chosen])
             ways = (local[chosen] - closestPoints(local[chosen], corners)).T
-            signed[chosen] = np.sqrt(dot(ways, ways))
+            signed[chosen] = self._withoutRounding(np.sqrt(dot(ways, ways)))
             gradients[:, chosen] = ways
         isBehind = self._normals.isBehind(local, numbers) if self.isClosed else np.zeros(len(local), bool)
-        np.negative(signed, out=signed, where=isBehind)
+        np.negative(signed, out=signed, where=isBehind & (signed > 0))
         isOn = np.abs(signed) <= ON_BOUNDARY
         gradients /= np.where(isOn, 1, signed)
         gradients[:, isOn] = 0
@@ -89,8 +94,13 @@ class ClosestSurface:
         result = np.empty(len(local))
         for first in range(0, len(local), CHUNK):
             chosen = slice(first, first + CHUNK)
-            result[chosen] = distancesToTriangles(local[chosen], self._triangles.corners(numbers[chosen]))
+            corners = self._triangles.corners(numbers[chosen])
+            result[chosen] = self._withoutRounding(distancesToTriangles(local[chosen], corners))
         return result
+
+    def _withoutRounding(self, distances: np.ndarray) -> np.ndarray:
+        """Return distances (n,) in mm with 0 for those that rounding alone explains."""
+        return np.where(distances > self._rounding, distances, 0.0)
 
     def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
         """Return the corners (n, 3, 3) in mm of the boundary's triangle next to each of the LPS points (n, 3)."""

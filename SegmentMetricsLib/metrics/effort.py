@@ -14,6 +14,7 @@ import numpy as np
 from ..cores import threads
 from ..distances.surfacedistances import withTies
 from ..errors import Undefined
+from ..geometry.closest import ROUNDINGS
 from ..geometry.surfaces import Surface
 from ..progress import checkpoint
 from ..structures import Structure
@@ -168,7 +169,10 @@ def centroidShift(reference: Structure, test: Structure, side: str) -> float:
     weigh less by its surface than by its voxels, so that even a mask and its own mesh would differ.
     """
     areMasks = reference.mask is not None and test.mask is not None
-    return float((centroid(test, areMasks) - centroid(reference, areMasks)) @ np.array(DIRECTIONS[side], float))
+    centroids = [centroid(structure, areMasks) for structure in (test, reference)]
+    shift = float((centroids[0] - centroids[1]) @ np.array(DIRECTIONS[side], float))
+    # equal centroids may be computed from different corners of the same grid
+    return shift if abs(shift) > ROUNDINGS * np.finfo(float).eps * np.abs(centroids).max() else 0.0
 
 
 def centroid(structure: Structure, isOfVoxels: bool) -> np.ndarray:

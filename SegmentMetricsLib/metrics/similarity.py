@@ -376,4 +376,5 @@ def surfaceScore(
     shift = otherSizes @ others / otherSizes.sum() - weights @ points
     tolerance = SAME * math.sqrt(float(otherSizes.mean()))
     _, distances = localDistances(points, others, np.broadcast_to(shift, points.shape), tolerance)
-    return min(float(weights @ levels.scores(distances, sides)), 1.0)
+    # by what is lost, so that equal boundaries lose exactly nothing
+    return 1 - float(weights @ (1 - levels.scores(distances, sides)))

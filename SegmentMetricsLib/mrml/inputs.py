@@ -17,6 +17,7 @@ from ..geometry.grids import RAS_FROM_LPS, Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..structures import SEGMENTATION, Structure, codeSource
+from ..texts import commaSeparated
 from .conversion import closedSurface, displayedSurface, toRas
 from .voxels import VoxelReader, matrixArray
 
@@ -59,7 +60,7 @@ def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
     if found:
         way = "give them different names" if by == "name" else "use the segment ID"
         raise InputError(f"{node} has {len(found)} segments named {segment!r}; {way}.")
-    names = ", ".join(nameOf(segmentation, i) for i in identifiers[:10]) or "none"
+    names = commaSeparated(nameOf(segmentation, i) for i in identifiers)
     raise InputError(f"{node} has no segment {segment!r}; it has {names}.")
 
 

@@ -24,7 +24,7 @@ from ..records import Record
 from ..registry.signed import SIDES
 from ..settings import Settings
 from ..tables import OVERVIEW, byFamily, definitionOf, heading, number, sideOf, sideRows, withCommonUnit
-from ..texts import counted, shortest
+from ..texts import commaSeparated, counted, shortest
 from . import figures
 from .elements import NO_DEVICE, badge, linkTo, page, table
 from .notices import alarms, common, failed, sentences
@@ -181,7 +181,9 @@ class Report:
         isFailed: whether there are structures that could not be compared, which are listed elsewhere.
         """
         missing = "".join(
-            f"<p>Only in the {which}: {escape(', '.join(names))}</p>" for which, names in unmatched.items() if names
+            f"<p>Only in the {which}: {escape(commaSeparated(names))}</p>"
+            for which, names in unmatched.items()
+            if names
         )
         missing += sentences(findings)
         if not self.records:

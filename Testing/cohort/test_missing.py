@@ -15,12 +15,12 @@ from test_batch import inline as inline  # the fixtures
 from test_batch import study as study
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.cohort.missing import Roster, emptyBeside, isAlonePair
+from SegmentMetricsLib.cohort.missing import Roster, emptyBeside
 from SegmentMetricsLib.cohort.statistics import Cohort, compareMethods, summarize
 from SegmentMetricsLib.cohort.summaryoptions import Options
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.inputs import structureFromImage, structureFromPolyData
-from SegmentMetricsLib.structures import LEFT_OUT, Structure
+from SegmentMetricsLib.structures import LEFT_OUT
 
 ORGANS = {"Liver": ((3, 3, 3), (9, 9, 9)), "Spleen": ((14, 14, 14), (20, 19, 18))}
 
@@ -206,21 +206,24 @@ def testCriticalStructuresThatNoTestHas(missed, inline):
 
 
 def testTheOnlyStructures(study, inline, capsys):
-    """Two numbers or names that differ are two structures; a mesh file has no name of its own."""
-    for label in (1, 2, 3):
-        SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 9, 9), value=label), f"data/label{label}.nrrd")
-    rows = [f"{n},ref.nrrd,label{n}.nrrd" for n in (1, 2, 3)]
+    """Labels that overlap are a pair whatever their numbers, with an alarm; others are two structures."""
+    for label, low in ((1, (6, 6, 6)), (2, (6, 6, 6)), (255, (6, 6, 6)), (3, (0, 18, 18))):
+        high = [step + size for step, size in zip(low, (9, 3, 3), strict=True)]
+        SimpleITK.WriteImage(shapes.box(low, high, value=label), f"data/label{label}.nrrd")
+    rows = [f"{n},ref.nrrd,label{n}.nrrd" for n in (1, 2, 255, 3)]
     write(*rows, "4,ref.nrrd,none.nrrd", "5,none.nrrd,ref.nrrd", "6,none.nrrd,none.nrrd")
     assert batch() == 0
     assert {row["Structure"] for row in table("summary")} == {"Label 1"}
     dice = summary("Label 1", "DSC")
-    counts = [dice[key] for key in ("Cases", "MissingTest", "MissingReference", "Mean")]
-    assert counts == ["5", "3", "1", "0.2"]
-    assert table()[-1]["Status"] == "missing in both"
-    assert '--pair "Label 1=Label 2"' in capsys.readouterr().out
-    assert batch("--pair", "Label 1=Label 2", "--pair", "Label 1=Label 9") == 2
-    assert batch("--pair", "Label 1=Label 2") == 0
-    assert summary("Label 1", "DSC")["Mean"] == "0.4"
+    counts = [dice[key] for key in ("Cases", "MissingTest", "MissingReference")]
+    assert counts == ["6", "2", "1"] and float(dice["Mean"]) > 0.4
+    found = {row["Case"]: row for row in table()}
+    assert found["6"]["Status"] == "missing in both"
+    alarm = "different labels, the only ones of their images"
+    assert [alarm in found[case]["Alarms"] for case in ("1", "2", "255")] == [False, True, False]
+    assert found["1"]["DSC"] == found["2"]["DSC"] == found["255"]["DSC"]
+    assert alarm in capsys.readouterr().out
+    assert batch("--pair", "Label 1=Label 9") == 0
     assert batch("--pair", "Label 1=") == 2
 
 
@@ -232,17 +235,16 @@ def testMeshFilesAreNameless(study, inline):
     assert summary("the only structure", "HD")["Cases"] == "2"
 
 
-def testWhichAreAlone():
-    def one(name: str, file: str = "x.nrrd", **source) -> Structure:
-        given = structureFromImage(shapes.box((1, 1, 1), (2, 2, 2)), name, None, None)
-        return replace(given, file=file, source=source)
-
-    paths = ("a", "b")
-    assert not isAlonePair([one("Label 1")], [one("Label 2")], paths)
-    assert not isAlonePair([one("Liver")], [one("Spleen")], paths)
-    assert isAlonePair([one("Liver")], [one("Label 2")], paths)
-    assert isAlonePair([one("Label 1")], [one("b", withoutLabels=True)], paths)
-    assert not isAlonePair([one("Liver")], [one("Label 2"), one("Label 1")], paths)
+def testMeshFilesOfCasesHaveOneName(study, inline):
+    """Also if both sides call them alike: that is the name of the case."""
+    for side, radius in (("r", 5), ("t", 6)):
+        Path("data", side).mkdir()
+        for case in ("case1", "case2"):
+            shapes.writeMesh(shapes.ballMesh(radius), Path(f"data/{side}/{case}.stl"))
+        shapes.writeMesh(shapes.ballMesh(radius), Path(f"data/{side}/Heart.stl"))
+    write("1,r/case1.stl,t/case1.stl", "2,r/case2.stl,t/case2.stl", "3,r/Heart.stl,t/Heart.stl")
+    assert batch("--metrics", "boundary") == 0
+    assert (summary("the only structure", "HD")["Cases"], summary("Heart", "HD")["Cases"]) == ("2", "1")
 
 
 def testNothingHasTheSameName(missed, inline, capsys):

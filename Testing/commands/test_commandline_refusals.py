@@ -208,7 +208,7 @@ def testWhatLooksLikeAnOptionAndIsNone(run, pair):
 def testPairsThatCannotBeCompared(run, pair, tmp_path):
     planar = save(shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4)), tmp_path / "planar.nrrd")
     said = refusal(run, "compare", pair[0], planar, output="out1")
-    assert f"Label 1 of {pair[0]} and Label 1 of {planar}: A structure in space cannot be compared" in said
+    assert f"planar of {pair[0]} and planar of {planar}: A structure in space cannot be compared" in said
     two = save(shapes.labelImage({4: ((1, 1, 1),) * 2, 5: ((3, 3, 3),) * 2}), tmp_path / "two.nrrd")
     said = refusal(run, "compare", pair[0], two, output="out2")
     assert "No structure has the same name in both" in said and f"{two} has Label 4, Label 5" in said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from SegmentMetricsLib.texts import commaSeparated, counted, shortest
+from SegmentMetricsLib.texts import commaSeparated, counted, cutShort, shortest
 
 
 def testListed():
@@ -23,3 +23,8 @@ def testShortest(number, text):
 def testCounted():
     assert counted(1, "triangle") == "1 triangle" and counted(0, "triangle") == "0 triangles"
     assert counted(2, "case was", "cases were") == "2 cases were"
+
+
+def testSentencesThatAreTooMany():
+    assert cutShort("ab") == ["a", "b"] and cutShort("abcd") == ["a", "b", "c", "d"]
+    assert cutShort("abcde") == ["a", "b", "c", "There are 2 more like this."]

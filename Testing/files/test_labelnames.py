@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -218,3 +220,76 @@ def testEveryOptionThatTakesANameTakesTheNumberOfALabel(run, labels, numbers):
 def testAPairThatIsGivenTwice(run, labels):
     status, _, err = run("compare", *labels, "--pair", "1=4", "--pair", "liver=2")
     assert (status, err) == (2, "segment-metrics: 'liver' is in more than one of the given pairs.\n")
+
+
+# Names in the header of a NIfTI file
+
+
+def withTable(path: Path, *tables: str, order: str = "<", ecode: int = 0) -> Path:
+    """Put texts into the header of a NIfTI file, as programs that write names of labels do."""
+    data = path.read_bytes()
+    path.unlink()
+    extensions = b""
+    for table in tables:
+        text = table.encode()
+        size = -(-(len(text) + 8) // 16) * 16
+        extensions += struct.pack(f"{order}ii", size, ecode) + text.ljust(size - 8, b"\0")
+    header = bytearray(data[:352])
+    struct.pack_into(f"{order}f", header, 108, 352 + len(extensions))
+    header[348] = 1
+    (made := path.with_suffix(".nii.gz")).write_bytes(gzip.compress(bytes(header) + extensions + data[352:]))
+    return made
+
+
+def tableOf(**names: str) -> str:
+    rows = "".join(f'<Label Key="{key[1:]}" Red="1"><![CDATA[{name}]]></Label>' for key, name in names.items())
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?><CaretExtension><VolumeInformation Index="0"><LabelTable>'
+        f"{rows}</LabelTable></VolumeInformation></CaretExtension>"
+    )
+
+
+TABLE = tableOf(_0="???", _1="liver", _5="kidney_left")
+
+
+@pytest.mark.parametrize("tables", [(TABLE,), ("a comment", TABLE), (TABLE.replace(' encoding="UTF-8"', ""),)])
+def testNamesInTheHeader(tmp_path, tables):
+    path = withTable(save(shapes.labelImage(BOXES), tmp_path / "x.nii"), *tables, ecode=30)
+    given = {1: "other", 2: "spleen"}
+    assert [s.name for s in readStructures(path)] == ["liver", "Label 2", "kidney_left"]
+    # what the file says comes first
+    assert [s.name for s in readStructures(path, labelNames=given)] == ["liver", "spleen", "kidney_left"]
+    assert readStructures(path, name="Kidney Left")[0].mask.count == 64
+
+
+def testTheOnlyLabelHasAName(tmp_path):
+    path = withTable(save(shapes.labelImage({1: BOXES[1]}), tmp_path / "x.nii"), TABLE)
+    assert [s.name for s in readStructures(path)] == ["liver"]
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        (TABLE[:-20], "their table is damaged"),
+        (TABLE.replace('Key="5"', 'Key="five"'), "their table is damaged"),
+        (TABLE.replace("<CaretExtension>", '<!DOCTYPE a [<!ENTITY b "c">]><CaretExtension>', 1), "not plain XML"),
+        (tableOf(_1="liver", _5="liver"), "several labels have the same one"),
+        (TABLE.replace('Key="5"', 'Key="1"'), "label 1 has two of them"),
+    ],
+)
+def testTablesThatAreNoHelp(tmp_path, table, why):
+    path = withTable(save(shapes.labelImage(BOXES), tmp_path / "x.nii"), table)
+    found = readStructures(path)
+    assert [s.name for s in found] == ["Label 1", "Label 2", "Label 5"]
+    (note,) = found[0].source["notes"]
+    assert note.startswith("the names of labels in the header were not taken, as ") and why in note
+
+
+@pytest.mark.parametrize("size", [0, 7, 8, 1 << 30, -16])
+def testExtensionsOfAWrongSize(tmp_path, size):
+    path = save(shapes.labelImage(BOXES), tmp_path / "x.nii")
+    made = withTable(path, TABLE)
+    data = bytearray(gzip.decompress(made.read_bytes()))
+    struct.pack_into("<i", data, 352, size)
+    made.write_bytes(gzip.compress(bytes(data)))
+    assert [s.name for s in readStructures(made)] == ["Label 1", "Label 2", "Label 5"]
