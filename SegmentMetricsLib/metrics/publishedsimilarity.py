@@ -16,6 +16,7 @@ from .similarity import (
     Levels,
     Similarity,
     Slices,
+    averageDistances,
     localDistances,
     paired,
     position,
@@ -50,7 +51,8 @@ def scored(reference: Contour, test: Contour, levels: Levels) -> ContourScore:
     level = np.where(insideContours(moved, start, end), levels.outside, levels.inside)
     counts = (distances > SAME) & ~isOnLine(moved, start, end)
     scores = np.where(counts, weight(distances, level), 0.0)
-    return ContourScore(float(scores.mean()), float(distances.mean()), len(scores), hole=False)
+    (apart,) = averageDistances([(reference, test)], [reference.points], [test.points])
+    return ContourScore(float(scores.mean()), float(apart), len(scores), False, float(distances.mean()))
 
 
 def isOnLine(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:

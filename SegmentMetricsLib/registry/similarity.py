@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..definitions import OURS, Definition, Empty
-from ..quantities.similarity import inSlices, noteOnAll, noteOnPaired, onBoundaries
+from ..quantities.similarity import inSlices, noteOnAll, noteOnPaired, onBoundaries, unitOfSlices
 
 FAZEKAS = "Fazekas et al., arXiv:2508.09722"
 # The functions that compute W(d, l), and the steps to the index: first the function that lists them all, then from the
@@ -55,14 +55,29 @@ SIMILARITY = (
     Definition(
         key="PairedDistance", title="Paired average Hausdorff distance", family="similarity", source=FAZEKAS,
         unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
-        description="Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.",
+        description="Mean distance between a contour and its counterpart in the slice, over both directions; median of "
+        "the paired slices.",
         compute=lambda pair: pair.once(inSlices).pairedDistance,
         symmetric=False, identity=0,
-        unitSetting=lambda settings: "pixel" if settings.asPublished else settings.msiUnit,
+        unitSetting=unitOfSlices,
         note=noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
-        formula=r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
-        r"\frac{1}{N_c} \sum_{t \in c} d_t",
+        formula=r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{(b, c) \in s} \, "
+        r"\frac{1}{2} \left(\frac{1}{N_b} \sum_{r \in b} d(r, c) + \frac{1}{N_c} \sum_{t \in c} d(t, b)\right)",
         code="metrics.similarity.Similarity.pairedDistance",
+        steps=(*STEPS[:3], "metrics.similarity.averageDistances"),
+    ),
+    Definition(
+        key="MeanBLD", title="Mean bidirectional local distance", family="similarity", source=FAZEKAS,
+        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
+        description="Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.",
+        compute=lambda pair: pair.once(inSlices).meanBLD,
+        symmetric=False, identity=0,
+        unitSetting=unitOfSlices,
+        note=noteOnPaired, hint="Sees what the nearest point hides, such as a spike; leaves out slices that only one "
+        "of the two has.",
+        formula=r"\mathrm{MeanBLD} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
+        r"\frac{1}{N_c} \sum_{t \in c} d_t",
+        code="metrics.similarity.Similarity.meanBLD",
         steps=tuple(step for step in STEPS if step not in WEIGHTS),
     ),
     Definition(

@@ -24,10 +24,10 @@ pytestmark = pytest.mark.usefixtures("coarse")
 
 CLOSE = 1e-6
 # Looked at slice by slice; which way the slices of cubic voxels run depends on the patient.
-BY_SLICES = ("MSI", "MSIPaired", "PairedDistance", "APL_{tolerance}mm", "RelativeAPL_{tolerance}mm")
+BY_SLICES = ("MSI", "MSIPaired", "PairedDistance", "MeanBLD", "APL_{tolerance}mm", "RelativeAPL_{tolerance}mm")
 # Each point of a contour is paired with the nearest one of the other; of equally near ones rounding chooses, which
 # another turn of the patient changes. By how much that may change what all pairs of a small contour tell.
-PAIRED, TIES = ("MSI", "MSIPaired", "PairedDistance"), 0.005
+PAIRED, TIES = ("MSI", "MSIPaired", "PairedDistance", "MeanBLD"), 0.005
 # Counted in voxels or pixels, or followed along contours through their centers: no triangle is looked at.
 OF_VOXELS = (*BY_SLICES, "DSC", "IoU", "TPR", "PPV", "OverVolume", "UnderVolume")
 FAMILIES_OF_VOXELS = ("agreement", "voxel", "hazard")
