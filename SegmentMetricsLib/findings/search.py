@@ -188,7 +188,7 @@ def _placement(pair: Pair, wasCounted: bool) -> Iterator[str]:
 def _countsOf(pair: Pair) -> overlap.Counts | None:
     """Return the overlap in voxels, None for a surface without an inside."""
     try:
-        return pair.counts
+        return pair.crispCounts
     except Undefined:
         return None
 
@@ -215,7 +215,7 @@ def shareOfBoxes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 def _sides(pair: Pair) -> Iterator[str]:
     """Yield the finding that left and right are probably exchanged, if the mirrored test matches much better."""
-    dice = overlap.dice(pair.counts)
+    dice = overlap.dice(pair.crispCounts)
     if dice >= 1 - MIRROR_GAIN:
         return
     planes = [plane for plane in sagittalPlanes(pair) if _mayMeetMirrored(pair, plane)]
@@ -324,8 +324,8 @@ def _inSlices(asPublished: bool, families: Mapping[str, str]) -> Iterator[str]:
         )
     if len(cut) < len(families):
         yield (
-            "As published, the Medical Similarity Index goes by the reference's voxels: the test was taken to these by "
-            "the nearest one, so that it hardly sees shifts of less than one."
+            "By its authors' formula, on boundary chains, the Medical Similarity Index goes by the reference's voxels: "
+            "the test was taken to these by the nearest one, so that it hardly sees shifts of less than one."
         )
 
 

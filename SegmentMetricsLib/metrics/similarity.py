@@ -404,8 +404,11 @@ def averageDistances(pairs: list[ContourPair], mine: list[np.ndarray], other: li
     for positions, sets, corners, line in zip(points, (mine, other), contours[::-1], (test, reference), strict=True):
         numbers = np.split(np.arange(len(line)), np.cumsum([len(c) for c in corners])[:-1])
         following = np.concatenate([np.roll(own, -1) for own in numbers])
-        near = NearContour(Surface(line, np.column_stack([np.arange(len(line)), following])))
-        means.append(_meanOf(near.distances(positions, math.inf), sets))
+        boundary = Surface(line, np.column_stack([np.arange(len(line)), following]))
+        distances = NearContour(boundary).distances(positions, math.inf)
+        # what both share is not apart by rounding
+        distances[distances <= SAME * boundary.sizes.max()] = 0
+        means.append(_meanOf(distances, sets))
     return (means[0] + means[1]) / 2
 
 

@@ -35,7 +35,8 @@ def inSlices(pair: Pair) -> Similarity:
     """Return how well the contours are followed in every slice of the reference's image, neither structure empty.
 
     If the reference is a mesh, the slices are those of the test's image. A mesh, or a mask with other voxels, is cut by
-    their planes; with the setting asPublished, it is resampled to the image. Two contours given as lines are used as
+    their planes; with the setting asPublished, the authors' formula on boundary
+    chains, it is resampled to the image. Two contours given as lines are used as
     they are. Raises Undefined for two meshes, which have no slices, for contours in different planes, and for a
     structure that no slice goes through.
     """

@@ -49,7 +49,7 @@ def _ofContours(pair: Pair) -> SliceRow:
     hausdorff = boundary.hausdorff(pair.distances).value
     direction = max(pair.distances.directions, key=lambda d: d.largest)
     place = direction.position(int(direction.distances.argmax()))
-    counts = pair.counts
+    counts = pair.crispCounts
     pixel = 1.0 if counts.unit == "area" else pair.masks[0].grid.voxelSize
     normal = pair.reference.surface.normal
     normal = normal * np.sign(normal[np.abs(normal).argmax()])

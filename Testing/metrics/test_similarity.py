@@ -169,7 +169,7 @@ class TestHandComputed:
 
 
 class TestPublished:
-    """Erratum: the authors' program gives points on the contour 0, looks from the reference, after the alignment."""
+    """Erratum: the authors' formula gives points on the contour 0, looks from the reference, after the alignment."""
 
     def testIdenticalAndMoved(self):
         reference, moved = stack([square((5, 5), (14, 14))]), stack([square((7, 5), (16, 14))])
