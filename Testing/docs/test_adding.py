@@ -47,8 +47,8 @@ def testMetric(copy):
     # memberships count in part, also where no voxel has half of it
     program = (
         "import numpy, SimpleITK; from SegmentMetricsLib import compare; "
-        "f, g, faint = (SimpleITK.GetImageFromArray(numpy.tile(v, (4, 4, 1))) for v in ((.8, .2), (.2, .8), (.3, .3))); "
-        "print(*(compare(f, other)['OC'].value for other in (g, faint)))"
+        "f, g, h = (SimpleITK.GetImageFromArray(numpy.tile(v, (4, 4, 1))) for v in ((.8, .2), (.2, .8), (.3, .3))); "
+        "print(*(compare(f, other)['OC'].value for other in (g, h)))"
     )
     values = [float(value) for value in pages.processIn(copy)(f'python -c "{program}"').split()]
     # of one pair of voxels: (0.2 + 0.2) / 1, and (0.3 + 0.2) / 0.6
