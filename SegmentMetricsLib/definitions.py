@@ -41,6 +41,8 @@ VOLUME, AREA = "mm3", "mm2"
 # Parameters in keys, with the setting that lists their values; UNMENTIONED ones are omitted from the key if 1.
 PARAMETERS = {"percentile": "percentiles", "tolerance": "tolerances", "beta": "betas", "quantile": "quantiles"}
 UNMENTIONED = ("beta", "quantile")
+# Families in which voxels with memberships count in part.
+BY_MEMBERSHIPS = ("overlap", "agreement")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +70,9 @@ class Definition:
         whether an overview of many structures shows it.
     areaTitle, areaDescription: for volumes, the title and description for contours in a plane, which have areas.
     unitSetting: returns the unit that the settings choose, None if they do not determine it.
-    emptiness: takes the pair and returns which structure is empty for this measurement, "" if none is. note: takes the
-        pair and returns what the value leaves out, "" if nothing.
+    emptiness: takes the pair and returns which structure is empty for this measurement, "" if none is; None stands for
+        ofMemberships() in the families that count these, and for ofMasks() in all others.
+    note: takes the pair and returns what the value leaves out, "" if nothing.
     """
 
     key: str
@@ -99,8 +102,12 @@ class Definition:
     areaTitle: str = ""
     areaDescription: str = ""
     unitSetting: Callable[[Settings], str] | None = None
-    emptiness: Callable[[Pair], str] = lambda pair: pair.emptiness
+    emptiness: Callable[[Pair], str] | None = None
     note: Callable[[Pair], str] = lambda pair: ""
+
+    def __post_init__(self) -> None:
+        if self.emptiness is None:
+            object.__setattr__(self, "emptiness", ofMemberships if self.family in BY_MEMBERSHIPS else ofMasks)
 
     def parameters(self, settings: Settings) -> Iterator[dict[str, float]]:
         """Yield the parameters to compute the measurement for: none, or each value of the setting for its parameter."""
@@ -157,6 +164,11 @@ class Definition:
         return self.areaDescription if self.areaDescription and unit == AREA else self.description
 
 
+def ofMasks(pair: Pair) -> str:
+    """Return the empty structure in words for measurements that look at boundaries or whole voxels."""
+    return pair.emptiness
+
+
 def ofMemberships(pair: Pair) -> str:
-    """Return the empty structure in words for measurements that count memberships; for Definition.emptiness."""
+    """Return the empty structure in words for measurements that count memberships."""
     return pair.emptinessOfMemberships

@@ -116,7 +116,7 @@ class Pair:
     @property
     def isCounted(self) -> bool:
         """Whether the voxels of both structures were counted so far."""
-        return self.wasComputed("counts") or self.wasComputed("masks")
+        return self.wasComputed("crispCounts") or self.wasComputed("masks")
 
     def forget(self) -> None:
         """Free caches that are larger than the surfaces themselves and rarely needed again."""
@@ -227,11 +227,20 @@ class Pair:
         """Whether both structures are masks on different grids."""
         return self.overlapGrid.why == RESAMPLED
 
-    @shared
+    @property
     def counts(self) -> overlap.Counts:
-        """How many voxels the structures share, and how many only one of them has; in mm2 for contours without a grid.
+        """How many voxels the structures share, and how many only one of them has; those with memberships in part."""
+        if not self.isFuzzy:
+            return self.crispCounts
+        table = self.table
+        return overlap.Counts(*map(float, (table.truePositive, table.falsePositive, table.falseNegative)))
 
-        An empty structure has none. Counts of masks on different grids need not be whole.
+    @shared
+    def crispCounts(self) -> overlap.Counts:
+        """The counts in which every voxel belongs to a structure or does not; memberships do from 0.5 on.
+
+        In mm2 for contours without a grid. An empty structure has none. Counts of masks on different grids need not be
+        whole.
         """
         if self.dimension == 2 and all(s.samplingGrid is None for s in self.structures):
             return overlap.areas(*(s.surface for s in self.structures))
@@ -253,14 +262,6 @@ class Pair:
     def isTurned(self) -> bool:
         """Whether both structures are masks whose axes are turned against each other."""
         return self.sharedVolume is not None and sharedvolume.areTurned(*finerFirst(*(s.mask for s in self.structures)))
-
-    @property
-    def weightedCounts(self) -> overlap.Counts:
-        """The counts; voxels with memberships count in part."""
-        if not self.isFuzzy:
-            return self.counts
-        table = self.table
-        return overlap.Counts(*map(float, (table.truePositive, table.falsePositive, table.falseNegative)))
 
     @shared
     def memberships(self) -> tuple[Mask, Mask]:
@@ -322,7 +323,7 @@ class Pair:
         """The confusion matrix of the two structures."""
         if self.isFuzzy:
             return Table.ofMemberships(*self.memberships, self.evaluatedVoxels)
-        counts = self.counts
+        counts = self.crispCounts
         return Table.of(counts, None if counts.unit == "area" else self.evaluatedVoxels)
 
     @property

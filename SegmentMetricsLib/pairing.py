@@ -432,7 +432,7 @@ def _dice(reference: Structure, test: Structure) -> float:
     if (low > otherHigh).any() or (otherLow > high).any():
         return 0.0
     try:
-        return overlap.dice(Pair(reference, test, Settings()).counts)
+        return overlap.dice(Pair(reference, test, Settings()).crispCounts)
     except (InputError, Undefined):
         return 0.0
 

@@ -133,8 +133,10 @@ class Settings:
         the most hazardous errors that STAR considers.
     il, ol: inside and outside level of the Medical Similarity Index, each in (0, 1000]: how severely deviations inside
         and outside the reference are judged. At level 1 a deviation of 10 mm scores 0.61.
-    asPublished: whether that index is computed as by its authors' program, in pixels, instead of by their definition.
-    msiUnit: "mm" or "pixel", the unit of the index's distances.
+    asPublished: whether that index is computed by the authors' formula on chains of boundary pixels, in pixels, instead
+        of by their definition. It is not their program, which traces other edges.
+    msiUnit: "mm" or "pixel", the unit of the index's distances and of the 10 in its formula; published values are in
+        pixels.
     splitContours: whether contours that look like touching ones are cut apart where the other side has more of them.
     convention: name of the preset that these settings come from, or of the tool whose boundary and overlap numbers are
         to be reproduced: a key of SegmentMetricsLib.conventions, such as "MedPy", in any case.
@@ -185,7 +187,7 @@ class Settings:
     il: float = _setting(1.0, positive("inside level", LARGEST_LEVEL), "Level inside the reference")
     ol: float = _setting(1.0, positive("outside level", LARGEST_LEVEL), "Level outside the reference")
     asPublished: bool = _setting(
-        False, yesOrNo("the similarity index is computed as published"), "As the authors' program"
+        False, yesOrNo("the similarity index is computed as published"), "By the authors' formula, on boundary chains"
     )
     msiUnit: str = _setting("mm", oneOf("unit of contour distances", MSI_UNITS), "Unit of the similarity index")
     splitContours: bool = _setting(False, yesOrNo("contours are split"), "Touching contours are cut apart")

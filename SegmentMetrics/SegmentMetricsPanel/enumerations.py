@@ -103,6 +103,7 @@ class MapKind(Labeled):
     absolute = enum.auto()
     tolerance = enum.auto()
     hazard = enum.auto()
+    bld = enum.auto()
 
     @staticmethod
     def texts() -> dict[str, str]:
@@ -111,6 +112,7 @@ class MapKind(Labeled):
             "absolute": _("Distance"),
             "tolerance": _("Within tolerance"),
             "hazard": _("Hazard"),
+            "bld": _("Bidirectional local distance"),
         }
 
     @staticmethod
@@ -120,6 +122,7 @@ class MapKind(Labeled):
             "absolute": _("how far the two lie apart."),
             "tolerance": _("what lies farther apart than the tolerance τ."),
             "hazard": _("how near the boundary is to critical structures."),
+            "bld": _("how far apart what belongs together lies, which also sees spikes of the other surface."),
         }
 
 

@@ -155,6 +155,7 @@ class MapControls(VTKObservationMixin):
             model = found.get(side)
             isRight = outcome.shows(model) and maps.hasSurface(model)
             isRight = isRight and maps.mapInformation(model)["surface"] == parameters.mapSurface.name
+            isRight = isRight and (kind != "bld" or maps.hasLocalDistances(model))
             if not isRight and outcome.comparisons is None:
                 self.problem = _("This map is not in the scene. Press Apply again to draw it.")
                 continue
@@ -179,7 +180,7 @@ class MapControls(VTKObservationMixin):
         self.ui.mapControlsFrame.enabled = parameters.showMap or not isPossible
         for name in OF_MAP:  # not the control of the hazard overlay, which needs no distances
             getattr(self.ui, name).enabled = isPossible
-        hasRange = isPossible and parameters.mapKind.name in ("signed", "absolute")
+        hasRange = isPossible and parameters.mapKind.name in ("signed", "absolute", "bld")
         for control in (self.ui.rangeLabel, self.ui.automaticRangeCheckBox):
             control.enabled = hasRange
         self.ui.rangeSpinBox.enabled = hasRange and not parameters.automaticRange

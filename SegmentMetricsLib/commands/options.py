@@ -141,9 +141,11 @@ SETTINGS = {
     "similarity family": (
         _option("--il", "il", "inside level of the similarity index (1)", metavar="LEVEL", type=float),
         _option("--ol", "ol", "outside level of the similarity index (1)", metavar="LEVEL", type=float),
-        _option("--as-published", "asPublished", "similarity index as computed by its authors' program",
+        _option("--as-published", "asPublished",
+                "similarity index by its authors' formula, on chains of boundary pixels; not by their program",
                 action="store_true", default=None),
-        _option("--msi-unit", "msiUnit", "unit of the similarity index's distances (mm)", choices=MSI_UNITS),
+        _option("--msi-unit", "msiUnit",
+                "unit of the similarity index's distances; published values need pixels (mm)", choices=MSI_UNITS),
         _option("--split-contours", "splitContours",
                 "cut touching contours of a slice apart, so that each has its counterpart",
                 action="store_true", default=None),

@@ -14,12 +14,12 @@ from .sampling import Sampling
 
 def dice(sampling: Sampling) -> float:
     """Return the Dice coefficient of the voxels, on which all tools agree."""
-    return overlap.dice(sampling.pair.counts)
+    return overlap.dice(sampling.pair.crispCounts)
 
 
 def jaccard(sampling: Sampling) -> float:
     """Return the Jaccard index of the voxels, on which all tools agree."""
-    return overlap.intersectionOverUnion(sampling.pair.counts)
+    return overlap.intersectionOverUnion(sampling.pair.crispCounts)
 
 
 def voxelBands(sampling: Sampling, tolerance: float) -> float:

@@ -27,6 +27,7 @@ from ..geometry.surfaces import toPolyData
 from ..measurements import Measurement
 from ..metrics.slices import SliceRow
 from ..multilabel import MultiLabel
+from ..quantities.similarity import localDistancesOn
 from ..records import Record, identityOf
 from ..settings import OWN_CONVENTION, Settings
 from ..structures import REFERENCE_AND_TEST, Pairing
@@ -188,14 +189,18 @@ def pasteable(rows: Iterable[Sequence[str]]) -> str:
 def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
     """Return both measured surfaces of a comparison as one polydata in LPS mm.
 
-    Point data Distance and SignedDistance in mm (positive where the test lies outside the reference); point and cell
+    Point data Distance and SignedDistance in mm (positive where the test lies outside the reference), and BLD, the
+    bidirectional local distance in mm, if the similarity family was measured; point and cell
     data Side, 0 on the reference and 1 on the test; field data Side names the two.
     """
     append = vtkAppendPolyData()
     append.SetOutputPointsPrecision(1)
     for side, direction in enumerate(comparison.distances.directions):
         polyData = toPolyData(direction.surface)
-        for name, values in (("Distance", np.abs(direction.atPoints)), ("SignedDistance", direction.atPoints)):
+        arrays = {"Distance": np.abs(direction.atPoints), "SignedDistance": direction.atPoints}
+        if "similarity" in comparison.settings.families:
+            arrays["BLD"] = localDistancesOn(comparison, REFERENCE_AND_TEST[side])
+        for name, values in arrays.items():
             array = numpy_to_vtk(np.ascontiguousarray(values), deep=True)
             array.SetName(name)
             polyData.GetPointData().AddArray(array)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import extents
+from ..errors import Undefined
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..metrics import boundary, overlap
@@ -79,11 +80,13 @@ def _found(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from _extent(pair)
     yield from _frames(pair)
     yield from _notes(pair)
+    # what is said of the measured overlap depends on whether it was measured; alarms count it in any case
+    wasCounted = pair.isCounted
     if not pair.emptiness:
-        yield from _placement(pair)
+        yield from _placement(pair, wasCounted)
     yield from _edges(pair)
     yield from _surfaces(pair)
-    yield from _grids(pair)
+    yield from _grids(pair, wasCounted)
     yield from _ties(pair)
     yield from _slices(pair)
     yield from cautions.find(pair, values)
@@ -154,23 +157,42 @@ def _frames(pair: Pair) -> Iterator[str]:
         yield Finding.of(Kind.IMAGES_APART)
 
 
-def _placement(pair: Pair) -> Iterator[str]:
-    if pair.isCounted and not (pair.counts.reference and pair.counts.test):
-        which = " and the ".join(w for w in REFERENCE_AND_TEST if not getattr(pair.counts, w))
-        verb, are = ("enclose", "they are") if " and " in which else ("encloses", "it is")
-        yield f"The {which} {verb} no {pair.counts.unit}: {are} thinner than the voxels on which overlap is counted."
-        if not _meet(*(s.box for s in pair.structures)):
+def _placement(pair: Pair, wasCounted: bool) -> Iterator[str]:
+    """Yield the alarms that two structures, neither empty, do not lie in the same place.
+
+    They are the same whatever is measured. wasCounted: whether a measurement needed the overlap in voxels.
+    """
+    counts = _countsOf(pair)
+    hollow = [] if counts is None else [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
+    if hollow and wasCounted:
+        verb, are = ("enclose", "they are") if len(hollow) == 2 else ("encloses", "it is")
+        yield (
+            f"The {' and the '.join(hollow)} {verb} no {counts.unit}: {are} thinner than the voxels on which overlap "
+            "is counted."
+        )
+    if counts is None or hollow:
+        isApart = not _meet(*(s.box for s in pair.structures))
+        if isApart:
             yield Finding.of(Kind.NO_OVERLAP)
-        yield from _otherCoordinates(pair)
+        if isApart or hollow:
+            yield from _otherCoordinates(pair)
         return
-    if pair.counts.truePositive == 0 if pair.isCounted else not _meet(*(s.box for s in pair.structures)):
+    if counts.truePositive == 0:
         yield Finding.of(Kind.NO_OVERLAP)
         yield from _otherCoordinates(pair)
-    elif pair.isCounted and (dice := overlap.dice(pair.counts)) < HARDLY:
+    elif (dice := overlap.dice(counts)) < HARDLY:
         yield Finding.of(Kind.HARDLY_OVERLAP, dice=shortest(float(f"{dice:.1g}")))
         yield from otherUnits(*pair.structures)
-    if pair.isCounted and pair.dimension == 3:
+    if pair.dimension == 3:
         yield from _sides(pair)
+
+
+def _countsOf(pair: Pair) -> overlap.Counts | None:
+    """Return the overlap in voxels, None for a surface without an inside."""
+    try:
+        return pair.crispCounts
+    except Undefined:
+        return None
 
 
 def _otherCoordinates(pair: Pair) -> Iterator[str]:
@@ -201,7 +223,7 @@ def shareOfBoxes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 def _sides(pair: Pair) -> Iterator[str]:
     """Yield the finding that left and right are probably exchanged, if the mirrored test matches much better."""
-    dice = overlap.dice(pair.counts)
+    dice = overlap.dice(pair.crispCounts)
     if dice >= 1 - MIRROR_GAIN:
         return
     planes = [plane for plane in sagittalPlanes(pair) if _mayMeetMirrored(pair, plane)]
@@ -288,12 +310,12 @@ def _surfaces(pair: Pair) -> Iterator[str]:
             yield f"{name} was cleaned: {repair}."
 
 
-def _grids(pair: Pair) -> Iterator[str]:
+def _grids(pair: Pair, wasCounted: bool) -> Iterator[str]:
     bySlice = {family: words for family, words in BY_SLICE.items() if family in pair.settings.families}
-    if not ((pair.isCounted or bySlice) and pair.isResampled):
+    if not ((wasCounted or bySlice) and pair.isResampled):
         return
     sentences = ["The masks lie on different grids."]
-    if pair.isCounted:
+    if wasCounted:
         sentences.append(_howCounted(pair))
     if bySlice and pair.dimension == 3:
         sentences += _inSlices(pair.settings.asPublished, bySlice)
@@ -310,8 +332,8 @@ def _inSlices(asPublished: bool, families: Mapping[str, str]) -> Iterator[str]:
         )
     if len(cut) < len(families):
         yield (
-            "As published, the Medical Similarity Index goes by the reference's voxels: the test was taken to these by "
-            "the nearest one, so that it hardly sees shifts of less than one."
+            "By its authors' formula, on boundary chains, the Medical Similarity Index goes by the reference's voxels: "
+            "the test was taken to these by the nearest one, so that it hardly sees shifts of less than one."
         )
 
 

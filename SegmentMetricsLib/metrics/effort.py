@@ -27,6 +27,8 @@ FEW = 2000
 # Where a contour crosses the tolerance, it is bisected down to pieces of this length in mm; for tolerances below 1 mm,
 # of this fraction of the tolerance.
 SHORTEST_PIECE = 0.0001
+# Square in mm2 of a length that is none.
+SMALLEST_SQUARE = 1e-300
 # Point-segment pairs processed at a time.
 CHUNK = 1 << 19
 
@@ -51,7 +53,8 @@ class NearContour:
         start, end = contour.points[contour.cells[:, 0]], contour.points[contour.cells[:, 1]]
         # by axis: (3, m)
         self._start, self._step = np.ascontiguousarray(start.T), np.ascontiguousarray((end - start).T)
-        self._scale = 1 / (self._step**2).sum(axis=0)
+        # a contour of one point has a segment without a length
+        self._scale = 1 / np.maximum((self._step**2).sum(axis=0), SMALLEST_SQUARE)
         self._halfLength = float(contour.sizes.max()) / 2
         self._middles = cKDTree((start + end) / 2)
 

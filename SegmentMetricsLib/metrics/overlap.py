@@ -10,6 +10,7 @@ from ..errors import Undefined
 from ..geometry import contours
 from ..geometry.masks import Mask, slicesOf
 from ..geometry.surfaces import Surface
+from ..structures import REFERENCE_AND_TEST
 
 # Slices processed at a time, so that temporary arrays are small compared with the masks.
 LAYERS = 16
@@ -64,13 +65,13 @@ def areas(reference: Surface, test: Surface) -> Counts:
 
 def dice(counts: Counts) -> float:
     """Return the Dice similarity coefficient 2 TP / (2 TP + FP + FN) in [0, 1] (Dice 1945)."""
-    return _ratio(2 * counts.truePositive, counts.reference + counts.test, "both structures enclose", counts)
+    return _ratio(2 * counts.truePositive, counts.reference + counts.test, counts)
 
 
 def intersectionOverUnion(counts: Counts) -> float:
     """Return TP / (TP + FP + FN) in [0, 1] (Jaccard 1912)."""
     either = counts.truePositive + counts.falsePositive + counts.falseNegative
-    return _ratio(counts.truePositive, either, "both structures enclose", counts)
+    return _ratio(counts.truePositive, either, counts)
 
 
 def diceOf(jaccard: float) -> float:
@@ -80,12 +81,12 @@ def diceOf(jaccard: float) -> float:
 
 def sensitivity(counts: Counts) -> float:
     """Return the share of the reference that the test found, TP / (TP + FN) in [0, 1]."""
-    return _ratio(counts.truePositive, counts.reference, "the reference encloses", counts)
+    return _ratio(counts.truePositive, counts.reference, counts)
 
 
 def precision(counts: Counts) -> float:
     """Return the share of the test that is in the reference, TP / (TP + FP) in [0, 1]."""
-    return _ratio(counts.truePositive, counts.test, "the test encloses", counts)
+    return _ratio(counts.truePositive, counts.test, counts)
 
 
 def volumeDifference(reference: float, test: float) -> float:
@@ -94,7 +95,12 @@ def volumeDifference(reference: float, test: float) -> float:
     return 0.0 if abs(difference) <= VOLUME_ROUNDING * max(reference, test) else difference
 
 
-def _ratio(part: float, whole: float, who: str, counts: Counts) -> float:
-    if not whole:
-        raise Undefined(f"{who} no {counts.unit}")
-    return part / whole
+def _ratio(part: float, whole: float, counts: Counts) -> float:
+    """Return a quotient. Raises Undefined if the denominator is 0; the counts tell the reason."""
+    if whole:
+        return part / whole
+    hollow = [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
+    if not hollow:
+        raise Undefined("the denominator of its formula is 0")
+    who = "both structures enclose" if len(hollow) == 2 else f"the {hollow[0]} encloses"
+    raise Undefined(f"{who} no {counts.unit}")

@@ -1,8 +1,15 @@
-"""The Medical Similarity Index as its authors' program computes it, which differs from the definition in their article.
+"""The Medical Similarity Index by the formula of its authors' code, on chains of boundary pixels.
 
-Source: Fazekas et al., arXiv:2508.09722. The program takes the mean over the points of the reference instead of the
-test, decides about inside and outside after aligning the centers of mass, and gives points on the contour the score 0
-instead of 1. So identical contours have the index 0, and so do contours that differ by a shift only.
+Source: Fazekas et al., arXiv:2508.09722. That formula differs from the definition in their article: it takes the mean
+over the points of the reference instead of the test, decides about inside and outside after aligning the centers of
+mass, and gives points on the contour the score 0 instead of 1. So identical contours have the index 0, and so do
+contours that differ by a shift only.
+
+It is the authors' formula, not their program. Before it applies the formula, their program traces Canny edges (30, 200)
+of the gray picture of a mask, where this traces the 8-connected boundary pixels; that moves the score of a slice of
+1 mm by 0.07 to 0.12 on average and by up to 0.46. It also leaves out slices that only one side has, and scores those
+where two contours of the reference are nearest to one of the test; here both are flagged and count as 0, with
+MSIPaired beside it, which leaves them out.
 """
 
 from __future__ import annotations
@@ -16,6 +23,7 @@ from .similarity import (
     Levels,
     Similarity,
     Slices,
+    averageDistances,
     localDistances,
     paired,
     position,
@@ -50,7 +58,8 @@ def scored(reference: Contour, test: Contour, levels: Levels) -> ContourScore:
     level = np.where(insideContours(moved, start, end), levels.outside, levels.inside)
     counts = (distances > SAME) & ~isOnLine(moved, start, end)
     scores = np.where(counts, weight(distances, level), 0.0)
-    return ContourScore(float(scores.mean()), float(distances.mean()), len(scores), hole=False)
+    (apart,) = averageDistances([(reference, test)], [reference.points], [test.points])
+    return ContourScore(float(scores.mean()), float(apart), len(scores), False, float(distances.mean()))
 
 
 def isOnLine(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:

@@ -11,18 +11,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cores import threads
 from ..geometry.contours import insideContours
+from ..geometry.surfaces import Surface, evenElements
 from ..progress import checkpoint
+from .effort import NearContour
 from .slicecontours import SAME, Contour, Planes, cutApart
 
 # Points processed at a time.
 CHUNK = 50_000
 # Distance in mm (or pixels) at which a score of level 1 has fallen to exp(-1/2).
 WIDTH = 10.0
+# From this level on, scores depend on where the sampling of a contour starts, by up to 0.1 in a slice. So they are
+# integrated along the contour, in parts of a step that are at most so many mm (pixels) long at level 1, and shorter at
+# higher levels; then the start matters less than 0.005 in a slice. A step has at most that many parts.
+INTEGRATED, SHORT, MOST_PARTS = 5.0, 0.4, 64
 ONE_SIDED = "only the {} has a contour here"
 COUNTS_DIFFER = "the reference has {} here, the test {}"
 CLAIMED_TWICE = "two contours of the reference are nearest to the same contour of the test"
@@ -32,14 +39,16 @@ CLAIMED_TWICE = "two contours of the reference are nearest to the same contour o
 class ContourScore:
     """How well the test follows one contour of a slice.
 
-    score: in [0, 1]. distance: mean distance of the paired points, mm or pixels. points: number of points. hole:
-    whether the structure lies around the contour.
+    score: in [0, 1]. distance: average Hausdorff distance of the two contours where they are, mm or pixels; None in
+    files of earlier versions, which do not have it. meanBLD: mean bidirectional local distance of the test's points, mm
+    or pixels. points: number of points. hole: whether the structure lies around the contour.
     """
 
     score: float
-    distance: float
+    distance: float | None
     points: int
     hole: bool
+    meanBLD: float
 
 
 @dataclass(frozen=True)
@@ -47,8 +56,8 @@ class SliceScore:
     """How well the test follows the contours of one slice.
 
     index: of the slice on the grid. position: LPS center in mm of the reference's longest contour, or of the test's if
-    the reference has none. score: median of the contours' scores, 0 if flagged. distance: median of their distances,
-    None if flagged. flag: why the slice cannot be scored and should be reviewed, "" if it can be scored.
+    the reference has none. score: median of the contours' scores, 0 if flagged. distance, meanBLD: medians of those of
+    the contours, None if flagged. flag: why the slice cannot be scored and should be reviewed, "" if it can be scored.
     """
 
     index: int
@@ -57,6 +66,7 @@ class SliceScore:
     distance: float | None
     flag: str
     contours: tuple[ContourScore, ...]
+    meanBLD: float | None
 
 
 @dataclass(frozen=True)
@@ -95,6 +105,11 @@ class Similarity:
         """Median distance of the slices that are not flagged, infinite when all are."""
         return median(one.distance for one in self.paired) if self.paired else math.inf
 
+    @property
+    def meanBLD(self) -> float:
+        """Median of the mean bidirectional local distances of the slices not flagged, infinite when all are."""
+        return median(one.meanBLD for one in self.paired) if self.paired else math.inf
+
     def toDictionary(self) -> dict:
         """Return plain values for JSON."""
         values = asdict(self)
@@ -109,14 +124,19 @@ class Similarity:
         slices = (
             SliceScore(
                 **{
-                    **one,
+                    **_withMeanBLD(one),
                     "position": tuple(one["position"]),
-                    "contours": tuple(ContourScore(**contour) for contour in one["contours"]),
+                    "contours": tuple(ContourScore(**_withMeanBLD(contour)) for contour in one["contours"]),
                 }
             )
             for one in data["slices"]
         )
         return Similarity(tuple(slices), data["axis"], data["unit"])
+
+
+def _withMeanBLD(data: Mapping) -> dict:
+    """Return the values of a slice or contour; in files of earlier versions, the distance is the mean BLD."""
+    return dict(data) if "meanBLD" in data else {**data, "meanBLD": data["distance"], "distance": None}
 
 
 @dataclass(frozen=True)
@@ -125,6 +145,11 @@ class Levels:
 
     inside: float = 1.0
     outside: float = 1.0
+
+    def partsOf(self, step: float) -> int:
+        """Return the number of parts of a step of sampling, in mm or pixels, in which scores are integrated."""
+        highest = max(self.inside, self.outside)
+        return 1 if highest < INTEGRATED else min(math.ceil(step * highest / SHORT), MOST_PARTS)
 
     def scores(self, distances: np.ndarray, sides: np.ndarray) -> np.ndarray:
         """Return the scores (n,) in [0, 1] of distances (n,), 1 for a distance of 0.
@@ -249,13 +274,14 @@ def measure(
     """Return how well the contours of a test follow those of the reference, neither empty, slice by slice.
 
     1. paired() pairs the contours of a slice.
-    2. contourScores() samples them at equal steps of half a pixel's smaller side. There localDistances() pairs the
+    2. contourScores() samples them at equal steps of half a pixel's smaller side; at levels of 5 or more, scores are
+       integrated along the contour in steps as much shorter as Levels.partsOf() says. There localDistances() pairs the
        points as if the two centers of mass coincided, but measures them where they are; sidesOf() finds those inside
        the reference; Levels.scores() turns every distance into a score by weight(). A contour has the mean score of its
-       points.
+       points, and their mean distance is its meanBLD. averageDistances() measures both contours where they are.
     3. sliceScore() takes the median over the contours of a slice.
-    4. Similarity.score takes the median over the slices, Similarity.pairedScore and pairedDistance over the paired
-       ones.
+    4. Similarity.score takes the median over the slices; Similarity.pairedScore, pairedDistance and meanBLD take it
+       over the paired ones.
 
     splits: whether to cut contours in two where this makes their numbers equal.
     """
@@ -300,9 +326,9 @@ def sliceScore(
 ) -> SliceScore:
     """Return the score of a slice from those of its contours, which are ignored if it is flagged."""
     if flag:
-        return SliceScore(index, center, 0.0, None, flag, ())
-    score, distance = median(c.score for c in contours), median(c.distance for c in contours)
-    return SliceScore(index, center, score, distance, "", contours)
+        return SliceScore(index, center, 0.0, None, flag, (), None)
+    score, distance, local = (median(values) for values in zip(*((c.score, c.distance, c.meanBLD) for c in contours)))
+    return SliceScore(index, center, score, distance, "", contours, local)
 
 
 def contourScores(
@@ -314,45 +340,87 @@ def contourScores(
     """
     if not pairs:
         return []
-    others, points, shifts = [], [], []
-    for _, (mine, other) in pairs:
-        shift = mine.center - other.center
-        others.append(mine.resampled(step, mine.startToward(-shift, other)))
-        points.append(other.resampled(step, other.startToward(-shift, mine)))
-        shifts.append(shift)
-    counts = [len(p) for p in points]
-    flat = np.concatenate(points)
-    _, distances = localDistances(
-        *_layered(points, others, shifts), np.repeat(_raised(shifts), counts, axis=0), SAME * step
-    )
+    samples = _sampled(pairs, step)
+    local = _pairDistances(samples, step)
+    finer = levels.partsOf(step)
+    scored = samples if finer == 1 else _sampled(pairs, step / finer)
+    distances = local if finer == 1 else _pairDistances(scored, step / finer)
     if levels.inside == levels.outside:
-        sides = np.zeros(len(flat), int)
+        sides = np.zeros(len(distances), int)
     else:
-        sides = sidesOf(flat, np.repeat([index for index, _ in pairs], counts), inside, SAME * step)
-    scores = levels.scores(distances, sides)
-    starts = np.cumsum([0, *counts[:-1]])
-    means = (np.add.reduceat(values, starts) / counts for values in (scores, distances))
+        slices = np.repeat([index for index, _ in pairs], [len(p) for p in scored.points])
+        sides = sidesOf(np.concatenate(scored.points), slices, inside, SAME * step)
+    scores = _meanOf(levels.scores(distances, sides), scored.points)
+    apart = averageDistances([pair for _, pair in pairs], samples.others, samples.points)
     return [
-        ContourScore(float(score), float(distance), count, mine.isHole)
-        for score, distance, count, (_, (mine, _)) in zip(*means, counts, pairs, strict=True)
+        ContourScore(float(score), float(distance), len(points), mine.isHole, float(mean))
+        for score, distance, mean, points, (_, (mine, _)) in zip(
+            scores, apart, _meanOf(local, samples.points), samples.points, pairs, strict=True
+        )
     ]
 
 
-def _raised(shifts: list[np.ndarray]) -> np.ndarray:
-    return np.column_stack([shifts, np.zeros(len(shifts))])
+class _Samples(NamedTuple):
+    """Points of pairs of contours: of the tests and of the references, and the shifts that align their centers."""
+
+    points: list[np.ndarray]
+    others: list[np.ndarray]
+    shifts: list[np.ndarray]
 
 
-def _layered(
-    points: list[np.ndarray], others: list[np.ndarray], shifts: list[np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return points (n, 3) and others (m, 3): the sets (k, 2) stacked in layers too far apart to interact.
+def _sampled(pairs: list[tuple[int, ContourPair]], step: float) -> _Samples:
+    samples = _Samples([], [], [])
+    for _, (mine, other) in pairs:
+        shift = mine.center - other.center
+        samples.others.append(mine.resampled(step, mine.startToward(-shift, other)))
+        samples.points.append(other.resampled(step, other.startToward(-shift, mine)))
+        samples.shifts.append(shift)
+    return samples
 
-    shifts: by which each set of the points will be moved in its plane.
+
+def _pairDistances(samples: _Samples, step: float) -> np.ndarray:
+    """Return the distances of the pairs that localDistances() finds, for the points of all contours in a row."""
+    shifts = np.column_stack([samples.shifts, np.zeros(len(samples.shifts))])
+    moves = np.repeat(shifts, [len(p) for p in samples.points], axis=0)
+    _, distances = localDistances(*_layered((samples.points, samples.others), samples.shifts), moves, SAME * step)
+    return distances
+
+
+def _meanOf(values: np.ndarray, points: list[np.ndarray]) -> np.ndarray:
+    """Return the mean over the points of every contour of values for the points of all contours in a row."""
+    counts = [len(p) for p in points]
+    return np.add.reduceat(values, np.cumsum([0, *counts[:-1]])) / counts
+
+
+def averageDistances(pairs: list[ContourPair], mine: list[np.ndarray], other: list[np.ndarray]) -> np.ndarray:
+    """Return the average Hausdorff distance of every pair of contours, where they are.
+
+    It is the mean of two means: over points of the reference, of their distance to the test's contour, and the other
+    way round. mine, other: points at equal steps along the contours of the reference and of the test.
     """
-    span = max(np.abs(np.concatenate(sets)).max() for sets in (points, others)) + np.abs(shifts).max()
+    contours = [[pair[which].points for pair in pairs] for which in (0, 1)]
+    *points, reference, test = _layered((mine, other, *contours), [np.zeros(2)])
+    means = []
+    for positions, sets, corners, line in zip(points, (mine, other), contours[::-1], (test, reference), strict=True):
+        numbers = np.split(np.arange(len(line)), np.cumsum([len(c) for c in corners])[:-1])
+        following = np.concatenate([np.roll(own, -1) for own in numbers])
+        boundary = Surface(line, np.column_stack([np.arange(len(line)), following]))
+        distances = NearContour(boundary).distances(positions, math.inf)
+        # what both share is not apart by rounding
+        distances[distances <= SAME * boundary.sizes.max()] = 0
+        means.append(_meanOf(distances, sets))
+    return (means[0] + means[1]) / 2
+
+
+def _layered(groups: tuple[list[np.ndarray], ...], shifts: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """Return groups of points, each (n, 3): their sets (k, 2) stacked in layers too far apart to interact.
+
+    shifts: by which sets will be moved in their plane.
+    """
+    span = max(np.abs(np.concatenate(sets)).max() for sets in groups) + np.abs(shifts).max()
     return tuple(
         np.concatenate([np.column_stack([p, np.full(len(p), 4 * span * layer)]) for layer, p in enumerate(sets)])
-        for sets in (points, others)
+        for sets in groups
     )
 
 
@@ -378,3 +446,24 @@ def surfaceScore(
     _, distances = localDistances(points, others, np.broadcast_to(shift, points.shape), tolerance)
     # by what is lost, so that equal boundaries lose exactly nothing
     return 1 - float(weights @ (1 - levels.scores(distances, sides)))
+
+
+def localDistancesAt(surface: Surface, other: Surface, longest: float, most: int) -> np.ndarray:
+    """Return the bidirectional local distances (n,) in mm of the points of a surface to another one.
+
+    As for surfaceScore(), points are paired as if the centers of mass of both surfaces coincided, and measured where
+    they are. If elements have sides longer than `longest`, mm, the centers of at most `most` parts of them are points,
+    too.
+    """
+    # moved to the origin, so that coordinates of any size keep their precision
+    origin = other.center
+    points, centers = [], []
+    for one in (surface, other):
+        parts, sizes = evenElements(one, longest, most)
+        centers.append(sizes @ (parts - origin) / sizes.sum())
+        isCut = len(parts) > len(one.cells)
+        points.append(np.concatenate([one.points - origin, *([parts - origin] if isCut else [])]))
+    shift = centers[1] - centers[0]
+    tolerance = SAME * math.sqrt(float(other.sizes.mean()))
+    _, distances = localDistances(points[0], points[1], np.broadcast_to(shift, points[0].shape), tolerance)
+    return distances[: len(surface.points)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -34,12 +34,29 @@ COLUMNS = {
     "AreaReference": ("Area of the reference", "mm2", "Area of the reference's voxels in the slice"),
     "AreaTest": ("Area of the test", "mm2", "Area of the test's voxels, or of a mesh, in the slice"),
     "AreaDifference": ("Area difference", "mm2", "Area of the test minus that of the reference"),
+    "MSI": (
+        "Medical Similarity Index",
+        "",
+        "How well the test's contours follow the reference's; 0 if they cannot be paired one by one",
+    ),
+    "MeanBLD": (
+        "Mean bidirectional local distance",
+        "mm",
+        "Mean distance of the points that the Medical Similarity Index pairs; infinite if contours cannot be paired",
+    ),
+    "MeanBLD_pixel": (
+        "Mean bidirectional local distance in pixels",
+        "pixel",
+        "Mean distance of the points that the Medical Similarity Index pairs; infinite if contours cannot be paired",
+    ),
     "APL_{tolerance}mm": (
         "Added path length, {tolerance} mm",
         "mm",
         "Length of the reference's contour that lies farther than {tolerance} mm from the test's",
     ),
 }
+# Columns that exist if the similarity family was measured.
+OF_SIMILARITY = ("MSI", "MeanBLD", "MeanBLD_pixel")
 
 
 @dataclass(frozen=True)
@@ -51,7 +68,8 @@ class SliceRow:
     contour if only one structure is in the slice. only: "reference" or "test" if the other one is not in the slice,
     else "". dice: in [0, 1]. hausdorff, meanDistance: mm in the plane of the slice, infinite if one structure is not in
     it; the mean is that of the two directed means. areaReference, areaTest: mm2. addedPathLengths: mm by tolerance in
-    mm.
+    mm. similarity: MSI and MeanBLD by key, with "_pixel" appended to that of a distance in pixels; {} if the similarity
+    family was not measured.
     """
 
     index: int
@@ -64,6 +82,7 @@ class SliceRow:
     areaReference: float
     areaTest: float
     addedPathLengths: Mapping[float, float]
+    similarity: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def areaDifference(self) -> float:
@@ -81,6 +100,7 @@ class SliceRow:
             "AreaTest": self.areaTest,
             "AreaDifference": self.areaDifference,
             **{f"APL_{shortest(tolerance)}mm": length for tolerance, length in self.addedPathLengths.items()},
+            **self.similarity,
         }
 
     def toDictionary(self) -> dict:
@@ -109,6 +129,7 @@ class SliceRow:
                 for key, value in data.items()
                 if key.startswith(prefix)
             },
+            similarity={key: math.inf if data[key] is None else data[key] for key in OF_SIMILARITY if key in data},
         )
 
 

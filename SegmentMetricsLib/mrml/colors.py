@@ -20,7 +20,11 @@ SIZE_OF_NUMBERS, SIZE_OF_WORDS = (0.09, 0.5), (0.2, 0.5)
 # Bands extend beyond the tolerance by this fraction, because a distance equal to the tolerance is within it.
 HAIR = 1e-5
 
-KINDS = ("signed", "absolute", "tolerance", "hazard")
+KINDS = ("signed", "absolute", "tolerance", "hazard", "bld")
+# The point array that each kind of map shows; a surface without sides shows Distance instead of SignedDistance.
+ARRAYS = {
+    "signed": "SignedDistance", "absolute": "Distance", "tolerance": "SignedDistance", "hazard": "Hazard", "bld": "BLD",
+}  # fmt: skip
 COLORS_ATTRIBUTE = "SegmentMetrics.Colors"
 
 
@@ -126,6 +130,8 @@ def legendTitle(kind: str, tolerance: float, signed: bool = True) -> str:
     """Return the title of a legend, in short lines because Slicer does not wrap it."""
     if kind == "hazard":
         return "Hazard"
+    if kind == "bld":
+        return "Bidirectional\nlocal distance\n(mm)"
     if kind == "tolerance":
         return f"Tolerance {tolerance:g} mm"
     return "Distance (mm)" + ("\n+ test outside\n- test inside" if signed and kind != "absolute" else "")

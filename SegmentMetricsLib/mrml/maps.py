@@ -35,6 +35,11 @@ def hasSurface(model) -> bool:
     return model.GetPolyData() is not None
 
 
+def hasLocalDistances(model) -> bool:
+    """Return whether a map was made with what the kind "bld" shows."""
+    return hasSurface(model) and bool(model.GetPolyData().GetPointData().HasArray(colors.ARRAYS["bld"]))
+
+
 def isShown(model) -> bool:
     """Return whether a map is visible."""
     display = model.GetDisplayNode()
@@ -49,14 +54,16 @@ def mapInformation(model) -> dict:
 def recolor(model, kind: str, range: float | None = None) -> None:
     """Recolor a map. kind, range: as for showDistanceMap; the range None is the automatic one.
 
-    Raises ValueError for kind "hazard" if the map was created without critical structures, and for a model whose
-    surface is missing.
+    Raises ValueError for kind "hazard" if the map was created without critical structures, for kind "bld" if it was
+    created without that distance, and for a model whose surface is missing.
     """
     if not hasSurface(model):
         raise InputError(f"{model.GetName()} cannot be shown: its surface was not saved with the scene.")
     known = mapInformation(model)
     if kind == "hazard" and not model.GetPolyData().GetPointData().HasArray("Hazard"):
         raise InputError("This map has no hazard to show, because it was made without critical structures.")
+    if kind == "bld" and not hasLocalDistances(model):
+        raise InputError("This map has no bidirectional local distance; make it again with showDistanceMap, kind bld.")
     colorMap(model, kind, known["side"], range or known["limit"], known["tolerance"], known["signed"])
 
 

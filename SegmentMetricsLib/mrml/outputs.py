@@ -16,6 +16,7 @@ from ..files.writing import IDENTITY
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.surfaces import barycentricWeights, toPolyData
 from ..metrics.distributions import mapRange
+from ..quantities.similarity import localDistancesOn
 from ..records import identityOf
 from ..settings import OWN_CONVENTION
 from ..structures import REFERENCE_AND_TEST
@@ -134,11 +135,14 @@ def showDistanceMap(
     """Show the distance to the other surface at every point of one surface and return the vtkMRMLModelNode.
 
     Its point arrays SignedDistance (positive where the test lies outside the reference) and Distance are in mm. If the
-    comparison has critical structures, there is also an array Hazard in [0, 1]. The model has its own color node. It is
-    shown in the 3D views with a legend, and in the slice views as a colored line.
+    comparison has critical structures, there is also an array Hazard in [0, 1], and for the kind "bld" an array BLD in
+    mm. The model has its own color node. It is shown in the 3D views with a legend, and in the slice views as a colored
+    line.
 
-    side: "reference" or "test", the surface that is drawn. kind: "signed", "absolute", "tolerance" (three bands), or
-    "hazard"; if a surface is open, so that inside and outside cannot be told apart, signed is drawn as absolute.
+    side: "reference" or "test", the surface that is drawn. kind: "signed", "absolute", "tolerance" (three bands),
+    "hazard" or "bld", the bidirectional local distance, which also sees parts of the other surface that are nobody's
+    nearest place, such as spikes; if a surface is open, so that inside and outside cannot be told apart, signed is
+    drawn as absolute.
     surface: "displayed" draws the smooth surface that Slicer shows, with the distance of the nearest measured element
     at every point; "measured" draws the measured surface itself. range: end of the color range in mm. tolerance: in mm.
     If None, both are chosen as described for checkedLimits. displayedSurface: the smooth surface as vtkPolyData in RAS;
@@ -151,7 +155,7 @@ def showDistanceMap(
     _checkChoice("surface", surface, ("displayed", "measured"))
     limit, tolerance = checkedLimits(comparison, kind, range, tolerance)
     scene = ensureScene() if scene is None else scene
-    polyData = distanceMap(comparison, side, surface, displayedSurface)
+    polyData = distanceMap(comparison, side, surface, displayedSurface, kind == "bld")
     model = modelNode or folders.findResult(comparison, mapRole(side), scene)
     model = model or scene.AddNewNodeByClass("vtkMRMLModelNode")
     wasModifying = model.StartModify()
@@ -173,11 +177,14 @@ def mapRole(side: str) -> str:
     return f"distance map on {side}"
 
 
-def distanceMap(comparison, side: str, surface: str = "displayed", displayedSurface=None) -> vtkPolyData:
+def distanceMap(
+    comparison, side: str, surface: str = "displayed", displayedSurface=None, withLocal: bool = False
+) -> vtkPolyData:
     """Return the surface of one side in RAS with the point arrays SignedDistance and Distance in mm, all finite.
 
-    If the comparison has critical structures, there is also an array Hazard in [0, 1]. Arguments and errors are those
-    of showDistanceMap.
+    If the comparison has critical structures, there is also an array Hazard in [0, 1]. withLocal: whether to add an
+    array BLD, the bidirectional local distance in mm; it is there in any case if the similarity family was measured.
+    Other arguments and errors are those of showDistanceMap.
     """
     requireDistances(comparison)
     directed = comparison.distances.referenceToTest if side == "reference" else comparison.distances.testToReference
@@ -189,6 +196,10 @@ def distanceMap(comparison, side: str, surface: str = "displayed", displayedSurf
         result.ShallowCopy(displayedSurface or convertedSurface(getattr(comparison, side)))
         signed = _nearestValues(_lpsPoints(result), *_middleElements(directed))
     arrays = {"SignedDistance": signed, "Distance": np.abs(signed)}
+    if withLocal or "similarity" in comparison.settings.families:
+        local = localDistancesOn(comparison, side)
+        isMeasured = surface == "measured"
+        arrays["BLD"] = local if isMeasured else _nearestValues(_lpsPoints(result), directed.surface.points, local)
     if comparison.hazard is not None:
         arrays["Hazard"] = comparison.hazard.at(_lpsPoints(result))
     for name, values in arrays.items():
@@ -276,7 +287,7 @@ def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed
     if not (isNew or isKept):
         scene.RemoveNode(before)
     nameResult(colorNode, f"{model.GetName()} (colors)")
-    array = "Hazard" if kind == "hazard" else "SignedDistance" if signed and kind != "absolute" else "Distance"
+    array = colors.ARRAYS[kind] if signed else colors.ARRAYS[kind].removeprefix("Signed")
     display.SetActiveScalar(array, vtkDataObject.POINT)
     display.SetScalarRangeFlag(display.UseManualScalarRange)
     display.SetScalarRange(low, high)

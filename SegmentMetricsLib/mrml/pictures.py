@@ -118,11 +118,11 @@ class Overlay:
         limit, tolerance = outputs.checkedLimits(comparison, kind, range, tolerance)
         comparison.distances.forget()  # its caches are not needed after computing the limits
         startOpenGLCheck()  # runs while the surfaces are created
-        self._size, self._maps = size, visibleMaps(comparison)
+        self._size, self._maps = size, visibleMaps(comparison, kind)
         if comparison.dimension == 2:
             self._seenFrom, self._direction = sliceDirection(comparison.reference.surface.normal)
         else:
-            self._seenFrom = bestDirection(self._maps, *((1.0, "Hazard") if kind == "hazard" else (limit,)))
+            self._seenFrom = bestDirection(self._maps, *_seen(kind, limit))
             self._direction = DIRECTIONS[self._seenFrom]
         self._coloring = Coloring(kind, limit, tolerance, comparison.distances.hasSides)
         self._names = pairTitle((comparison.reference.name, comparison.test.name))
@@ -143,20 +143,24 @@ class Overlay:
         return writePng(canvas, path)
 
 
-def visibleMaps(comparison) -> list[vtkPolyData]:
+def visibleMaps(comparison, kind: str = "signed") -> list[vtkPolyData]:
     """Return the distance maps of both sides on the surfaces that Slicer shows, with normals.
 
     Both are on the measured surfaces if Slicer's smoothing would leave almost nothing of one, because smoothing shrinks
-    structures that are only one or two voxels thick.
+    structures that are only one or two voxels thick. kind: as for outputs.showDistanceMap.
     """
-    maps = [outputs.distanceMap(comparison, side) for side in REFERENCE_AND_TEST]
+    withLocal = kind == "bld"
+    maps = [outputs.distanceMap(comparison, side, withLocal=withLocal) for side in REFERENCE_AND_TEST]
     structures = [getattr(comparison, side) for side in REFERENCE_AND_TEST]
     if comparison.dimension == 2 or all(
         structure.mask is None or _area(shown) > LEAST_AREA * structure.surface.sizes.sum()
         for shown, structure in zip(maps, structures, strict=True)
     ):
         return maps
-    return [withNormals(outputs.distanceMap(comparison, side, "measured")) for side in REFERENCE_AND_TEST]
+    return [
+        withNormals(outputs.distanceMap(comparison, side, "measured", withLocal=withLocal))
+        for side in REFERENCE_AND_TEST
+    ]
 
 
 def _area(polyData: vtkPolyData) -> float:
@@ -180,6 +184,11 @@ def bestDirection(maps: list[vtkPolyData], limit: float, array: str = "Distance"
         seen += weight @ np.maximum(vtk_to_numpy(surface.GetPointData().GetNormals()) @ toward.T, 0)
     best = int(seen.argmax())
     return names[best if seen[best] > PREFERENCE * seen[0] else 0]
+
+
+def _seen(kind: str, limit: float) -> tuple[float, str]:
+    """Return the largest value that matters and the point array of a kind of map, signs aside."""
+    return 1.0 if kind == "hazard" else limit, {"hazard": "Hazard", "bld": "BLD"}.get(kind, "Distance")
 
 
 def sliceDirection(normal: np.ndarray) -> tuple[str, np.ndarray]:
@@ -362,7 +371,8 @@ def _writeHeader(
         used = writeText(canvas, side, (start + margin, y), sized(15), INK, bold=True)
         note, longer = "colored by hazard", f"colored by hazard, with the outline of the {other}"
         if kind != "hazard":
-            note = f"colored by distance to the {other}"
+            distance = "bidirectional local distance" if kind == "bld" else "distance"
+            note = f"colored by {distance} to the {other}"
             longer = note + ", whose outline is drawn"
         room = left - margin - used - 8 * scale
         note = longer if textWidth(longer, sized(14)) <= room else note

@@ -62,7 +62,7 @@ def volumeOutside(pair: Pair, over: bool) -> float:
     """Return the volume in mm3 (area in mm2) that only the test (over) or only the reference encloses."""
     if pair.emptiness:
         return pair.voxelVolume(1 if over else 0)
-    counts = pair.counts
+    counts = pair.crispCounts
     number = counts.falsePositive if over else counts.falseNegative
     return number * (pair.overlapGrid.grid.voxelSize if counts.unit == "voxel" else 1.0)
 

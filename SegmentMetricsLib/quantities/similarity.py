@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,12 @@ from ..metrics import publishedsimilarity, similarity, slicecontours
 from ..metrics.similarity import Inside, Levels, Similarity, Slices
 from ..metrics.slicecontours import Planes
 from ..metrics.voxels import requireVoxels
+from ..settings import Settings
 from ..structures import Structure
 from .sections import sideOf, unsmoothedOf
 
 if TYPE_CHECKING:
+    from ..comparison import Comparison
     from ..pair import Pair
 
 # Maximum number of parts into which the elements of a mesh are cut.
@@ -32,7 +35,8 @@ def inSlices(pair: Pair) -> Similarity:
     """Return how well the contours are followed in every slice of the reference's image, neither structure empty.
 
     If the reference is a mesh, the slices are those of the test's image. A mesh, or a mask with other voxels, is cut by
-    their planes; with the setting asPublished, it is resampled to the image. Two contours given as lines are used as
+    their planes; with the setting asPublished, the authors' formula on boundary
+    chains, it is resampled to the image. Two contours given as lines are used as
     they are. Raises Undefined for two meshes, which have no slices, for contours in different planes, and for a
     structure that no slice goes through.
     """
@@ -93,6 +97,11 @@ def _ofLines(pair: Pair, levels: Levels) -> Similarity:
     )
 
 
+def unitOfSlices(settings: Settings) -> str:
+    """Return the unit of distances in slices."""
+    return "pixel" if settings.asPublished else settings.msiUnit
+
+
 def onBoundaries(pair: Pair) -> float:
     """Return the index on whole boundaries, in [0, 1], of the measured surfaces (segments of contours in 2D).
 
@@ -103,9 +112,7 @@ def onBoundaries(pair: Pair) -> float:
     if pair.dimension == 2 and not liesInPlane(*surfaces):
         raise Undefined("the contours lie in different planes")
     levels = Levels(pair.settings.il, pair.settings.ol)
-    # elements of masks are as small as voxels, those of meshes can have any size
-    diagonals = [float(np.linalg.norm(s.mask.grid.spacing)) for s in pair.structures if s.mask is not None]
-    longest = max([pair.settings.meshSpacing, *diagonals])
+    longest = _longestSide(pair.structures, pair.settings)
     (others, otherSizes), (points, sizes) = (evenElements(s, longest, MOST_PARTS) for s in surfaces)
     sides = np.zeros(len(points))
     if levels.inside != levels.outside:
@@ -117,6 +124,26 @@ def onBoundaries(pair: Pair) -> float:
         sides = np.where(np.abs(signed) > touching(math.sqrt(otherSizes.mean())), np.sign(signed), 0)
     origin = surfaces[0].center
     return similarity.surfaceScore(points - origin, sizes, others - origin, otherSizes, levels, sides)
+
+
+def _longestSide(structures: Iterable[Structure], settings: Settings) -> float:
+    """Return the length in mm from which sides of elements are cut.
+
+    Elements of masks are as small as voxels, those of meshes can have any size.
+    """
+    diagonals = (float(np.linalg.norm(s.mask.grid.spacing)) for s in structures if s.mask is not None)
+    return max(settings.meshSpacing, *diagonals, 0.0)
+
+
+def localDistancesOn(comparison: Comparison, side: str) -> np.ndarray:
+    """Return the bidirectional local distance (n,) in mm at every point of the measured surface of one side.
+
+    side: "reference" or "test". The comparison must have distances.
+    """
+    surfaces = [direction.surface for direction in comparison.distances.directions]
+    mine, other = surfaces if side == "reference" else surfaces[::-1]
+    longest = _longestSide((comparison.reference, comparison.test), comparison.settings)
+    return similarity.localDistancesAt(mine, other, longest, MOST_PARTS)
 
 
 def _note(pair: Pair) -> str:

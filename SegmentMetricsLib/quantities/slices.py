@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +12,7 @@ from ..metrics import boundary, effort, overlap, sliceareas
 from ..metrics.slices import SliceRow, profile
 from .effort import lengthsBeyond, sidesOf, stacksOf
 from .sections import solidOf
+from .similarity import inSlices
 
 if TYPE_CHECKING:
     from ..pair import Pair
@@ -23,11 +26,22 @@ def profileOf(pair: Pair) -> tuple[SliceRow, ...]:
     structures are empty or the reference is a mesh.
     """
     if pair.dimension == 2 and not pair.emptiness:
-        return (_ofContours(pair),)
+        return _withSimilarity(pair, (_ofContours(pair),))
     sides, stacks = pair.once(sidesOf), pair.once(stacksOf)
     areas = sliceareas.areasOf(tuple(solidOf(pair, which, side) for which, side in enumerate(sides)), stacks)
     beyond = {t: pair.once(lengthsBeyond, t) for t in pair.settings.tolerances}
-    return profile(areas, stacks, beyond, sides[0].grid)
+    return _withSimilarity(pair, profile(areas, stacks, beyond, sides[0].grid))
+
+
+def _withSimilarity(pair: Pair, rows: tuple[SliceRow, ...]) -> tuple[SliceRow, ...]:
+    """Return the rows with what the similarity family measured in their slices, unchanged if it measured nothing."""
+    found = pair.done(inSlices)
+    if found is None:
+        return rows
+    key = "MeanBLD" if found.unit == "mm" else f"MeanBLD_{found.unit}"
+    missing = {"MSI": 0.0, key: math.inf}
+    values = {s.index: {"MSI": s.score, key: math.inf if s.meanBLD is None else s.meanBLD} for s in found.slices}
+    return tuple(replace(row, similarity=values.get(row.index, missing)) for row in rows)
 
 
 def _ofContours(pair: Pair) -> SliceRow:
@@ -35,7 +49,7 @@ def _ofContours(pair: Pair) -> SliceRow:
     hausdorff = boundary.hausdorff(pair.distances).value
     direction = max(pair.distances.directions, key=lambda d: d.largest)
     place = direction.position(int(direction.distances.argmax()))
-    counts = pair.counts
+    counts = pair.crispCounts
     pixel = 1.0 if counts.unit == "area" else pair.masks[0].grid.voxelSize
     normal = pair.reference.surface.normal
     normal = normal * np.sign(normal[np.abs(normal).argmax()])

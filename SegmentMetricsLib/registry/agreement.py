@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..definitions import TAHA, Definition, Empty, ofMemberships
+from ..definitions import TAHA, Definition, Empty
 from ..metrics import agreement
 
 FIX_THE_GRID = "Depends on the voxels outside both: fix the evaluated grid to compare cases."
@@ -19,7 +19,6 @@ AGREEMENT = (
         description="Share of the voxels outside the reference that are outside the test, too.",
         compute=lambda pair: agreement.specificity(pair.table),
         symmetric=False, identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
-        emptiness=ofMemberships,
         formula=r"\mathrm{TNR} = \frac{\mathrm{TN}}{\mathrm{TN} + \mathrm{FP}}",
         code="metrics.agreement.specificity",
     ),
@@ -29,7 +28,6 @@ AGREEMENT = (
         description="Share of the voxels outside the reference that are in the test.",
         compute=lambda pair: agreement.fallout(pair.table),
         symmetric=False, identity=0, dependsOnGrid=True, hint=LARGE_BACKGROUND,
-        emptiness=ofMemberships,
         formula=r"\mathrm{FPR} = \frac{\mathrm{FP}}{\mathrm{TN} + \mathrm{FP}} = 1 - \mathrm{TNR}",
         code="metrics.agreement.fallout",
     ),
@@ -40,7 +38,6 @@ AGREEMENT = (
         compute=lambda pair: agreement.missRate(pair.table),
         symmetric=False, identity=0,
         hint="Choose it when missing a part of the structure matters more than adding to it.",
-        emptiness=ofMemberships,
         formula=r"\mathrm{FNR} = \frac{\mathrm{FN}}{\mathrm{TP} + \mathrm{FN}} = 1 - \mathrm{TPR}",
         code="metrics.agreement.missRate",
     ),
@@ -52,7 +49,6 @@ AGREEMENT = (
         compute=lambda pair, beta: agreement.fMeasure(pair.table, beta),
         symmetric=False, identity=1, trend="any",
         hint="Small structures: one voxel changes it much, prefer distances.",
-        emptiness=ofMemberships,
         formula=r"\mathrm{FMS}_\beta = \frac{(\beta^2 + 1) \cdot \mathrm{PPV} \cdot \mathrm{TPR}}{\beta^2 \cdot "
         r"\mathrm{PPV} + \mathrm{TPR}}",
         code="metrics.agreement.fMeasure",
@@ -63,7 +59,6 @@ AGREEMENT = (
         description="Share of all voxels of the evaluated grid on which the two agree.",
         compute=lambda pair: agreement.accuracy(pair.table),
         identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
-        emptiness=ofMemberships,
         formula=r"\mathrm{ACC} = \frac{\mathrm{TP} + \mathrm{TN}}{n}",
         code="metrics.agreement.accuracy",
     ),
@@ -73,7 +68,6 @@ AGREEMENT = (
         description="Share of voxels in error, where neither segmentation merely refines the other.",
         compute=lambda pair: agreement.globalConsistencyError(pair.table),
         identity=0, dependsOnGrid=True, hint=FIX_THE_GRID,
-        emptiness=ofMemberships,
         formula=r"\mathrm{GCE} = \frac{1}{n} \min(E_{AB}, E_{BA}) \\ "
         r"E_{AB} = \frac{\mathrm{FN} (\mathrm{FN} + 2 \mathrm{TP})}{\mathrm{TP} + \mathrm{FN}} + "
         r"\frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TN})}{\mathrm{TN} + \mathrm{FP}}, \quad "
@@ -88,7 +82,6 @@ AGREEMENT = (
         compute=lambda pair: agreement.volumetricSimilarity(pair.table),
         identity=1,
         hint="Choose it when the volume is what matters; it can be perfect without any overlap.",
-        emptiness=ofMemberships,
         formula=r"\mathrm{VS} = 1 - \frac{\lvert \mathrm{FN} - \mathrm{FP} \rvert}{2 \mathrm{TP} + \mathrm{FP} + "
         r"\mathrm{FN}}",
         code="metrics.agreement.volumetricSimilarity",
@@ -99,7 +92,6 @@ AGREEMENT = (
         description="Share of all pairs of voxels that both segmentations join or both separate.",
         compute=lambda pair: agreement.randIndex(pair.table),
         identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
-        emptiness=ofMemberships,
         formula=r"\mathrm{RI} = \frac{a + d}{a + b + c + d}",
         code="metrics.agreement.randIndex",
         steps=("metrics.agreement.pairsOfVoxels",),
@@ -112,7 +104,6 @@ AGREEMENT = (
         description="Rand index corrected for chance: 0 is what random segmentations reach.",
         compute=lambda pair: agreement.adjustedRandIndex(pair.table),
         identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
-        emptiness=ofMemberships,
         formula=r"\mathrm{ARI} = \frac{2 (ad - bc)}{c^2 + b^2 + 2ad + (a + d)(c + b)}",
         code="metrics.agreement.adjustedRandIndex",
         steps=("metrics.agreement.pairsOfVoxels",),
@@ -125,7 +116,6 @@ AGREEMENT = (
         compute=lambda pair: agreement.mutualInformation(pair.table),
         identity=None, dependsOnGrid=True,
         hint="Compare it between tests of one reference only. " + FIX_THE_GRID,
-        emptiness=ofMemberships,
         formula=r"\mathrm{MI} = H(A) + H(B) - H(A, B)",
         code="metrics.agreement.mutualInformation",
         steps=("metrics.agreement.entropies",),
@@ -136,7 +126,6 @@ AGREEMENT = (
         description="How much the two segmentations do not tell about each other.",
         compute=lambda pair: agreement.variationOfInformation(pair.table),
         identity=0, dependsOnGrid=True, hint=FIX_THE_GRID,
-        emptiness=ofMemberships,
         formula=r"\mathrm{VOI} = H(A) + H(B) - 2 \, \mathrm{MI} = 2 H(A, B) - H(A) - H(B)",
         code="metrics.agreement.variationOfInformation",
         steps=("metrics.agreement.entropies",),
@@ -149,7 +138,6 @@ AGREEMENT = (
         description="How much voxels differ from each other rather than between the two segmentations.",
         compute=lambda pair: agreement.interclassCorrelation(pair.table),
         identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
-        emptiness=ofMemberships,
         formula=r"\mathrm{ICC} = \frac{\mathrm{MS}_b - \mathrm{MS}_w}{\mathrm{MS}_b + \mathrm{MS}_w} \\ "
         r"\mathrm{MS}_b = \frac{2}{n - 1} \sum_i (m_i - \mu)^2, \quad "
         r"\mathrm{MS}_w = \frac{1}{n} \sum_i \left((f_{A,i} - m_i)^2 + (f_{B,i} - m_i)^2\right) \\ "
@@ -166,7 +154,6 @@ AGREEMENT = (
         identity=0,
         note=lambda pair: "" if pair.table.products else "the two do not overlap",
         hint="Made for memberships; infinite without overlap.",
-        emptiness=ofMemberships,
         formula=r"\mathrm{PBD} = \frac{\sum_i \lvert f_{A,i} - f_{B,i} \rvert}{2 \sum_i f_{A,i} \, f_{B,i}}",
         code="metrics.agreement.probabilisticDistance",
         deviation="The source's own program gives 1/255 of it.",
@@ -177,7 +164,6 @@ AGREEMENT = (
         description="Agreement beyond chance: 0 is what random segmentations of these sizes reach.",
         compute=lambda pair: agreement.kappa(pair.table),
         isMain=True, identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
-        emptiness=ofMemberships,
         formula=r"\mathrm{KAP} = \frac{f_a - f_c}{n - f_c} \\ "
         r"f_a = \mathrm{TP} + \mathrm{TN}, \quad "
         r"f_c = \frac{(\mathrm{TN} + \mathrm{FN})(\mathrm{TN} + \mathrm{FP}) + (\mathrm{FP} + "
@@ -191,7 +177,6 @@ AGREEMENT = (
         "segmentation has.",
         compute=lambda pair: agreement.areaUnderCurve(pair.table),
         symmetric=False, identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
-        emptiness=ofMemberships,
         formula=r"\mathrm{AUC} = 1 - \frac{\mathrm{FPR} + \mathrm{FNR}}{2}",
         code="metrics.agreement.areaUnderCurve",
         steps=("metrics.agreement.fallout", "metrics.agreement.missRate"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..definitions import OURS, TAHA, Definition, Empty, ofMemberships
+from ..definitions import OURS, TAHA, Definition, Empty, ofMasks
 from ..metrics import overlap
 
 OVERLAP = (
@@ -12,9 +12,8 @@ OVERLAP = (
         key="DSC", title="Dice similarity coefficient", family="overlap", source=TAHA,
         unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
         description="Twice the shared volume over the sum of both volumes, counted in voxels.",
-        compute=lambda pair: overlap.dice(pair.weightedCounts),
+        compute=lambda pair: overlap.dice(pair.counts),
         isMain=True, identity=1,
-        emptiness=ofMemberships,
         hint="Small or thin structures: few voxels change it much, prefer distances. It does not see shapes.",
         formula=r"\mathrm{DSC} = \frac{2 \mathrm{TP}}{2 \mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
         code="metrics.overlap.dice",
@@ -23,9 +22,8 @@ OVERLAP = (
         key="IoU", title="Intersection over union (Jaccard)", family="overlap", source=TAHA,
         unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
         description="Shared volume over the volume that either one covers, counted in voxels.",
-        compute=lambda pair: overlap.intersectionOverUnion(pair.weightedCounts),
+        compute=lambda pair: overlap.intersectionOverUnion(pair.counts),
         identity=1,
-        emptiness=ofMemberships,
         hint="Ranks as the Dice coefficient does, always below it: report one of the two.",
         formula=r"\mathrm{IoU} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
         code="metrics.overlap.intersectionOverUnion",
@@ -34,9 +32,8 @@ OVERLAP = (
         key="TPR", title="Sensitivity (recall)", family="overlap", source=TAHA,
         unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
         description="Share of the reference that the test covers, counted in voxels.",
-        compute=lambda pair: overlap.sensitivity(pair.weightedCounts),
+        compute=lambda pair: overlap.sensitivity(pair.counts),
         symmetric=False, heading="Sensitivity", identity=1,
-        emptiness=ofMemberships,
         hint="Choose it when missing a part matters most; drawing too much raises it, so look at PPV, too.",
         formula=r"\mathrm{TPR} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FN}}",
         code="metrics.overlap.sensitivity",
@@ -45,16 +42,15 @@ OVERLAP = (
         key="PPV", title="Precision (positive predictive value)", family="overlap", source=TAHA,
         unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
         description="Share of the test that lies in the reference, counted in voxels.",
-        compute=lambda pair: overlap.precision(pair.weightedCounts),
+        compute=lambda pair: overlap.precision(pair.counts),
         symmetric=False, heading="Precision", identity=1,
-        emptiness=ofMemberships,
         hint="Choose it when adding too much matters most; drawing too little raises it, so look at TPR, too.",
         formula=r"\mathrm{PPV} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP}}",
         code="metrics.overlap.precision",
     ),
     Definition(
         key="VolumeReference", title="Volume of the reference", family="overlap", source=OURS,
-        unit="mm3", low=0, high=math.inf, better="", empty=Empty.COMPUTED,
+        unit="mm3", low=0, high=math.inf, better="", empty=Empty.COMPUTED, emptiness=ofMasks,
         description="Volume that the reference's closed surface encloses.",
         compute=lambda pair: pair.volume(0),
         symmetric=False, isMain=True, heading="Volume ref.", identity=None,
@@ -67,7 +63,7 @@ OVERLAP = (
     ),
     Definition(
         key="VolumeTest", title="Volume of the test", family="overlap", source=OURS,
-        unit="mm3", low=0, high=math.inf, better="", empty=Empty.COMPUTED,
+        unit="mm3", low=0, high=math.inf, better="", empty=Empty.COMPUTED, emptiness=ofMasks,
         description="Volume that the test's closed surface encloses.",
         compute=lambda pair: pair.volume(1),
         symmetric=False, isMain=True, heading="Volume test", identity=None,
@@ -80,7 +76,7 @@ OVERLAP = (
     ),
     Definition(
         key="VolumeDifference", title="Volume difference", family="overlap", source=OURS,
-        unit="mm3", low=-math.inf, high=math.inf, better="", empty=Empty.COMPUTED,
+        unit="mm3", low=-math.inf, high=math.inf, better="", empty=Empty.COMPUTED, emptiness=ofMasks,
         description="Volume of the test minus volume of the reference, of the closed surfaces.",
         compute=lambda pair: overlap.volumeDifference(pair.volume(0), pair.volume(1)),
         symmetric=False, heading="Volume diff.", identity=0,
@@ -92,7 +88,7 @@ OVERLAP = (
     ),
     Definition(
         key="VoxelVolumeReference", title="Voxel volume of the reference", family="overlap", source=OURS,
-        unit="mm3", low=0, high=math.inf, better="", empty=Empty.COMPUTED,
+        unit="mm3", low=0, high=math.inf, better="", empty=Empty.COMPUTED, emptiness=ofMasks,
         description="Number of the reference's voxels times the voxel size.",
         compute=lambda pair: pair.voxelVolume(0),
         symmetric=False, heading="Voxel vol. ref.", identity=None,
@@ -104,7 +100,7 @@ OVERLAP = (
     ),
     Definition(
         key="VoxelVolumeTest", title="Voxel volume of the test", family="overlap", source=OURS,
-        unit="mm3", low=0, high=math.inf, better="", empty=Empty.COMPUTED,
+        unit="mm3", low=0, high=math.inf, better="", empty=Empty.COMPUTED, emptiness=ofMasks,
         description="Number of the test's voxels times the voxel size.",
         compute=lambda pair: pair.voxelVolume(1),
         symmetric=False, heading="Voxel vol. test", identity=None,

@@ -68,7 +68,7 @@ KEYS = {
     ],
     "voxel": ["AVD", "HDvox", "MHD"],
     "hazard": ["RFN", "RFP", "SIS", "STAR", "wDice"],
-    "similarity": ["MSI", "MSIPaired", "PairedDistance", "MSI3D"],
+    "similarity": ["MSI", "MSIPaired", "PairedDistance", "MeanBLD", "MSI3D"],
     "effort": ["APL_2mm", "RelativeAPL_2mm"],
 }
 

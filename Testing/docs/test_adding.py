@@ -44,6 +44,15 @@ def testMetric(copy):
     (pair,) = json.loads((copy / "parotid" / "metrics.json").read_text(encoding="utf-8"))["pairs"]
     measured = pair["measurements"]
     assert measured["OC"]["value"] == pytest.approx(max(measured["TPR"]["value"], measured["PPV"]["value"]))
+    # memberships count in part, also where no voxel has half of it
+    program = (
+        "import numpy, SimpleITK; from SegmentMetricsLib import compare; "
+        "f, g, h = (SimpleITK.GetImageFromArray(numpy.tile(v, (4, 4, 1))) for v in ((.8, .2), (.2, .8), (.3, .3))); "
+        "print(*(compare(f, other)['OC'].value for other in (g, h)))"
+    )
+    values = [float(value) for value in pages.processIn(copy)(f'python -c "{program}"').split()]
+    # of one pair of voxels: (0.2 + 0.2) / 1, and (0.3 + 0.2) / 0.6
+    assert values == pytest.approx([0.4, 0.5 / 0.6])
 
 
 def testConvention(copy):

@@ -84,6 +84,9 @@ def testMeasuresByHand():
         (overlap.intersectionOverUnion, Counts(0, 0, 0, "area"), "both structures enclose no area"),
         (overlap.sensitivity, Counts(0, 1, 0), "the reference encloses no voxel"),
         (overlap.precision, Counts(0, 0, 1), "the test encloses no voxel"),
+        (overlap.precision, Counts(0, 0, 0), "both structures enclose no voxel"),
+        # a formula of its own, whose denominator is 0 where nothing is empty
+        (lambda counts: overlap._ratio(1, counts.test - counts.reference, counts), Counts(1, 1, 1), "its formula is 0"),
     ],
 )
 def testUndefinedWithoutAny(function, counts, message):

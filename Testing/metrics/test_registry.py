@@ -11,8 +11,10 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.definitions import PARAMETERS, Empty
+from SegmentMetricsLib.comparison import asStructure
+from SegmentMetricsLib.definitions import BY_MEMBERSHIPS, PARAMETERS, Empty, ofMemberships
 from SegmentMetricsLib.explanations import ofMeasurement
+from SegmentMetricsLib.pair import Pair
 from SegmentMetricsLib.registry import REGISTRY, findDefinition
 from SegmentMetricsLib.settings import FAMILIES
 
@@ -178,3 +180,23 @@ def testBoundsThatLookTheSameAreOneNumber():
     measurement = replace(compared("boxes", "AB")["HD"], value=2.0, lower=1.99998, upper=2.00001)
     assert "Here: 2.0000 mm." in ofMeasurement(measurement)
     assert "Here: between 1.9000 and 2.0000 mm." in ofMeasurement(replace(measurement, lower=1.9))
+
+
+# all but volumes, which are those of surfaces and of whole voxels
+OF_MEMBERSHIPS = [d for d in REGISTRY if d.family in BY_MEMBERSHIPS and d.unit != "mm3"]
+
+
+@pytest.mark.parametrize("definition", OF_MEMBERSHIPS, ids=lambda definition: definition.key)
+def testMembershipsCountInPart(definition):
+    """No entry of the families that count memberships looks at whole voxels, unless a threshold asks for that."""
+    j, i = np.mgrid[:20, :20]
+    images = [shapes.imageOf(np.clip(1.3 - np.hypot(i - x, j - 9)[None] / r, 0, 1)) for x, r in ((9, 6), (11, 9))]
+    fuzzy, crisp = (
+        Pair(*(asStructure(image, "image", None, settings) for image in images), settings)
+        for settings in (Settings(), Settings(threshold=0.5))
+    )
+    for parameter in definition.parameters(Settings()):
+        weighted, whole = (definition.compute(pair, **parameter) for pair in (fuzzy, crisp))
+        assert weighted != pytest.approx(whole, abs=1e-6)
+    assert not fuzzy.wasComputed("crispCounts")
+    assert definition.emptiness is ofMemberships

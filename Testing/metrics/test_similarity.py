@@ -89,7 +89,7 @@ class TestHandComputed:
         assert list(result) == KEYS
         assert result["MSI"].value == pytest.approx(0.882497, abs=1e-6)
         assert result["MSIPaired"].value == pytest.approx(0.882497, abs=1e-6)
-        assert result["PairedDistance"].value == pytest.approx(5, abs=1e-9)
+        assert result["MeanBLD"].value == pytest.approx(5, abs=1e-9)
         assert result["MSI3D"].value == pytest.approx(0.882497, abs=1e-6)
 
     def testShiftedPixel(self):
@@ -102,7 +102,7 @@ class TestHandComputed:
         # in pixels the distance is 3: exp(-9 / 200)
         inPixels = measured(one, other, msiUnit="pixel")
         assert inPixels["MSI"].value == pytest.approx(0.955997, abs=1e-6)
-        assert inPixels["PairedDistance"].text() == "3.00 pixel"
+        assert inPixels["MeanBLD"].text() == "3.00 pixel"
 
     @pytest.mark.parametrize(("levels", "exponent"), [((1, 1), 1), ((1, 10), 100), ((10, 1), 1)])
     def testDiscs(self, levels, exponent):
@@ -111,6 +111,7 @@ class TestHandComputed:
         circles = [shapes.loops(r * np.stack([np.cos(angles), np.sin(angles)], axis=1)) for r in (10, 12)]
         result = measured(*circles, il=levels[0], ol=levels[1])
         assert result["MSI"].value == pytest.approx(math.exp(-4 * exponent / 200), rel=1e-3)
+        assert result["MeanBLD"].value == pytest.approx(2, abs=2e-3)
         assert result["PairedDistance"].value == pytest.approx(2, abs=2e-3)
         # the other way round the test lies inside
         other = measured(*circles[::-1], il=levels[1], ol=levels[0])
@@ -160,7 +161,7 @@ class TestHandComputed:
         assert [s.score for s in result.similarity.slices] == pytest.approx([1, large, small, 0])
         assert result["MSI"].value == pytest.approx((small + large) / 2)
         assert result["MSIPaired"].value == pytest.approx(large)
-        assert result["PairedDistance"].value == pytest.approx(2)
+        assert result["MeanBLD"].value == pytest.approx(2)
         assert result["MSI"].reason == "1 of 4 slices cannot be paired and count as 0"
         assert result["MSIPaired"].reason == "1 of 4 slices cannot be paired and are left out"
         (finding,) = (f for f in result.findings if "Similarity" in f)
@@ -168,7 +169,7 @@ class TestHandComputed:
 
 
 class TestPublished:
-    """Erratum: the authors' program gives points on the contour 0, looks from the reference, after the alignment."""
+    """Erratum: the authors' formula gives points on the contour 0, looks from the reference, after the alignment."""
 
     def testIdenticalAndMoved(self):
         reference, moved = stack([square((5, 5), (14, 14))]), stack([square((7, 5), (16, 14))])
@@ -191,7 +192,7 @@ class TestPublished:
         result = measured(reference, test, asPublished=True, il=il, ol=ol)
         expected = (12 * math.exp(-(ol**2) / 200) + 4 * math.exp(-2 * ol**2 / 200)) / 16
         assert result["MSI"].value == pytest.approx(expected, abs=1e-9)
-        assert result["PairedDistance"].text() == f"{(12 + 4 * math.sqrt(2)) / 16:.2f} pixel"
+        assert result["MeanBLD"].text() == f"{(12 + 4 * math.sqrt(2)) / 16:.2f} pixel"
         assert result.similarity.unit == "pixel"
         # the definition averages over the 24 points of the test: 20 at 1 mm, 4 at sqrt(2)
         chains = [Contour(np.array(points, float)) for points in (ring(2), ring(3))]
@@ -252,7 +253,7 @@ class TestPairing:
         reference = stack([square((2, 2), (6, 6)) | square((20, 2), (24, 6))])
         test = stack([square((20, 3), (24, 7)) | square((4, 2), (8, 6))])
         (only,) = measured(reference, test).similarity.slices
-        assert sorted(c.distance for c in only.contours) == pytest.approx([1, 2])
+        assert sorted(c.meanBLD for c in only.contours) == pytest.approx([1, 2])
         assert only.score == pytest.approx((math.exp(-1 / 200) + math.exp(-4 / 200)) / 2)
 
     @pytest.mark.parametrize(
@@ -288,7 +289,7 @@ class TestPairing:
         one, other = ([square((2, 2), (8, 8)), np.zeros((30, 30))] for _ in range(2))
         result = measured(stack(one), stack(other[::-1]))
         assert (result["MSI"].value, result["MSIPaired"].value) == (0, 0)
-        assert result["PairedDistance"].status == "infinite"
+        assert result["PairedDistance"].status == "infinite" == result["MeanBLD"].status
         assert result["PairedDistance"].reason == "in no slice can the contours be paired"
 
     def testHoles(self):
@@ -300,11 +301,11 @@ class TestPairing:
         outer = square((2, 2), (27, 27))
         reference = stack([outer & ~square((12, 12), (17, 17))] * 2)
         test = stack([outer & ~square((10, 10), (19, 19))] * 2)
-        plain, hard = (measured(reference, test, il=il, ol=1).similarity.slices[0].contours for il in (1, 5))
+        plain, hard = (measured(reference, test, il=il, ol=1).similarity.slices[0].contours for il in (1, 4.9))
         assert [c.hole for c in plain] == [False, True]
         assert plain[0].score == hard[0].score == 1
         assert hard[1].score < 0.7 < math.exp(-(2.9**2) / 200) < plain[1].score < math.exp(-4 / 200) + 1e-9
-        assert measured(reference, test, il=1, ol=5).similarity.slices[0].contours == plain
+        assert measured(reference, test, il=1, ol=4.9).similarity.slices[0].contours == plain
 
     def testPosition(self):
         """The center of the contour, in LPS mm, also of an oblique image."""

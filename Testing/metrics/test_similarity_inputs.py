@@ -153,7 +153,7 @@ class TestInputs:
         box, nothing = shapes.box((2, 2, 2), (6, 6, 6)), shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
         for pair, which in (((box, nothing), "test"), ((nothing, box), "reference")):
             result = measured(*pair, **settings)
-            assert [result[key].value for key in KEYS] == [0, 0, math.inf, 0]
+            assert [result[key].value for key in KEYS] == [0, 0, math.inf, math.inf, 0]
             assert {result[key].reason for key in KEYS} == {f"the {which} is empty"}
             assert result.similarity is None
         assert {m.status for m in measured(nothing, nothing, **settings).values()} == {"undefined"}

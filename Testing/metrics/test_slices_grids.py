@@ -42,7 +42,7 @@ def testPartOfAVoxel():
         assert row.addedPathLengths[0.2] == pytest.approx(sides + right + left, abs=0.005)
     assert found["APL_0.2mm"].value == pytest.approx(sum(row.addedPathLengths[0.2] for row in found.slices))
     # contours of one shape are paired as if they lay on each other, and measured where they are
-    assert found["PairedDistance"].value == pytest.approx(SHIFT)
+    assert found["MeanBLD"].value == pytest.approx(SHIFT)
     assert found["MSI"].value == pytest.approx(math.exp(-0.5 * (SHIFT / 10) ** 2))
     assert compare(BOX, moved(), settings(tolerances=(0.3,)))["APL_0.3mm"].value == 0
 
@@ -103,10 +103,10 @@ def testMeshesAreCutWhereTheyAre():
         assert row.only == "" and row.areaTest == pytest.approx(100) and row.dice == pytest.approx(0.97)
         # toward L the mesh has whole corners, beyond those that the reference cuts
         assert row.hausdorff == pytest.approx((0.5 + SHIFT) * math.sqrt(0.5))
-    assert len(found.slices) == 10 and found["PairedDistance"].value == pytest.approx(SHIFT, abs=0.05)
+    assert len(found.slices) == 10 and found["MeanBLD"].value == pytest.approx(SHIFT, abs=0.05)
     # as a reference it has no slices of its own: the index takes those of the test
     other = compare(mesh, BOX, Settings(families="similarity", ol=3))
-    assert other["PairedDistance"].value == pytest.approx(SHIFT, abs=0.05) and len(other.similarity.slices) == 10
+    assert other["MeanBLD"].value == pytest.approx(SHIFT, abs=0.05) and len(other.similarity.slices) == 10
     opened = compare(BOX, shapes.openBox(), settings())
     reason = "the surface of the test is not closed, so it has no inside"
     assert opened["APL_0.2mm"].reason == opened["MSI"].reason == reason
@@ -121,7 +121,7 @@ def testAMaskAndItsOwnMesh():
         reference, test = (shapes.imageOf(array, (1.5, 1, 2)) for array in arrays)
         mesh = toPolyData(structureFromImage(test, "test", None, 0.5).surface)
         voxels, cut = (compare(reference, given, settings(ol=3)) for given in (test, mesh))
-        for key in ("MSI", "MSIPaired", "PairedDistance", "APL_0.2mm"):
+        for key in ("MSI", "MSIPaired", "PairedDistance", "MeanBLD", "APL_0.2mm"):
             assert cut[key].value == pytest.approx(voxels[key].value, abs=1e-6)
         assert [s.flag for s in cut.similarity.slices] == [s.flag for s in voxels.similarity.slices]
         for one, other in zip(cut.slices, voxels.slices, strict=True):
@@ -155,10 +155,10 @@ def testContoursOfOnePlane():
     square = np.pad(np.ones((10, 10), np.uint8), 4)
     reference, test = shapes.imageOf(square), shapes.imageOf(square, origin=(SHIFT, 0))
     lines = shapes.loops([(3.5, 3.5), (13.5, 3.5), (13.5, 13.5), (3.5, 13.5)])
-    assert compare(reference, test, settings())["PairedDistance"].value == pytest.approx(SHIFT)
+    assert compare(reference, test, settings())["MeanBLD"].value == pytest.approx(SHIFT)
     for pair in ((test, lines), (lines, test)):
         found = compare(*pair, Settings(families="similarity", ol=2))
-        assert found["PairedDistance"].value == pytest.approx(SHIFT, abs=0.05)
+        assert found["MeanBLD"].value == pytest.approx(SHIFT, abs=0.05)
 
 
 def testOneLatticeIsNotCut(monkeypatch):

@@ -311,3 +311,20 @@ def testFindingsNameThePlaceInThePanel(session):
     session.apply()
     text = session.ui.findingsLabel.text
     assert "choose the common extent (Advanced &gt; Extent)" in text and "Python" not in text and "--" not in text
+
+
+def testMapOfBidirectionalLocalDistances(session):
+    """It is drawn when it is first chosen; a map that has them is only colored again."""
+    nodes = [segmentation(f"{n}", Box=shapes.box((6 + 3 * n, 5, 5), (15 + 3 * n, 11, 12))) for n in range(2)]
+    choose(session, *nodes, "Box")
+    session.apply()
+    (model,) = session.maps().values()
+    assert not model.GetPolyData().GetPointData().HasArray("BLD")
+    kinds = [session.ui.mapKindComboBox.itemText(n) for n in range(session.ui.mapKindComboBox.count)]
+    for kind, array in (("Bidirectional local distance", "BLD"), ("Distance", "Distance")):
+        session.ui.mapKindComboBox.currentIndex = kinds.index(kind)
+        session.settle(0.1)
+        (model,) = session.maps().values()
+        assert model.GetDisplayNode().GetActiveScalarName() == array
+        assert model.GetPolyData().GetPointData().GetArray("BLD").GetRange() == pytest.approx((3, 3))
+        assert session.ui.rangeLabel.enabled

@@ -9,7 +9,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 
-KEYS = ["MSI", "MSIPaired", "PairedDistance", "MSI3D"]
+KEYS = ["MSI", "MSIPaired", "PairedDistance", "MeanBLD", "MSI3D"]
 
 
 def measured(reference, test, **settings):

@@ -110,7 +110,7 @@ def testExchangingReferenceAndTest(pair, settings):
 
 @given(pairs(), some.settings(asPublished=False))
 def testNothingIsBetterThanTheSame(pair, settings):
-    """But for the similarity index as published: its authors' program gives single pixels and lines a score of 0."""
+    """But for the similarity index as published: its authors' formula gives single pixels and lines a score of 0."""
     reference, _, critical = pair
     same, other = compared((reference, reference, critical), settings), compared(pair, settings)
     for key, measurement in same.items():
