@@ -90,8 +90,9 @@ def readStructures(path: Path, threshold: float | None = None, title: str = "") 
     cannot be read, and without pydicom.
     """
     if not isDicom(path):
-        isCut = path.stat().st_size < MAGIC_END
-        raise InputError(DAMAGED if isCut else "its content is not that of a DICOM file.")
+        start = path.read_bytes()[:MAGIC_END] if path.stat().st_size < MAGIC_END else b""
+        # of a copy that was interrupted there is the preamble, which is no text
+        raise InputError(DAMAGED if b"\0" in start else "its content is not that of a DICOM file.")
     kind = kindOf(path)
     if kind is Kind.STRUCTURE_SET:
         from .structureset import readStructureSet

@@ -46,6 +46,22 @@ class Place:
     slabs: Slabs | None = None
 
 
+class Drawn:
+    """The contours of all regions of an image. regions: for each, LPS points (n, 3) in mm of its contours."""
+
+    def __init__(self, regions: Sequence[Sequence[np.ndarray]]):
+        self.regions = regions
+        self._heights: dict[bytes, list[np.ndarray]] = {}
+
+    def heightsAlong(self, normal: np.ndarray) -> list[np.ndarray]:
+        """Return the heights (n,) in mm of the contours of each region that run along planes with a normal (3,)."""
+        # the same for every region of the image
+        key = normal.tobytes()
+        if key not in self._heights:
+            self._heights[key] = [heightsOf(alongPlanes(loops, normal), normal) for loops in self.regions]
+        return self._heights[key]
+
+
 def placesFor(
     path: Path, images: Mapping[int, Sequence[Image]], loops: Mapping[int, Sequence[np.ndarray]]
 ) -> Callable[[int], Place]:
@@ -61,34 +77,32 @@ def placesFor(
         number: max(some, key=lambda image: contoursOn(slices[image], loops[number])) if len(some) > 1 else some[0]
         for number, some in images.items()
     }
-    together = {
-        image: {number: loops[number] for number, other in images.items() if other == image and loops[number]}
+    drawn = {
+        image: Drawn([loops[number] for number, other in images.items() if other == image and loops[number]])
         for image in slices
     }
+    everything = Drawn(list(filter(None, loops.values())))
     if not any(loops.values()) and not any(slices.values()):
         raise InputError("the structure set has no contours, and the image that it belongs to is not near it.")
 
     def placeFor(number: int) -> Place:
         image = images[number]
         if slices[image]:
-            return _placeOnImage(slices[image], image.instances, loops[number], list(together[image].values()))
-        return _placeOnPlanes(loops[number], list(together[image].values()) or list(filter(None, loops.values())))
+            return _placeOnImage(slices[image], image.instances, loops[number], drawn[image])
+        return _placeOnPlanes(loops[number], drawn[image] if drawn[image].regions else everything)
 
     return placeFor
 
 
-def _placeOnPlanes(loops: Sequence[np.ndarray], regions: Sequence[Sequence[np.ndarray]]) -> Place:
-    """Return where to fill contours, LPS points (n, 3) in mm each, without their image.
-
-    regions: the contours of every region of the image.
-    """
+def _placeOnPlanes(loops: Sequence[np.ndarray], drawn: Drawn) -> Place:
+    """Return where to fill contours, LPS points (n, 3) in mm each, without their image. drawn: all on the image."""
+    regions = drawn.regions
     remark = (
         "The image that the contours were drawn on is not near the file: they are filled on {}, with pixels of "
         f"{PIXEL:g} mm."
     )
     normal = normalOfLoops([loop for others in regions for loop in others])
-    heights = [heightsOf(alongPlanes(others, normal), normal) for others in regions]
-    planes = unevenPlanes(heightsOf(alongPlanes(loops, normal), normal), heights)
+    planes = unevenPlanes(heightsOf(alongPlanes(loops, normal), normal), drawn.heightsAlong(normal))
     if planes is None:
         grid = gridAroundLoops(loops, regions)
         return Place(grid, remark.format(f"planes {grid.spacing[2]:.4g} mm apart"))
@@ -107,19 +121,19 @@ def _placeOnImage(
     slices: Sequence[Slice],
     instances: Collection[str],
     loops: Sequence[np.ndarray],
-    regions: Sequence[Sequence[np.ndarray]],
+    drawn: Drawn,
 ) -> Place:
     """Return where to fill contours, LPS points (n, 3) in mm each, on the slices of their image.
 
     slices: that were found of the image. instances: SOP instance UIDs of all slices, as far as the structure set names
-    them; those that it names are the image, whatever else is in the series. regions: contours of every region.
+    them; those that it names are the image, whatever else is in the series. drawn: all contours on the image.
     """
     named = [one for one in slices if one.instance in instances]
     groups = groupsOf(named or slices)
     group = groupUnder(groups, loops)
     normal = group[0].normal
-    drawn = [heightsOf(alongPlanes(others, normal), normal) for others in regions]
-    contoured = np.concatenate([np.zeros(0), *drawn])
+    heights = drawn.heightsAlong(normal)
+    contoured = np.concatenate([np.zeros(0), *heights])
     stack = withoutRepeats(group)
     if named:
         others = [one for one in slices if one.instance not in instances and one.isLike(group[0])]
@@ -127,9 +141,9 @@ def _placeOnImage(
     # without any of the slices that it names, the image was copied under other numbers
     unseen = len(set(instances) - {one.instance for one in named}) if named else 0
     beyond = _slicesBeyond(stack, [one for other in groups if other is not group for one in other], loops)
-    distance = commonDistance(drawn)
+    distance = commonDistance(heights)
     if len(stack) == 1 and not len(beyond):
-        planes = unevenPlanes(heightsOf(alongPlanes(loops, normal), normal), drawn)
+        planes = unevenPlanes(heightsOf(alongPlanes(loops, normal), normal), heights)
         remark = "Only one slice of the image that the contours were drawn on is near the file: the others are thought"
         if planes is not None:
             place = _placeOnSlabs(stack, planes, contoured)

@@ -110,6 +110,14 @@ def testKindsThatHoldNothingOrAreNotRead(tmp_path):
         readStructures(path)
 
 
+def testACopyThatWasInterruptedIsDamaged(tmp_path):
+    path, _ = structureSet(tmp_path)
+    for size in (1, 100, 131):
+        (tmp_path / "cut.dcm").write_bytes(path.read_bytes()[:size])
+        with pytest.raises(InputError, match="damaged or incomplete"):
+            readStructures(tmp_path / "cut.dcm")
+
+
 # Segmentations that are whole and valid
 
 
