@@ -281,6 +281,17 @@ def testImagesApartInSpace():
     assert not found(compare(BOX, shapes.boxMesh((500, 0, 0), (510, 9, 9))), "apart in space")
 
 
+def testAnImageThatDoesNotHoldItsStructureIsNotItsPlace():
+    """As where only some slices of the image are known."""
+    whole = inputs.structureFromImage(BOX, "Box", None, None)
+    far = whole.mask.grid.resized((30, 0, 0), (35, 19, 19))
+    elsewhere = replace(whole, mask=whole.mask.on(far))
+    assert elsewhere.mask.grid.corners()[:, 0].min() > whole.box[1][0]
+    assert not found(compare(whole, elsewhere), "apart in space")
+    beside = whole.mask.grid.resized((-35, 0, 0), (-30, 19, 19))
+    assert not found(compare(replace(whole, mask=whole.mask.on(beside)), elsewhere), "apart in space")
+
+
 # Absence
 
 

@@ -375,3 +375,49 @@ def testOddStructuresOnTheCommandLine(withoutPictures, tmp_path, capsys):
     for arguments in ((odd, good, "--structure", "Needle"), (odd, other), (odd, good, "--pair", "Needle=Needle")):
         status, printed = compared(*arguments)
         assert status != 0 and leftOut in printed.err
+
+
+KNOWN = ["CLOSED_PLANAR", "closed_planar", "Closed Planar", "CLOSEDPLANAR"]
+UNKNOWN = ["INTERPOLATED_PLANAR", "CLOSED_NONPLANAR", "PLANAR"]
+OPEN = ["POINT", "OPEN_PLANAR", "OPEN_NONPLANAR", "open planar"]
+
+
+@pytest.mark.parametrize("kind", [*KNOWN, *UNKNOWN, *OPEN])
+def testTypesOfContours(tmp_path, kind):
+    """What is not known to be open is filled, and only what is open is called that."""
+    rod = cylinder(np.arange(6, 54, 3.0))
+    found = written(tmp_path, {"All": rod, "Rod": rod}, kinds={("Rod", number): kind for number in range(0, 16, 2)})
+    isOpen = kind in OPEN
+    assert found["Rod"].mask.count == found["All"].mask.count / (2 if isOpen else 1)
+    notes = " ".join(found["Rod"].source[NOTES])
+    assert ("8 of its contours are open lines or points and were left out" in notes) == isOpen
+    said = f"8 of its contours are of the type {kind}, which DICOM does not know, and were filled like closed ones"
+    assert (said in notes) == (kind in UNKNOWN)
+    assert bool(notes) == (kind not in KNOWN)
+
+
+def testAContourWithoutAType(tmp_path):
+    import pydicom
+
+    written(tmp_path, {"Rod": cylinder(np.arange(6, 54, 3.0))})
+    content = pydicom.dcmread(tmp_path / "set.dcm")
+    first, second, *_ = content.ROIContourSequence[0].ContourSequence
+    del first.ContourGeometricType
+    second.ContourGeometricType = ""
+    content.save_as(tmp_path / "set.dcm")
+    (rod,) = readStructures(tmp_path / "set.dcm")
+    assert rod.source[NOTES] == () and len(rod.mask.voxels) == 16
+
+
+def testContoursOfTooFewPointsAreNotCalledOpen(tmp_path):
+    rod = cylinder(np.arange(6, 54, 3.0))
+    found = written(tmp_path, {"Rod": [*rod, rod[0][:2], np.zeros((0, 3))], "Spot": [*rod, rod[0][:1]]})
+    assert found["Rod"].source[NOTES] == ("2 of its contours have fewer than three points and were left out",)
+    assert found["Spot"].source[NOTES] == ("1 of its contours has fewer than three points and was left out",)
+    assert found["Rod"].mask.count == found["Spot"].mask.count
+
+
+def testAContourOfAnUnknownTypeThatIsNotFlat(tmp_path):
+    """It cannot be filled: its structure is left out by name."""
+    found = written(tmp_path, {"Rod": cylinder([6.0, 9.0]), "Needle": [tilted()]}, kinds={("Needle", 0): "HELIX"})
+    assert list(found) == ["Rod"] and any(note.startswith(LEFT_OUT) for note in found["Rod"].source[NOTES])
