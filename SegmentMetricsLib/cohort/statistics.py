@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from .. import naming
+from ..errors import requireKind
 from ..measurements import ROUNDING, Measurement
 from ..registry import REGISTRY, findDefinition
 from .missing import REFERENCE, TEST, Roster
@@ -102,7 +103,7 @@ class Cohort:
     roster: the structures of all cases that will be added; None collects them from the outcomes as they are added.
     """
 
-    def __init__(self, outcomes: Iterable[Mapping] = (), roster: Roster | None = None) -> None:
+    def __init__(self, outcomes: Iterable[Mapping] = (), *, roster: Roster | None = None) -> None:
         self.values: dict[tuple[str, str, str], dict[str, Value]] = {}
         self.units: dict[str, str] = {}
         self._names: dict[tuple, str] = {}
@@ -207,9 +208,18 @@ def _treated(given: Value, treatment: str, unit: str, largest: float) -> float |
     return math.copysign(largest, given.value) if math.isfinite(largest) else None
 
 
+def _checked(cohort: object, options: object) -> Options:
+    """Return the given options, or the usual ones for None. Raises InputError for arguments of another kind."""
+    requireKind(cohort, Cohort, "The cohort", "a Cohort, such as Cohort(outcomes)")
+    if options is None:
+        return Options()
+    requireKind(options, Options, "The options", "Options")
+    return options
+
+
 def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
-    """Return one summary per structure, method and measurement."""
-    options = options or Options()
+    """Return one summary per structure, method and measurement. Raises InputError for other arguments."""
+    options = _checked(cohort, options)
     given, used = cohort.given(options), cohort.used(options)
     result = []
     for structure in cohort.structures:
@@ -233,7 +243,7 @@ def _summary(name: tuple[str, str, str], unit: str, given: list[float], used: li
         return Summary(*name, unit, *counts, *[None] * 10)
     values = np.array(used)
     q1, median, q3 = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
-    low, high = meanInterval(values, options.resamples, options.seed)
+    low, high = meanInterval(values, resamples=options.resamples, seed=options.seed)
     return Summary(
         *name,
         unit,
@@ -251,7 +261,9 @@ def _summary(name: tuple[str, str, str], unit: str, given: list[float], used: li
     )
 
 
-def meanInterval(values: np.ndarray, resamples: int = RESAMPLES, seed: int = SEED) -> tuple[float | None, float | None]:
+def meanInterval(
+    values: np.ndarray, *, resamples: int = RESAMPLES, seed: int = SEED
+) -> tuple[float | None, float | None]:
     """Return the 95 % bootstrap interval of the mean of values (n,), (None, None) for fewer than two.
 
     It is a percentile interval (Efron 1979, doi:10.1214/aos/1176344552). The same values always give the same interval.
@@ -278,9 +290,9 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
     """Return the paired tests between all methods, for every structure and measurement; [] for a single method.
 
     Cases are paired by name; those without a value of either method are left out. The correction is for all tests of
-    the same measurement, over structures and pairs of methods.
+    the same measurement, over structures and pairs of methods. Raises InputError for other arguments.
     """
-    options = options or Options()
+    options = _checked(cohort, options)
     used = cohort.used(options)
     result = []
     for key in cohort.keys:

@@ -104,7 +104,9 @@ def run(options: argparse.Namespace) -> int:
     from ..structures import REFERENCE_AND_TEST
     from ..texts import commaSeparated
 
-    summaryOptions = Options(options.infinite, options.resamples, options.seed, options.missing)
+    summaryOptions = Options(
+        treatment=options.infinite, resamples=options.resamples, seed=options.seed, missing=options.missing
+    )
     pairs, labelNames = pairsFrom(options), labelNamesFrom(options.label_names)
     cases = readList(options.cases)
     tasks = tasksOf(cases, settings, protocolFrom(options), pairs, labelNames)

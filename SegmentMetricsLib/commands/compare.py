@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
     sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
     settings = withLabelsNamed(settings, *sets, labelNames)
     choices = readableChoices(choices, *sets, labelNames)
-    pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
+    pairing = pairStructures(*sets, names=options.structure, choices=choices, labelNames=labelNames)
     if not pairing.pairs:
         raise InputError(" ".join(whyNothingIsPaired(pairing, sets, paths, bool(options.structure))))
     criticals = criticalsOf(sets[0], settings)
@@ -127,4 +127,6 @@ def newReport(options: argparse.Namespace, settings: Settings):
     titles = tellingApart([options.reference, options.test])
     origins = (titles[options.reference], titles[options.test])
     title = f"{origins[1]} compared with {origins[0]}"
-    return Report(title, settings, options.report_conventions, options.report_patient, origins)
+    return Report(
+        title, settings, withConventions=options.report_conventions, patient=options.report_patient, origins=origins
+    )

@@ -28,7 +28,7 @@ Box = tuple[slice, slice, slice]
 NOWHERE: Box = (slice(0, 0), slice(0, 0), slice(0, 0))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mask:
     """The voxels of one structure, cropped to its bounding box.
 
@@ -39,6 +39,9 @@ class Mask:
     voxels: np.ndarray
     offset: tuple[int, int, int]
     grid: Grid
+
+    def __repr__(self) -> str:
+        return f"<Mask of {self.count} voxels on {self.grid!r}>"
 
     @staticmethod
     def empty(grid: Grid) -> Mask:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .. import naming
+from ..errors import requireKind
 from ..measurements import Measurement
 from . import wording
 from .protocol import Protocol, Rule
@@ -175,6 +176,7 @@ def judgeCase(
     protocol: Protocol,
     measured: Sequence[tuple[tuple[str, str], Mapping[str, Mapping[str, Measurement]]]],
     unmatched: Mapping[str, Sequence[str]],
+    *,
     isWhole: bool = True,
     failures: Mapping[str, str] | None = None,
 ) -> Judgment:
@@ -186,6 +188,7 @@ def judgeCase(
     whether these are all structures, so that others do not exist. failures: reasons, by name or pairTitle(), for
     structures and pairs that could not be compared.
     """
+    requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
     failures = failures or {}
     subjects = [_Subject(naming.pairTitle(names), names, byConvention) for names, byConvention in measured]
     subjects += [_Subject(title, _namesIn(title), {}, reason) for title, reason in failures.items()]
