@@ -6,15 +6,16 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import inputs, measurements, multilabel, summary
+from . import inputs, measurements, multilabel, summary, tables
 from .distances.surfacedistances import SurfaceDistances
-from .errors import InputError, Undefined, requireKind
+from .errors import InputError, Undefined, asPath, requireKind
 from .findings import search
 from .findings.kinds import Finding, Kind
 from .inputs import UNPLACED, Placing
@@ -30,7 +31,7 @@ from .quantities.similarity import inSlices
 from .quantities.slices import profileOf
 from .records import Record
 from .settings import Settings, asSettings
-from .structures import SEGMENTATION, WITHOUT_LABEL, Structure, asName, dimensionOf
+from .structures import SEGMENTATION, WITHOUT_LABEL, WITHOUT_LABELS, Structure, asName, dimensionOf
 
 if TYPE_CHECKING:
     from .conventions.evaluation import Reported
@@ -77,6 +78,10 @@ class Comparison(Mapping):
     def __repr__(self) -> str:
         shown = ", ".join(f"{key} {measurement.text()}" for key, measurement in self.items())
         return f"<Comparison of {self.test.name} with {self.reference.name}: {shown}>"
+
+    def _repr_html_(self) -> str:
+        """Return the comparison as notebooks show it."""
+        return tables.pairHtml(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measurements)
@@ -134,6 +139,34 @@ class Comparison(Mapping):
             similarity=self.similarity,
         )
 
+    def picture(self, path: str | os.PathLike, *, size: tuple[int, int] = (1200, 700), kind: str = "signed") -> Path:
+        """Draw both surfaces colored by their distance, side by side, write them as PNG and return the path.
+
+        size: width and height in pixels, at least 640 x 400. kind: of the map, as for mrml.showDistanceMap. It needs
+        Slicer or the package slicer-core. Raises InputError if both are missing or there are no distances, RuntimeError
+        on a machine that cannot draw, and OSError if the file cannot be written.
+        """
+        from .mrml import headless, pictures
+
+        path, problem = asPath(path), headless.whyUnavailable()
+        if problem:
+            raise InputError(f"The picture is drawn by Slicer's 3D view, but {problem}")
+        with pictures.Easel() as easel:
+            return pictures.Overlay(self, size=size, kind=kind).write(path, easel)
+
+    def toFrame(self):
+        """Return the measurements as a pandas DataFrame, one row per key, whose columns are those of a Measurement.
+
+        Raises InputError if pandas is not installed; nothing else of the library needs it.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise InputError("A frame needs pandas, which is not installed.") from error
+        told = ("title", "value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper")
+        rows = {key: {name: getattr(measurement, name) for name in told} for key, measurement in self.items()}
+        return pandas.DataFrame.from_dict(rows, orient="index", columns=told).rename_axis("key")
+
     def toDictionary(self) -> dict:
         """Return the comparison as plain values, as in metrics.json; values that are not finite are null."""
         return self.record().toDictionary()
@@ -185,13 +218,17 @@ def compare(
         settings,
         asCriticals(criticals, settings, placing),
     )
-    lacking = [structure.source[WITHOUT_LABEL] for structure in pair.given if WITHOUT_LABEL in structure.source]
-    if label is not None and len(lacking) == 2:
-        raise InputError(
-            f"Neither the reference nor the test has the label {label}: the reference has {inputs.listed(lacking[0])}, "
-            f"the test {inputs.listed(lacking[1])}."
-        )
+    if label is not None:
+        requireEither(pair.given, label)
     return compared(pair)
+
+
+def requireEither(structures: Iterable[Structure], label: int) -> None:
+    """Raise InputError when neither the reference nor the test has a label, and other labels could be meant."""
+    others = [s.source.get(WITHOUT_LABEL, () if WITHOUT_LABELS in s.source else None) for s in structures]
+    if None not in others and any(others):
+        reference, test = map(inputs.listed, others)
+        raise InputError(f"Neither side has the label {label}: the reference has {reference}, the test {test}.")
 
 
 def compared(pair: Pair) -> Comparison:

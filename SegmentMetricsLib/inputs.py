@@ -140,9 +140,10 @@ def structureFromImage(
     threshold = HALF if threshold is None else threshold
     if label is not None:
         mask, others = labelMask(image, label, threshold)
-        # the note distinguishes a mistyped label from a structure that was not drawn
-        note = f"Label {label} does not occur in the {name}, which has {listed(others)}."
-        return Structure(name, mask, source={WITHOUT_LABEL: others, NOTES: (note,)} if others else {})
+        source = {WITHOUT_LABEL: others} if mask.isEmpty else {}
+        if others:  # the note distinguishes a mistyped label from a structure that was not drawn
+            source[NOTES] = (f"Label {label} does not occur in the {name}, which has {listed(others)}.",)
+        return Structure(name, mask, source=source)
     found = labelMasks(image, threshold)
     if len(found) > 1:
         advice = "say which one to compare (label=...)" if canChoose else f"give one alone, as in image == {min(found)}"
@@ -153,7 +154,7 @@ def structureFromImage(
 def listed(labels: Collection[int | str]) -> str:
     """Return the first labels of an image, in words."""
     shown = ", ".join(map(str, list(labels)[:10])) + (", ..." if len(labels) > 10 else "")
-    return f"labels ({shown})" if len(labels) > 1 else f"label {shown}"
+    return f"labels ({shown})" if len(labels) > 1 else f"label {shown}" if labels else "no label"
 
 
 def structureFromMemberships(name: str, memberships: masks.Mask, threshold: float | None, **common) -> Structure:

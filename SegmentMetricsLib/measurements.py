@@ -70,8 +70,8 @@ class Measurement:
     def __repr__(self) -> str:
         """Return the fields that tell something about this number; texts that all numbers of its kind share are not."""
         names = ("key", "value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper")
-        told = {name: getattr(self, name) for name in names}
-        return f"Measurement({', '.join(f'{name}={value!r}' for name, value in told.items() if value not in (None, ''))})"
+        told = ((name, getattr(self, name)) for name in names)
+        return f"Measurement({', '.join(f'{name}={value!r}' for name, value in told if value not in (None, ''))})"
 
     def __float__(self) -> float:
         return float(self.value)

@@ -75,6 +75,12 @@ class MultiLabel(Mapping):
     def __str__(self) -> str:
         return ", ".join(map(str, self.values()))
 
+    def _repr_html_(self) -> str:
+        """Return the overlap as notebooks show it."""
+        from .tables import multiLabelHtml
+
+        return multiLabelHtml(self)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.measurements)
 

@@ -211,10 +211,9 @@ class Settings:
 
     def __repr__(self) -> str:
         """Return the settings that differ from the defaults, as they can be given."""
-        changes = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if getattr(self, f.name) != f.default}
-        if self.accuracy == DEFAULT_ACCURACY:
-            changes.pop("accuracy", None)
-        return f"Settings({', '.join(f'{name}={value!r}' for name, value in changes.items())})"
+        usual = Settings()
+        given = ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
+        return f"Settings({', '.join(f'{name}={value!r}' for name, value in given if value != getattr(usual, name))})"
 
     @staticmethod
     def preset(name: str, **changes) -> Settings:

@@ -17,6 +17,7 @@ from ..protocol.measuring import compareMatch
 from ..protocol.protocol import Protocol
 from ..settings import Settings, asSettings
 from ..structures import Match, Pairing, Structure, nameMeant
+from ..tables import overviewHtml
 from ..texts import commaSeparated, counted
 from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
@@ -101,6 +102,10 @@ class Comparisons(list):
 
     def __repr__(self) -> str:
         return "\n".join([super().__repr__(), *self.remarks])
+
+    def _repr_html_(self) -> str:
+        """Return the comparisons as notebooks show them."""
+        return overviewHtml(((pairTitle((c.reference.name, c.test.name)), c.measurements) for c in self), self.remarks)
 
 
 def atOnce(work: Callable[[], Comparison]) -> Comparison:
