@@ -21,13 +21,13 @@ def asNode(given, className: str, what: str):
     return given
 
 
-def requireComparison(given, hint: str = "") -> None:
+def requireComparison(given, hint: str = "choose one, as in comparisons[0]") -> None:
     """Raise InputError for anything but the result of a comparison. hint: on what to do with several of them."""
+    if isinstance(given, (list, tuple)) and any(hasattr(one, "measurements") for one in given):
+        raise InputError(f"One comparison is needed here, not several: {hint}.")
     if not hasattr(given, "measurements"):
-        isMany = isinstance(given, (list, tuple)) and any(hasattr(one, "measurements") for one in given)
-        what = "one comparison" if isMany else "a comparison"
-        more = hint or "choose one, as in comparisons[0]"
-        raise InputError(f"This shows {what}, not {type(given).__name__}{f': {more}' if isMany else ''}.")
+        kind = given.GetClassName() if hasattr(given, "GetClassName") else type(given).__name__
+        raise InputError(f"A comparison is needed here, not {kind}.")
 
 
 def _requireClass(given, className: str, what: str) -> None:

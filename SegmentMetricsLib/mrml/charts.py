@@ -23,7 +23,7 @@ from ..registry.signed import SIDES
 from ..tables import shortened
 from ..texts import shortest
 from . import folders
-from .arguments import asScene, requireComparison
+from .arguments import asNode, asScene, requireComparison
 from .navigation import PLACE_COLUMNS
 from .nodenames import nameResult
 from .outputs import fillTable, pairName, requireDistances, shownTolerance
@@ -189,7 +189,7 @@ class _Chart:
         found = folders.findResults(comparison, scene)
         # "histogram", "histogram bars", ...
         self.before = {key: node for key, node in found.items() if key == role or key.startswith(f"{role} ")}
-        if chartNode is not None:
+        if asNode(chartNode, "vtkMRMLPlotChartNode", "chart") is not None:
             self.before[role] = chartNode
         self.nodes: dict = {}
         self.seriesNodes: list = []

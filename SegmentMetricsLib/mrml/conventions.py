@@ -83,6 +83,9 @@ def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
     They are a mapping convention -> key -> Reported, as returned by comparison.conventions(). Raises ValueError if the
     node has none or they cannot be read, for example because another version of SegmentMetrics wrote them.
     """
+    if not hasattr(tableNode, "GetAttribute"):
+        kind = type(tableNode).__name__
+        raise InputError(f"What other tools would report is kept in a table node, not in {kind}.")
     text = tableNode.GetAttribute(CONVENTIONS_ATTRIBUTE) or ""
     try:
         kept = json.loads(text)

@@ -142,7 +142,8 @@ def removeResults(comparison, *, scene=None) -> None:
     """Remove all results of a pair from the scene: its folder, the nodes in it and their color nodes."""
     from .arguments import asScene, requireComparison
 
-    requireComparison(comparison)
+    if not (comparison is None or hasattr(comparison, "reference")):  # None or a stand-in for results of all pairs
+        requireComparison(comparison)
     scene = asScene(scene)
     nodes = _results(comparison, scene)
     folders = {resultFolder(node) for node in nodes} - {0}
