@@ -195,7 +195,7 @@ def compare(
     images of memberships have no labels. name: the structure to compare in files that hold several, in any spelling;
     label is for images then. criticals: critical structures for the hazard family by name, of the same kinds as
     reference and test; in a file that holds several, the one of that name. Only those named in the settings are used,
-    or all if the settings name none.
+    in any spelling, or all if the settings name none.
     spacing, origin, direction: of arrays. An array is indexed [k, j, i], like those of SimpleITK.GetArrayFromImage, and
     these three are in the order i, j, k, like those that the image's GetSpacing, GetOrigin and GetDirection return.
     spacing: of the voxels in mm, one number if it is the same along all axes; required for arrays. origin: LPS position

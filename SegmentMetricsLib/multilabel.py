@@ -227,8 +227,7 @@ def combined(shares: Sequence[Share], settings: Settings) -> MultiLabel:
 
 def _labelMeant(given: str, names: Sequence[str]) -> str:
     """Return the name of the label that a name in any spelling means. Raises InputError unless there is one."""
-    spelled = naming.parse(given).spelled
-    alike = [given] if given in names else [name for name in names if naming.parse(name).spelled == spelled]
+    alike = naming.meant(given, names)
     if len(alike) == 1:
         return alike[0]
     known = f"there are {commaSeparated(alike or names)}.{'' if alike else didYouMean(given, names)}"

@@ -50,7 +50,7 @@ class Mask:
 
     @staticmethod
     def fromArray(
-        array: np.ndarray, grid: Grid, start=(0, 0, 0), isOwn: bool = False, slices: np.ndarray | None = None
+        array: np.ndarray, grid: Grid, start=(0, 0, 0), *, isOwn: bool = False, slices: np.ndarray | None = None
     ) -> Mask:
         """Return the mask of the nonzero voxels of an array [k, j, i] whose first voxel is `start` (i, j, k).
 

@@ -162,7 +162,8 @@ def criticalStructures(referenceNode, settings: Settings) -> dict[str, Structure
     if "hazard" not in settings.families:
         return {}
     reader = SegmentReader(referenceNode)
-    return {name: reader.structure(name, settings.surface, by="name") for name, _ in settings.critical}
+    found = [reader.structure(name, settings.surface, by="name") for name, _ in settings.critical]
+    return {structure.name: structure for structure in found}
 
 
 def compareSegmentations(

@@ -63,13 +63,13 @@ def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
         way = "give them different names" if by == "name" else "use the segment ID"
         raise InputError(f"{node} has {len(found)} segments named {segment!r}; {way}.")
     names = {identifier: nameOf(segmentation, identifier) for identifier in identifiers}
-    spelled = naming.parse(segment).spelled
-    alike = [i for i, name in names.items() if by != "ID" and naming.parse(name).spelled == spelled]
+    meant = naming.meant(segment, names.values()) if by != "ID" else []
+    alike = [identifier for identifier, name in names.items() if name in meant]
     if len(alike) == 1:
         return alike[0]
     if alike:
-        meant = commaSeparated(names[identifier] for identifier in alike)
-        raise InputError(f"{node} has {len(alike)} segments that {segment!r} could mean: {meant}; use the exact name.")
+        which = commaSeparated(names[identifier] for identifier in alike)
+        raise InputError(f"{node} has {len(alike)} segments that {segment!r} could mean: {which}; use the exact name.")
     known = identifiers if by == "ID" else names.values()
     raise InputError(f"{node} has no segment {segment!r}; it has {commaSeparated(known)}.{didYouMean(segment, known)}")
 

@@ -63,7 +63,7 @@ class Verdict:
         }
 
 
-def judge(structure: str, rule: Rule, measurement: Measurement | None, reason: str = "") -> Verdict:
+def judge(structure: str, rule: Rule, measurement: Measurement | None, *, reason: str = "") -> Verdict:
     """Return the verdict of a rule on one measurement. reason: why there is none, if it is None.
 
     An empty structure never passes: if its number keeps the limit, the rule is not evaluable, as for a structure that
@@ -169,7 +169,7 @@ class _Subject(NamedTuple):
         """Return the verdict of a rule on the subject; rules without a convention use the first one."""
         convention = rule.convention or next(iter(self.byConvention), "")
         measurement = self.byConvention.get(convention, {}).get(rule.measurement)
-        return judge(self.title, rule, measurement, self.reason)
+        return judge(self.title, rule, measurement, reason=self.reason)
 
 
 def judgeCase(
@@ -225,7 +225,7 @@ def _absent(protocol: Protocol, known: Collection[str]) -> Iterator[Verdict]:
     """Yield the verdicts of rules for structures that neither side has. known: the names of all structures."""
     for rule in protocol.rules:
         if not any(rule.fits(name) for name in known):
-            yield judge(rule.structure, rule, None, f"there is no structure {rule.structure}")
+            yield judge(rule.structure, rule, None, reason=f"there is no structure {rule.structure}")
 
 
 def _namesIn(title: str) -> tuple[str, ...]:

@@ -343,6 +343,25 @@ def testWeightsOfLabelsInAnySpelling():
         compareLabels(*sides, weights={"Parotis_L": 2})
 
 
+def testCriticalStructuresInAnySpelling():
+    criticals = {"SpinalCord": imageOf(LABELS == 7), "Cord": imageOf(LABELS == 7)}
+    pair = imageOf(LABELS == 1), imageOf(MOVED == 1)
+    hazard = Settings(families=("hazard",), critical={"spinal cord": 0.5})
+    byName = Settings(families=("hazard",), critical={"SpinalCord": 0.5})
+    assert compare(*pair, hazard, criticals=criticals).numbers == compare(*pair, byName, criticals=criticals).numbers
+    for critical, message in (
+        (("Spinalkord",), r"no critical structure 'Spinalkord'; .* Did you mean SpinalCord\?"),
+        (("SpinalCord", "spinal cord"), "SpinalCord is named twice, the second time as 'spinal cord'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            compare(*pair, Settings(families=("hazard",), critical=critical), criticals=criticals)
+    twice = {"Spinal Cord": pair[0], "spinal_cord": pair[1]}
+    with pytest.raises(
+        InputError, match="more than one critical structure 'SpinalCord'; there are Spinal Cord, spinal_cord"
+    ):
+        compare(*pair, byName, criticals=twice)
+
+
 # Numbers, formats, tables.
 
 
