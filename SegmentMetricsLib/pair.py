@@ -361,10 +361,8 @@ def _chosenCriticals(criticals: Mapping[str, Structure], settings: Settings) -> 
         meant = naming.meant(given, criticals)
         if len(meant) != 1:
             there = f"there are {commaSeparated(meant or criticals)}" if criticals else "none is given"
-            hint = "" if meant else didYouMean(given, criticals)
-            raise InputError(
-                f"There is {'more than one' if meant else 'no'} critical structure {given!r}; {there}.{hint}"
-            )
+            number, hint = ("more than one", "") if meant else ("no", didYouMean(given, criticals))
+            raise InputError(f"There is {number} critical structure {given!r}; {there}.{hint}")
         if meant[0] in weights:
             raise InputError(f"The critical structure {meant[0]} is named twice, the second time as {given!r}.")
         weights[meant[0]] = weight
