@@ -49,7 +49,10 @@ def _labeled(path: Path, label: int, structures: list[Structure]) -> list[Struct
     found = [structure for structure in structures if structure.name in meant]
     isLabelMap = suffixOf(path) in IMAGE_SUFFIXES and not any("segmentID" in one.source for one in structures)
     if found or not isLabelMap:
-        requireKnown(meant, structures)
+        try:
+            requireKnown(meant, structures)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
         return found
     others = tuple(_numberOf(structure) or structure.name for structure in structures)
     note = f"Label {label} does not occur in {path.name}, which has {listed(others)}."

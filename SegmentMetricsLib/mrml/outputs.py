@@ -211,6 +211,8 @@ def _lpsPoints(polyData: vtkPolyData) -> np.ndarray:
 
 def requireDistances(comparison, what: str = "distance map") -> None:
     """Raise ValueError with the reason if a comparison has no distances. what: the display that needs them."""
+    if not hasattr(comparison, "distances"):
+        raise InputError(f"There is no {what} of a record: it holds the numbers of a comparison, and no surfaces.")
     empty = [f"the {which}" for which in REFERENCE_AND_TEST if getattr(comparison, which).isEmpty]
     if empty:
         verb = "are" if len(empty) > 1 else "is"
@@ -249,7 +251,7 @@ def shownTolerance(comparison) -> float:
 
 def requireHazard(comparison) -> None:
     """Raise ValueError if a comparison has no hazard to show."""
-    if comparison.hazard is None:
+    if getattr(comparison, "hazard", None) is None:
         raise InputError(
             "There is no hazard to show: measure the family hazard with critical structures that are not empty."
         )

@@ -176,7 +176,7 @@ def testALabelThatOneFileLacks(files, tmp_path):
         ({}, r"set\.seg\.nrrd: there are 2 structures \(Parotid_L, SpinalCord\): say which one \(name=\.\.\.\)"),
         ({"name": "Parotid_LL"}, r"no structure named 'Parotid_LL'; .* Did you mean Parotid_L\?"),
         ({"name": 2.5}, "by its name or the number of its label, not by 2.5"),
-        ({"label": 9}, "no structure named '9'; there are Parotid_L, SpinalCord"),
+        ({"label": 9}, r"set\.seg\.nrrd: There is no structure named '9'; there are Parotid_L, SpinalCord"),
         ({"name": ["Parotid_L"]}, "by its name or the number of its label"),
     ],
     ids=str,
