@@ -142,7 +142,7 @@ def removeResults(comparison, *, scene=None) -> None:
     """Remove all results of a pair from the scene: its folder, the nodes in it and their color nodes."""
     from .arguments import asScene, requireComparison
 
-    if not (comparison is None or hasattr(comparison, "reference")):  # None or a stand-in for results of all pairs
+    if comparison is not None:  # which stands for all pairs
         requireComparison(comparison)
     scene = asScene(scene)
     nodes = _results(comparison, scene)
