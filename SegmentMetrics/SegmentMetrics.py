@@ -202,7 +202,7 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
         return mrml.compareSegmentations(*arguments, **options)
 
-    def measure(self, parameters, work, isPartWanted=True):
+    def measure(self, parameters, work, *, isPartWanted=True):
         """Run the comparison that the parameter node describes and return its Outcome, stored in a table node.
 
         work: a LongWork. isPartWanted: whether to keep what is finished if the work is stopped; raises Cancelled if
@@ -227,7 +227,7 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
                 measured.append(measuredFor(comparison, protocol))
             return comparison
 
-        comparisons = self.compareChosen(p, settings, work, inFull)
+        comparisons = self.compareChosen(p, settings, work, inFull=inFull)
         if comparisons.wasStopped and not (isPartWanted and work.isWanted()):
             raise Cancelled
         judgment = self.judge(p, comparisons, measured)
@@ -235,7 +235,7 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
             return outcomes.keepAll(comparisons, p.reference, p.test, settings, judgment=judgment, choices=choicesOf(p))
         return outcomes.keepPair(comparisons[0], judgment=judgment)
 
-    def compareChosen(self, parameters, settings, work, inFull=lambda compare: compare()) -> list:
+    def compareChosen(self, parameters, settings, work, *, inFull=lambda compare: compare()) -> list:
         """Compare the segments chosen in the parameter node and return Comparisons.
 
         work: a LongWork. inFull: called in its thread with a function that compares two segments; returns the result.
@@ -273,14 +273,14 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         isWhole = parameters.mode == Mode.allStructures
         # the last one may have been finished when the work was stopped
         ofEach = measured[: len(comparisons)]
-        return judgeCase(protocol, ofEach, comparisons.unmatched, isWhole, comparisons.failures)
+        return judgeCase(protocol, ofEach, comparisons.unmatched, isWhole=isWhole, failures=comparisons.failures)
 
     @staticmethod
     def loadSample() -> list:
         """Load the two observers' contours that come with the extension, and return their segmentation nodes."""
         from SegmentMetricsLib.mrml.sample import loadSample
 
-        return loadSample(slicer.mrmlScene)
+        return loadSample(scene=slicer.mrmlScene)
 
 
 class SegmentMetricsTest(ScriptedLoadableModuleTest):

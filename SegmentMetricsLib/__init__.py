@@ -5,9 +5,10 @@
     settings = SegmentMetricsLib.Settings(tolerances=(2.0,), percentiles=(95,))
     comparison = SegmentMetricsLib.compare(referenceImage, testImage, settings)
     comparison["HD95"].value, comparison["HD95"].unit, comparison["HD95"].status
+    f"{comparison['HD95']:.2f}"
 
-References and tests are SimpleITK images, vtkPolyData in LPS millimeters, or Structures. In Slicer, or with
-slicer-core:
+References and tests are SimpleITK images, numpy arrays, vtkPolyData in LPS millimeters, Structures, or paths of files.
+Everything after the inputs and the settings is given by keyword. In Slicer, or with slicer-core:
 
     from SegmentMetricsLib import mrml
 
@@ -19,8 +20,21 @@ slicer-core:
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
 
 from .version import __version__
+
+if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
+    from .comparison import Comparison, compare
+    from .files.reading import readStructures
+    from .geometry.grids import Grid
+    from .geometry.masks import Mask
+    from .geometry.surfaces import Surface
+    from .measurements import Measurement
+    from .multilabel import compareLabels
+    from .settings import Settings
+    from .stress import StressTest, stressTest
+    from .structures import Structure
 
 __all__ = [
     "Comparison",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -78,6 +79,21 @@ class Undefined(ValueError):
     def __init__(self, reason: str, cause: Cause | None = None):
         super().__init__(reason)
         self.cause = cause
+
+
+def requireKind(given: object, kinds: type | tuple[type, ...], what: str, needed: str) -> None:
+    """Raise InputError when an argument is of none of the kinds.
+
+    what: the argument, and needed: what it must be, both in words for the message.
+    """
+    if not isinstance(given, kinds):
+        raise InputError(f"{what} must be {needed}, not {type(given).__name__}.")
+
+
+def asPath(given: object, what: str = "The path") -> Path:
+    """Return the path of a file or folder. Raises InputError for anything but a text or a Path."""
+    requireKind(given, (str, os.PathLike), what, "a text or a Path")
+    return Path(given)
 
 
 def requireText(path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import SimpleITK
@@ -36,6 +37,83 @@ LARGEST_FLOAT_LABEL = 2**53
 # Usual values of full membership above 1: percent, 8 bits and 16 bits.
 FULL_MEMBERSHIPS = (100, 255, 65535)
 NO_NUMBERS = "The image has values that are not numbers."
+# Types that SimpleITK has no images of, and those that take their place.
+REPLACED = {"bool": "uint8", "float16": "float32", "float96": "float64", "float128": "float64"}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Placing:
+    """Where the voxels of arrays lie, as SimpleITK says it of images.
+
+    spacing: of the voxels along i, j, k in mm, or one number for all. origin: LPS position of voxel 0, 0, 0 in mm, 0
+    when None. direction: matrix, or its numbers row by row, whose columns are the unit vectors along i, j, k; the axes
+    of the patient when None. Arrays in a plane have two of each instead of three.
+    """
+
+    spacing: float | Sequence[float] | None = None
+    origin: Sequence[float] | None = None
+    direction: Sequence | np.ndarray | None = None
+
+    def requireUse(self, *given: object) -> None:
+        """Raise InputError when arguments of a function are arrays of different shapes, or none is an array to place.
+
+        Arrays have one geometry, so those of different shapes cannot be of one image.
+        """
+        shapes = dict.fromkeys(one.shape for one in given if isinstance(one, np.ndarray))
+        if len(shapes) > 1:
+            listed = " and ".join(map(str, shapes))
+            raise InputError(
+                f"Arrays that are compared have one shape, not {listed}; make images of those that differ."
+            )
+        parts = {"spacing": self.spacing, "origin": self.origin, "direction": self.direction}
+        idle = [name for name, value in parts.items() if value is not None]
+        if idle and not shapes:
+            raise InputError(f"The {idle[0]} is for arrays, and there are none: images and files have their own.")
+
+    def imageOf(self, array: np.ndarray) -> SimpleITK.Image:
+        """Return an array [k, j, i] (or [j, i] for contours in a plane) as an image. Raises InputError."""
+        if array.ndim not in (2, 3):
+            raise InputError(f"An array needs 2 or 3 dimensions, [j, i] or [k, j, i]; this one has {array.ndim}.")
+        if array.dtype.kind not in "biuf":
+            raise InputError(f"An array needs numbers as its values, not {array.dtype.name}.")
+        if not array.size:
+            raise InputError(f"The array has no voxels: its shape is {array.shape}.")
+        if self.spacing is None:
+            raise InputError("An array does not say how large its voxels are: give the spacing along i, j, k in mm.")
+        axes = array.ndim
+        spacing = _numbers(self.spacing, "spacing", axes)
+        if not (spacing > 0).all():
+            raise InputError("The spacing must be greater than 0 mm.")
+        native = np.dtype(REPLACED.get(array.dtype.name, array.dtype.name))
+        image = SimpleITK.GetImageFromArray(np.ascontiguousarray(array, native))
+        image.SetSpacing(spacing.tolist())
+        if self.origin is not None:
+            image.SetOrigin(_numbers(self.origin, "origin", axes).tolist())
+        if self.direction is not None:
+            direction = _numbers(self.direction, "direction", axes * axes).reshape(axes, axes)
+            if not np.allclose(direction.T @ direction, np.eye(axes), atol=1e-3):
+                raise InputError("The direction must be of unit vectors at right angles to each other.")
+            image.SetDirection(direction.ravel().tolist())
+        return image
+
+
+# Of arguments among which there is no array.
+UNPLACED = Placing()
+
+
+def _numbers(given, what: str, count: int) -> np.ndarray:
+    """Return numbers of a geometry as an array (count,); one number counts for each axis of a spacing."""
+    try:
+        numbers = np.asarray(given, float).ravel()
+    except (TypeError, ValueError):
+        numbers = np.array([np.nan])
+    if what == "spacing" and np.ndim(given) == 0:
+        numbers = np.repeat(numbers, count)
+    if not np.isfinite(numbers).all():
+        raise InputError(f"The {what} must be of finite numbers, not {given!r}.")
+    if len(numbers) != count:
+        raise InputError(f"The {what} of an array needs {count} numbers here, not {len(numbers)}.")
+    return numbers
 
 
 def structureFromImage(
@@ -53,7 +131,7 @@ def structureFromImage(
     segmentation.
     """
     if label is not None:
-        label = _positiveLabel(label)
+        label = positiveLabel(label)
     if image.GetPixelIDTypeAsString().startswith("label of"):  # accessing its voxels would crash the process
         raise InputError("The image is a list of labeled objects without voxels; make it a label map first.")
     memberships = membershipsOf(image, maximum)
@@ -62,20 +140,21 @@ def structureFromImage(
     threshold = HALF if threshold is None else threshold
     if label is not None:
         mask, others = labelMask(image, label, threshold)
-        # the note distinguishes a mistyped label from a structure that was not drawn
-        note = f"Label {label} does not occur in the {name}, which has {_listed(others)}."
-        return Structure(name, mask, source={WITHOUT_LABEL: others, NOTES: (note,)} if others else {})
+        source = {WITHOUT_LABEL: others} if mask.isEmpty else {}
+        if others:  # the note distinguishes a mistyped label from a structure that was not drawn
+            source[NOTES] = (f"Label {label} does not occur in the {name}, which has {listed(others)}.",)
+        return Structure(name, mask, source=source)
     found = labelMasks(image, threshold)
     if len(found) > 1:
         advice = "say which one to compare (label=...)" if canChoose else f"give one alone, as in image == {min(found)}"
-        raise InputError(f"The image has {len(found)} {_listed(found)}: {advice}.")
+        raise InputError(f"The image has {len(found)} {listed(found)}: {advice}.")
     return Structure(name, next(iter(found.values()), masks.Mask.empty(Grid.fromImage(image))))
 
 
-def _listed(labels: Collection[int]) -> str:
+def listed(labels: Collection[int | str]) -> str:
     """Return the first labels of an image, in words."""
     shown = commaSeparated(map(str, labels))
-    return f"labels ({shown})" if len(labels) > 1 else f"label {shown}"
+    return f"labels ({shown})" if len(labels) > 1 else f"label {shown}" if labels else "no label"
 
 
 def structureFromMemberships(name: str, memberships: masks.Mask, threshold: float | None, **common) -> Structure:
@@ -201,7 +280,8 @@ def _ifScaled(low: float, high: float) -> str:
     return f" If they are memberships, and {full} is a full one, say so {where}."
 
 
-def _positiveLabel(label) -> int:
+def positiveLabel(label: object) -> int:
+    """Return the number of a label. Raises InputError for anything but a whole number from 1."""
     try:
         number = operator.index(label)
     except TypeError:

@@ -67,6 +67,18 @@ class Measurement:
     def __str__(self) -> str:
         return f"{self.key}: {self.text()}{f' ({self.reason})' if self.reason else ''}"
 
+    def __repr__(self) -> str:
+        """Return the fields that tell something about this number; texts that all numbers of its kind share are not."""
+        names = ("key", "value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper")
+        told = ((name, getattr(self, name)) for name in names)
+        return f"Measurement({', '.join(f'{name}={value!r}' for name, value in told if value not in (None, ''))})"
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __format__(self, form: str) -> str:
+        return formatted(self, form)
+
     def toDictionary(self) -> dict:
         """Return the measurement for JSON: null for values that are not finite, directed values where they exist.
 
@@ -130,6 +142,14 @@ class Measurement:
         if self.status == "infinite":
             return infiniteText(self.value)
         return withUnit(self.value, self.unit)
+
+
+def formatted(number, form: str) -> str:
+    """Return the value of a Measurement or Reported in a format of floating-point numbers, such as ".2f".
+
+    An empty format, and one of texts, such as ">40s", is for the whole of it.
+    """
+    return format(str(number), form) if form == "" or form.endswith("s") else format(float(number), form)
 
 
 def measurementOf(key: str, measurements: Mapping[str, Measurement]) -> Measurement:

@@ -6,24 +6,31 @@ Source: Crum, Camara & Hill, IEEE Transactions on Medical Imaging 2006, doi:10.1
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import inputs
-from .errors import InputError, Undefined
+from . import inputs, naming
+from .errors import InputError, Undefined, requireKind
+from .inputs import Placing
 from .measurements import Measurement, measurementOf
 from .registry.multilabel import GIVEN, MULTI_LABEL, WEIGHTINGS
 from .settings import Settings, asSettings
 from .structures import BOTH_EMPTY, Structure, pairByName
-from .texts import commaSeparated
+from .texts import commaSeparated, didYouMean
 
 if TYPE_CHECKING:
+    from .comparison import Comparable
     from .pair import Pair
+
+    # What compareLabels() takes as a reference or a test.
+    Labels = SimpleITK.Image | np.ndarray | str | os.PathLike | Iterable[Structure] | Mapping[str, Comparable]
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,12 @@ class MultiLabel(Mapping):
     def __str__(self) -> str:
         return ", ".join(map(str, self.values()))
 
+    def _repr_html_(self) -> str:
+        """Return the overlap as notebooks show it."""
+        from .tables import multiLabelHtml
+
+        return multiLabelHtml(self)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.measurements)
 
@@ -82,7 +95,16 @@ class MultiLabel(Mapping):
         }
 
 
-def compareLabels(reference, test, settings: Settings | None = None, weights: Mapping[str, float] | None = None):
+def compareLabels(
+    reference: Labels,
+    test: Labels,
+    settings: Settings | None = None,
+    *,
+    weights: Mapping[str, float] | None = None,
+    spacing: float | Sequence[float] | None = None,
+    origin: Sequence[float] | None = None,
+    direction: Sequence | np.ndarray | None = None,
+) -> MultiLabel:
     """Return DICEml and JACml of all labels of two segmentations, each in [0, 1], as a MultiLabel.
 
     Labels are paired by name. A label that one side lacks is empty there; labels that are empty on both sides are
@@ -90,17 +112,19 @@ def compareLabels(reference, test, settings: Settings | None = None, weights: Ma
     given weights. Measurements are undefined, with a reason, when no label has any volume; those by volume also when
     the reference lacks a label of the test.
 
-    reference, test: a SimpleITK label map, whose labels are named `Label 5`; several Structures; or name -> mask or
-    membership image, polydata or Structure, such as {"Liver": image}. weights: name -> weight > 0, instead of the
-    settings' label weights; labels without one have weight 1. Raises ValueError for input that is not a segmentation or
-    has no names, and for weights of unknown labels.
+    reference, test: a SimpleITK label map or an array of labels, which are named `Label 5`; the path of a file or
+    folder; several Structures; or name -> one of what compare() takes, such as {"Liver": image}. weights: name, in any
+    spelling, -> weight > 0, instead of the settings' label weights; labels without one have weight 1. spacing, origin,
+    direction: of arrays, as for compare(). Raises ValueError for input that is not a segmentation or has no names, and
+    for weights of unknown labels.
     """
     from .pair import Pair
 
-    settings = asSettings(settings)
+    settings, placing = asSettings(settings), Placing(spacing=spacing, origin=origin, direction=direction)
+    placing.requireUse(*(one for given in (reference, test) for one in _membersOf(given)))
     if weights is not None:
         settings = settings.changed(labelWeights=weights)
-    sides = _structures(reference, "reference", settings), _structures(test, "test", settings)
+    sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
     pairing = pairByName(*sides, isAlonePair=False)
     shares = [shareOf(Pair(one, other, settings)) for one, other in pairing.pairs]
     shares += alone(pairing.unmatchedReference, settings, "reference") + alone(pairing.unmatchedTest, settings, "test")
@@ -169,11 +193,8 @@ def _size(structure: Structure, settings: Settings) -> Fraction:
 
 def combined(shares: Sequence[Share], settings: Settings) -> MultiLabel:
     """Return the overlap of all labels from the share of each. Raises ValueError for weights of unknown labels."""
-    given = dict(settings.labelWeights)
     names = [share.name for share in shares]
-    for name in given:
-        if name not in names:
-            raise InputError(f"There is no label {name!r} to give a weight to; there are {commaSeparated(names)}.")
+    given = {_labelMeant(name, names): weight for name, weight in settings.labelWeights}
     weightings: dict[str, Callable[[Share], Fraction]] = {
         "": lambda share: Fraction(1),
         "volume": lambda share: 1 / share.reference,
@@ -204,6 +225,15 @@ def combined(shares: Sequence[Share], settings: Settings) -> MultiLabel:
     return MultiLabel(measurements, tuple(shares))
 
 
+def _labelMeant(given: str, names: Sequence[str]) -> str:
+    """Return the name of the label that a name in any spelling means. Raises InputError unless there is one."""
+    alike = naming.meant(given, names)
+    if len(alike) == 1:
+        return alike[0]
+    known = f"there are {commaSeparated(alike or names)}.{'' if alike else didYouMean(given, names)}"
+    raise InputError(f"There is {'more than one' if alike else 'no'} label {given!r} to give a weight to; {known}")
+
+
 def jaccard(shares: Iterable[Share], weight: Callable[[Share], Fraction]) -> Fraction:
     """Return the weighted sum of the intersections of labels over that of their unions, exact, in [0, 1].
 
@@ -230,13 +260,32 @@ def jaccard(shares: Iterable[Share], weight: Callable[[Share], Fraction]) -> Fra
     return both / either
 
 
-def _structures(given, which: str, settings: Settings) -> list[Structure]:
+def _membersOf(given: object) -> list[object]:
+    """Return what a segmentation is given as: several things by name, or one."""
+    return list(given.values()) if isinstance(given, Mapping) else [given]
+
+
+def _structures(given: object, which: str, settings: Settings, placing: Placing) -> list[Structure]:
     """Return the labels of a segmentation as structures."""
     from .comparison import asStructure
 
     if isinstance(given, Mapping):
-        named = [(name, asStructure(one, f"{which} {name}", None, settings)) for name, one in given.items()]
-        return [one.named(name) for name, one in named]
+        for name in given:
+            requireKind(name, str, f"The name of a label of the {which}", "a text")
+        found = {
+            name: asStructure(one, f"{which} {name}", None, settings, False, name, placing)
+            for name, one in given.items()
+        }
+        return [one.named(name) for name, one in found.items()]
+    if isinstance(given, (str, os.PathLike)):
+        from .files.reading import readStructures
+
+        return readStructures(given, threshold=settings.threshold, maximum=settings.membershipMaximum)
+    if isinstance(given, np.ndarray):
+        try:
+            given = placing.imageOf(given)
+        except InputError as error:
+            raise InputError(f"The {which} cannot be compared. {error}") from error
     if isinstance(given, SimpleITK.Image):
         try:
             memberships = inputs.membershipsOf(given, settings.membershipMaximum)
@@ -248,13 +297,14 @@ def _structures(given, which: str, settings: Settings) -> list[Structure]:
         return [Structure(f"Label {label}", mask) for label, mask in labels.items()]
     if isinstance(given, Iterable):
         return [asStructure(_named(one, which), which, None, settings) for one in given]
-    raise InputError(f"The {which} must be a label map, or several structures, not {type(given).__name__}.")
+    kinds = "a label map, an array, a path or several structures"
+    raise InputError(f"The {which} must be {kinds}, not {type(given).__name__}.")
 
 
 def _named(given, which: str):
-    """Return one of several labels unchanged. Raises InputError for an image or mesh, which has no name."""
-    if isinstance(given, (SimpleITK.Image, vtkPolyData)):
-        kind = "image" if isinstance(given, SimpleITK.Image) else "mesh"
+    """Return one of several labels unchanged. Raises InputError for an image, array or mesh, which has no name."""
+    if isinstance(given, (SimpleITK.Image, np.ndarray, vtkPolyData)):
+        kind = "mesh" if isinstance(given, vtkPolyData) else "array" if isinstance(given, np.ndarray) else "image"
         raise InputError(
             f"Labels are paired by name, and each {kind} of the {which} is without one: name them, such as "
             f"{{'Liver': {kind}}}."

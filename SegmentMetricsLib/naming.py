@@ -156,6 +156,13 @@ def pairTitle(names: Iterable[str]) -> str:
     return PAIR_JOINT.join(dict.fromkeys(names))
 
 
+def meant(given: str, names: Iterable[str]) -> list[str]:
+    """Return those of some names that a given one means: itself, or else all that differ from it only in spelling."""
+    names = list(dict.fromkeys(names))
+    spelled = parse(given).spelled
+    return [given] if given in names else [name for name in names if parse(name).spelled == spelled]
+
+
 def notAmong(names: Iterable[str], others: Iterable[str]) -> list[str]:
     """Return the names that match none of the others, in any spelling."""
     spelled = {parse(other).spelled for other in others}

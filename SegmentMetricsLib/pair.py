@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from . import evaluatedgrid, extents
+from . import evaluatedgrid, extents, naming
 from .cores import allCores
 from .distances import converged
 from .distances.surfacedistances import BoundaryPair, SurfaceDistances
@@ -23,7 +23,7 @@ from .metrics.agreement import Table
 from .settinglocations import whereToSet
 from .settings import Settings
 from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, WITHOUT_INSIDE, Structure, dimensionOf
-from .texts import commaSeparated
+from .texts import commaSeparated, didYouMean
 
 # Beyond this a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
@@ -355,12 +355,20 @@ def _whichIsEmpty(reference: bool, test: bool) -> str:
 
 
 def _chosenCriticals(criticals: Mapping[str, Structure], settings: Settings) -> list[tuple[Structure, float]]:
-    """Return the critical structures that the settings name with their weights; all with weight 1 if they name none."""
+    """Return the critical structures that the settings name with their weights; all with weight 1 if they name none.
+
+    The settings may name them in any spelling.
+    """
     if "hazard" not in settings.families:
         return []
-    weights = dict(settings.critical) or dict.fromkeys(criticals, 1.0)
-    for name in weights:
-        if name not in criticals:
-            there = f"there are {commaSeparated(criticals)}" if criticals else "none is given"
-            raise InputError(f"There is no critical structure {name!r}; {there}.")
-    return [(criticals[name], weight) for name, weight in weights.items()]
+    weights: dict[str, float] = {}
+    for given, weight in settings.critical:
+        meant = naming.meant(given, criticals)
+        if len(meant) != 1:
+            there = f"there are {commaSeparated(meant or criticals)}" if criticals else "none is given"
+            number, hint = ("more than one", "") if meant else ("no", didYouMean(given, criticals))
+            raise InputError(f"There is {number} critical structure {given!r}; {there}.{hint}")
+        if meant[0] in weights:
+            raise InputError(f"The critical structure {meant[0]} is named twice, the second time as {given!r}.")
+        weights[meant[0]] = weight
+    return [(criticals[name], weight) for name, weight in (weights or dict.fromkeys(criticals, 1.0)).items()]

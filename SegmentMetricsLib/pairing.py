@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from . import naming
-from .errors import InputError, PairError, Undefined
+from .errors import InputError, PairError, Undefined, requireKind
 from .findings.kinds import Finding, Kind
 from .findings.recognition import asFinding
 from .findings.search import ALIKE, alarmsFirst, shareOfBoxes
@@ -61,6 +61,7 @@ REASONS = {
 def pairStructures(
     reference: Iterable[Structure],
     test: Iterable[Structure],
+    *,
     names: Collection[str] | None = None,
     choices: Mapping[str, str | None] | None = None,
     isProposing: bool = True,
@@ -81,6 +82,11 @@ def pairStructures(
     that occur more than once leave no pair.
     """
     reference, test = list(reference), list(test)
+    if names is not None:
+        names = [names] if isinstance(names, (str, int)) else names
+        requireKind(names, Iterable, "The structures to pair", "names")
+    if choices is not None:
+        requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
     chosen, alone = _chosen(reference, test, _namedChoices(choices or {}, reference, test, labelNames))
     if names is not None:
         names = inAnySpelling(names, labelNames, reference, test)

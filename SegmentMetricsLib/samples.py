@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import SimpleITK
 
+from .errors import asPath
 from .geometry.grids import Grid
 
 # World coordinates are LPS mm: x to the left, y to the back, z to the head; the origin lies between the ear canals.
@@ -211,7 +212,7 @@ def writeHeadAndNeck(folder: str | Path) -> tuple[Path, Path]:
     The files are compressed NRRD label maps that 3D Slicer loads as segmentations with names and colors. The folder is
     created if it does not exist. Raises ValueError when the folder cannot be written to.
     """
-    folder = Path(folder)
+    folder = asPath(folder, "The folder")
     paths = folder / "observer1.seg.nrrd", folder / "observer2.seg.nrrd"
     reference, test, _ = headAndNeck()
     try:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .errors import InputError
+from .errors import InputError, requireKind
 from .settingchecks import oneOf, orNone, positive, several, share, weights, wholeNumber, yesOrNo
 from .texts import didYouMean, inAnyCase
 
@@ -43,7 +43,10 @@ LARGEST_LEVEL = 1000.0
 
 
 def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:
-    families = (families,) if isinstance(families, str) else tuple(families)
+    if isinstance(families, str):
+        families = (families,)
+    requireKind(families, Iterable, "The metric families", "names")
+    families = tuple(families)
     choice = ", ".join((*FAMILIES, "all"))
     if not families:
         raise InputError(f"No metric family is chosen; choose from {choice}.")
@@ -95,7 +98,7 @@ def _setting(default, check: Callable, label: str, unit: str = ""):
     return dataclasses.field(default=default, metadata={"check": check, "label": label, "unit": unit})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Settings:
     """All choices that determine the numbers of a comparison; each has a default.
 
@@ -208,6 +211,12 @@ class Settings:
         if self.accuracy == "converged" and self.subdivisions is not None:
             raise InputError("A fixed number of subdivisions is not converged; leave either one out.")
 
+    def __repr__(self) -> str:
+        """Return the settings that differ from the defaults, as they can be given."""
+        usual = Settings()
+        given = ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
+        return f"Settings({', '.join(f'{name}={value!r}' for name, value in given if value != getattr(usual, name))})"
+
     @staticmethod
     def preset(name: str, **changes) -> Settings:
         """Return the settings of a preset or convention, with further changes by keyword.
@@ -248,6 +257,5 @@ def asSettings(given: Settings | None) -> Settings:
     """Return the given settings, or the defaults for None. Raises InputError for anything else."""
     if given is None:
         return Settings()
-    if not isinstance(given, Settings):
-        raise InputError(f"The settings must be Settings, not {type(given).__name__}.")
+    requireKind(given, Settings, "The settings", "Settings")
     return given

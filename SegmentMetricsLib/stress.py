@@ -8,19 +8,19 @@ Source: Beyond Dice: SIS and STAR, section 2.7.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .comparison import Comparison, asCriticals, asStructure, compare
+from .comparison import Comparable, Comparison, asCriticals, asStructure, compare, criticalsFrom
 from .errors import InputError, Undefined
 from .geometry.masks import Mask, boxAround
-from .inputs import HALF
+from .inputs import HALF, Placing
 from .metrics.hazard import Field
 from .pair import Pair
 from .quantities.hazard import fieldOf
-from .settings import Settings
+from .settings import Settings, asSettings
 from .structures import Structure
 
 # Fraction of the inner boundary that is removed unless a count is given.
@@ -42,6 +42,9 @@ class StressTest:
     outer: int
     varies: bool
 
+    def __repr__(self) -> str:
+        return f"<StressTest of {self.risky.reference.name}: {self.count} voxels removed and added per variant>"
+
     @property
     def variants(self) -> dict[str, Comparison]:
         """The comparisons of both variants by name."""
@@ -49,10 +52,15 @@ class StressTest:
 
 
 def stressTest(
-    reference,
-    criticals: Mapping[str, object],
+    reference: Comparable,
+    criticals: Mapping[str, Comparable],
     settings: Settings | None = None,
+    *,
     count: int | None = None,
+    name: str | int | None = None,
+    spacing: float | Sequence[float] | None = None,
+    origin: Sequence[float] | None = None,
+    direction: Sequence | np.ndarray | None = None,
 ) -> StressTest:
     """Return a risky and a neutral variant of a structure and all measurements of both.
 
@@ -60,19 +68,23 @@ def stressTest(
     voxels outside that share a face with the structure; neither extends beyond the edge of the image. Voxels of equal
     hazard are ordered as in the image.
 
-    reference: a SimpleITK image of one mask, or a Structure with voxels. criticals: critical structures by name, of the
-    kinds that compare() takes. settings: None means boundary, overlap and hazard; the families overlap and hazard are
-    added if missing, and the grid is always the reference's image. count: number of voxels to remove, and of voxels to
-    add; None is a tenth of the inner boundary, at least 1. Raises InputError when the structure has no voxels, a
-    boundary has fewer than twice the count, there is no hazard, or the structure itself is a critical one.
+    reference: an image, an array or a file of one mask, or a Structure with voxels. criticals: critical structures by
+    name, of the kinds that compare() takes. settings: None means boundary, overlap and hazard; the families overlap and
+    hazard are added if missing, and the grid is always the reference's image. count: number of voxels to remove, and of
+    voxels to add; None is a tenth of the inner boundary, at least 1. name: of the structure in a file that holds
+    several, in any spelling. spacing, origin, direction: of arrays, as for compare(). Raises InputError when the
+    structure has no voxels, a boundary has fewer than twice the count, there is no hazard, or the structure itself is a
+    critical one.
     """
-    settings = settings or Settings(families=("boundary", "overlap", "hazard"))
+    settings = Settings(families=("boundary", "overlap", "hazard")) if settings is None else asSettings(settings)
+    criticals, placing = criticalsFrom(criticals), Placing(spacing=spacing, origin=origin, direction=direction)
+    placing.requireUse(reference, *criticals.values())
     # only whole voxels are removed and added
     threshold = HALF if settings.threshold is None else settings.threshold
     families = (*settings.families, "overlap", "hazard")
     settings = replace(settings, families=families, grid="reference", threshold=threshold)
-    reference = asStructure(reference, "reference", None, settings)
-    given = asCriticals(criticals, settings)
+    reference = asStructure(reference, "reference", None, settings, name=name, placing=placing)
+    given = asCriticals(criticals, settings, placing)
     if reference.mask is None:
         raise InputError(f"The stress test moves voxels, and {reference.name} is a surface: give it as an image.")
     if reference.isEmpty:

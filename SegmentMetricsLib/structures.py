@@ -6,13 +6,14 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
+from types import NoneType
 
 import numpy as np
 
 from . import naming
-from .errors import InputError, PairError
+from .errors import InputError, PairError, requireKind
 from .geometry import meshing
 from .geometry.grids import Grid
 from .geometry.masks import Mask
@@ -61,6 +62,7 @@ class Structure:
 
     name: str
     mask: Mask | None = None
+    _: KW_ONLY
     givenSurface: Surface | None = None
     surfaceKind: str = "unsmoothed"
     file: str = ""
@@ -70,6 +72,9 @@ class Structure:
     memberships: Mask | None = None
 
     def __post_init__(self) -> None:
+        requireKind(self.name, str, "The name of a structure", "a text")
+        requireKind(self.mask, (Mask, NoneType), f"The mask of {self.name!r}", "a Mask")
+        requireKind(self.givenSurface, (Surface, NoneType), f"The surface of {self.name!r}", "a Surface")
         if self.mask is None and self.givenSurface is None:
             raise InputError(f"The structure {self.name!r} has neither voxels nor a surface.")
 

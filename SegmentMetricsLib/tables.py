@@ -1,10 +1,11 @@
-"""Results as plain text tables for the terminal."""
+"""Results as tables: plain text for the terminal, HTML for notebooks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from html import escape
 
 from .errors import Cause
 from .findings import repeated
@@ -46,6 +47,55 @@ def pairTable(record: Record, width: int | None = None) -> str:
     main = aligned(rows, left, width) if len(rows) > 1 or not record.slices else slicesTable(record, width)
     parts = (main, sidesTable(record, width), reasons([record]), evaluatedGrid([record]))
     return "\n\n".join(filter(None, parts))
+
+
+def pairHtml(pair) -> str:
+    """Return one pair as HTML: the outcome in a sentence, the findings, and a table of all measurements.
+
+    pair: a Comparison or a Record.
+    """
+    rows = [["", "", "value", "ref. to test", "test to ref.", "remark"]]
+    for key, measurement in pair.measurements.items():
+        if not sideOf(key):
+            directed = (measurement.referenceToTest, measurement.testToReference)
+            numbers = (measurement.text(), *(number(value, measurement) for value in directed))
+            rows.append([key, measurement.title, *numbers, measurement.reason])
+    if not any(row[-1] for row in rows[1:]):
+        rows = [row[:-1] for row in rows]
+    sides = sideRows(pair)
+    return "\n".join([_sentencesHtml([pair.summary, *pair.findings]), _html(rows, 2), _html(sides, 1) if sides else ""])
+
+
+def overviewHtml(named: Iterable[tuple[str, Mapping[str, Measurement]]], remarks: Iterable[str]) -> str:
+    """Return the main measurements of many pairs as HTML, one pair per line, with remarks below.
+
+    named: the name and the measurements of each pair. A cell is empty where a pair does not have a measurement.
+    """
+    named = list(named)
+    keys = overviewKeys(dict.fromkeys(key for _, measurements in named for key in measurements))
+    rows = [["Structure", *(heading(key) for key in keys)]]
+    rows += [[name, *(found[key].text() if key in found else "" for key in keys)] for name, found in named]
+    return f"{_html(rows, 1)}\n{_sentencesHtml(remarks)}"
+
+
+def multiLabelHtml(multiLabel: MultiLabel) -> str:
+    """Return the overlap of all labels as HTML."""
+    rows = [["", "All labels together", "value", "remark"]]
+    return _html([*rows, *([key, m.title, m.text(), m.reason] for key, m in multiLabel.items())], 2)
+
+
+def _html(rows: Sequence[Sequence[str]], left: int) -> str:
+    """Return rows, heading first, as an HTML table. left: number of columns that are flush left, as is the text."""
+    lines = []
+    for tag, row in zip(("th", *["td"] * (len(rows) - 1)), rows, strict=True):
+        sides = ("left" if n < left or rows[0][n] == "remark" else "right" for n in range(len(row)))
+        cells = zip(sides, row, strict=True)
+        lines.append("".join(f'<{tag} style="text-align: {s}">{escape(typeset(c))}</{tag}>' for s, c in cells))
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+
+def _sentencesHtml(sentences: Iterable[str]) -> str:
+    return "".join(f"<p>{escape(typeset(sentence))}</p>" for sentence in sentences)
 
 
 def slicesTable(record: Record, width: int | None = None) -> str:

@@ -75,7 +75,7 @@ class Attempts:
         stopped = _("The calculation of other tools' results was stopped.")
         found = self._attempt(lambda work: work.run(comparison.conventions), stopped)
         if found is not None:
-            outcome.mark(showConventionsTable(comparison, found))
+            outcome.mark(showConventionsTable(comparison, conventions=found))
         panel.showOutcome()
         return found is not None
 

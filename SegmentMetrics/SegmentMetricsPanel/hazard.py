@@ -42,7 +42,7 @@ class HazardOverlay:
             return None
         try:
             with waiting():
-                return outcome.mark(showHazard(outcome.comparisons[number], node))
+                return outcome.mark(showHazard(outcome.comparisons[number], volumeNode=node))
         except InputError as error:
             self.problem = str(error)
             return None

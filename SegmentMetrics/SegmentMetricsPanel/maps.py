@@ -163,7 +163,7 @@ class MapControls(VTKObservationMixin):
                 comparison, surface = outcome.comparisons[number], parameters.mapSurface.name
                 try:
                     with waiting():
-                        model = showDistanceMap(comparison, side, kind, surface=surface, modelNode=model)
+                        model = showDistanceMap(comparison, side=side, kind=kind, surface=surface, modelNode=model)
                 except InputError as error:
                     self.problem = str(error)
                     continue

@@ -47,7 +47,7 @@ class PairEditor:
             return
         entries = entriesOf(parameters)
         try:
-            pairing = pairSegments(parameters.reference, parameters.test, choicesOf(parameters))
+            pairing = pairSegments(parameters.reference, parameters.test, choices=choicesOf(parameters))
         except InputError as error:  # measuring would raise the same error
             self._list((), ())
             self.ui.pairsGroupBox.title = _("Pairs")
@@ -134,7 +134,9 @@ class PairEditor:
         if p is None:
             return
         choices = choicesOf(p)
-        found = self.propose(lambda work: proposePairs(p.reference, p.test, choices, p.surface.name, work.run))
+        found = self.propose(
+            lambda work: proposePairs(p.reference, p.test, choices=choices, surface=p.surface.name, run=work.run)
+        )
         if found and self.parameters is p:
             self.choose([(m.reference.name, m.test.name, f"{OVERLAP} {m.confidence:.2f}") for m in found])
 

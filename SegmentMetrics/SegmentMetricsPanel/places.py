@@ -44,12 +44,12 @@ class Places:
         """Move all slice views and 3D views to a place, and color the surface on which it lies."""
         place = self.places[number]
         self.onSide(place.side)
-        navigation.jumpTo(place.position, place.normal, slicer.mrmlScene, cameras())
+        navigation.jumpTo(place.position, normal=place.normal, scene=slicer.mrmlScene, cameras=cameras())
 
     def _showMarkers(self, parameters, pair, record) -> None:
         mine = None
         if pair is not None and parameters.showMarkers and self.places:
-            mine = markers.showMarkers(pair, self.places, scene=slicer.mrmlScene, signed=record.hasSides)
+            mine = markers.showMarkers(pair, places=self.places, scene=slicer.mrmlScene, signed=record.hasSides)
         for node in slicer.util.getNodesByClass("vtkMRMLMarkupsFiducialNode"):
             if folders.isResult(node, "markers") and node.GetDisplayNode():
                 node.GetDisplayNode().SetVisibility(node is mine)

@@ -100,7 +100,11 @@ def write(path: Path, parameters, outcome, logic, work) -> list[str]:
     """
     scene = Path(slicer.mrmlScene.GetURL() or "").name
     report = Report(
-        path.stem, settingsOf(parameters), parameters.reportConventions, origins=origins(parameters), scene=scene
+        path.stem,
+        settingsOf(parameters),
+        withConventions=parameters.reportConventions,
+        origins=origins(parameters),
+        scene=scene,
     )
     isMeasured = outcome.comparisons is not None and outcome.settings == report.settings
     comparisons = outcome.comparisons if isMeasured else logic.compareChosen(parameters, report.settings, work)
@@ -114,6 +118,8 @@ def write(path: Path, parameters, outcome, logic, work) -> list[str]:
             measured.append(work.run(lambda comparison=comparison: measuredFor(comparison, protocol)))
     judgment = logic.judge(parameters, comparisons, measured)
     c = comparisons
-    work.run(lambda: report.write(path, judgment, c.unmatched, c.failures, c.findings))
+    work.run(
+        lambda: report.write(path, judgment=judgment, unmatched=c.unmatched, failures=c.failures, findings=c.findings)
+    )
     missing = _("{name} is not in it: {reason}")
     return [missing.format(name=name, reason=reason) for name, reason in comparisons.failures.items()]

@@ -49,7 +49,7 @@ class Slices:
         if self.rows:
             pair = outcome.pair(number)
             profiled = ProfiledPair(pair.reference, pair.test, self.rows)
-            self.chart = outcome.mark(showSlices(profiled, keyOf(parameters.sliceQuantity, self.rows)))
+            self.chart = outcome.mark(showSlices(profiled, quantity=keyOf(parameters.sliceQuantity, self.rows)))
         self.plot.show(self.chart)
 
     def clear(self) -> None:

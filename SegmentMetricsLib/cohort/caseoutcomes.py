@@ -82,7 +82,9 @@ def compared(task: Task) -> dict:
         judged = judgeCase(task.protocol, pairs.measured, unmatched, failures=pairs.failures)
         result["protocol"] = judged.toDictionary()
     if report is not None:
-        report.write(Path(task.report), judged, unmatched, pairs.failures, pairing.findings)
+        report.write(
+            Path(task.report), judgment=judged, unmatched=unmatched, failures=pairs.failures, findings=pairing.findings
+        )
         result["report"] = Path(task.report).name
     return result
 
@@ -130,4 +132,4 @@ def _newReport(task: Task) -> Report | None:
 
     titles = tellingApart([task.reference, task.test])
     origins = (titles[task.reference], titles[task.test])
-    return Report(task.title, task.settings, task.withConventions, origins=origins)
+    return Report(task.title, task.settings, withConventions=task.withConventions, origins=origins)

@@ -12,13 +12,14 @@ from pathlib import Path
 
 from .. import dicom
 from ..dicom.neighbors import MOST_FILES, filesNear, holdsWhatItNames
-from ..errors import InputError
+from ..errors import InputError, asPath, requireKind
 from ..files import textheaders
+from ..files.labelnames import labelNamesFrom
 from ..files.reading import stemOf, suffixOf
 from ..files.sheets import Line, Sheet, readSheet
 from ..files.structurenames import namesOfFiles
 from ..protocol.protocol import Protocol, readProtocol
-from ..settings import Settings
+from ..settings import Settings, asSettings
 from ..structures import REFERENCE_AND_TEST
 from ..texts import oneLine
 from ..version import __version__
@@ -77,6 +78,7 @@ class Task:
 def readCases(
     path: str | Path,
     settings: Settings,
+    *,
     protocol: Protocol | None = None,
     choices: Mapping[str, str] | None = None,
     labelNames: Mapping[int, str] | None = None,
@@ -88,7 +90,12 @@ def readCases(
     without one of their own. choices, labelNames: as of a Task. Raises InputError, naming the line, for a file that is
     not such a table.
     """
-    return tasksOf(readList(path), settings, protocol, tuple((choices or {}).items()), labelNames)
+    path, settings = asPath(path), asSettings(settings)
+    for given, kind, what in ((protocol, Protocol, "The protocol"), (choices, Mapping, "The chosen pairs")):
+        if given is not None:
+            requireKind(given, kind, what, f"a {kind.__name__}")
+    names = labelNamesFrom(labelNames) if labelNames is not None else None
+    return tasksOf(readList(path), settings, protocol, tuple((choices or {}).items()), names)
 
 
 def readList(path: str | Path) -> Sheet:

@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ..errors import requireKind
 from ..measurements import Measurement
 from ..registry import REGISTRY, findDefinition
 from ..structures import TEST_EMPTY
@@ -149,7 +150,7 @@ class Cohort:
     roster: the structures of all cases that will be added; None collects them from the outcomes as they are added.
     """
 
-    def __init__(self, outcomes: Iterable[Mapping] = (), roster: Roster | None = None) -> None:
+    def __init__(self, outcomes: Iterable[Mapping] = (), *, roster: Roster | None = None) -> None:
         self.values: dict[tuple[str, str, str], dict[str, Value]] = {}
         self.units: dict[str, str] = {}
         self._names = CountedNames()
@@ -264,9 +265,18 @@ def _treated(given: Value, treatment: str, unit: str, largest: float) -> float |
     return math.copysign(largest, given.value) if math.isfinite(largest) else None
 
 
+def _checked(cohort: object, options: object) -> Options:
+    """Return the given options, or the usual ones for None. Raises InputError for arguments of another kind."""
+    requireKind(cohort, Cohort, "The cohort", "a Cohort, such as Cohort(outcomes)")
+    if options is None:
+        return Options()
+    requireKind(options, Options, "The options", "Options")
+    return options
+
+
 def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
-    """Return one summary per structure, method and measurement."""
-    options = options or Options()
+    """Return one summary per structure, method and measurement. Raises InputError for other arguments."""
+    options = _checked(cohort, options)
     given, used, ranked = cohort.given(options), cohort.used(options), cohort.ranked(options)
     result = []
     for structure in cohort.structures:
@@ -309,7 +319,7 @@ def _meanStatistics(used: Sequence[float], options: Options) -> dict[str, float 
     if not used:
         return {}
     values = np.array(used)
-    low, high = meanInterval(values, options.resamples, options.seed)
+    low, high = meanInterval(values, resamples=options.resamples, seed=options.seed)
     return {
         "mean": float(values.mean()),
         "sd": float(values.std(ddof=1)) if len(values) > 1 else None,
@@ -333,7 +343,9 @@ def _orderStatistics(ranked: Sequence[float]) -> dict[str, float | None]:
     }
 
 
-def meanInterval(values: np.ndarray, resamples: int = RESAMPLES, seed: int = SEED) -> tuple[float | None, float | None]:
+def meanInterval(
+    values: np.ndarray, *, resamples: int = RESAMPLES, seed: int = SEED
+) -> tuple[float | None, float | None]:
     """Return the 95 % bootstrap interval of the mean of values (n,), (None, None) for fewer than two.
 
     It is a percentile interval (Efron 1979, doi:10.1214/aos/1176344552). The same values always give the same interval.
@@ -362,8 +374,9 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
     Cases are paired by name; those that one method does not have are left out, and so are values that cannot be ranked.
     A structure that a method misses can always be ranked: it is the worst. The correction is for all tests of the same
     measurement, or of all measurements, over structures and pairs of methods.
+    Raises InputError for other arguments.
     """
-    options = options or Options()
+    options = _checked(cohort, options)
     ranked = cohort.ranked(options)
     found: dict[tuple[str, str, str, str], SignedRank] = {}
     together: dict[tuple[str, str], Friedman] = {}

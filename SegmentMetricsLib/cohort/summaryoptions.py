@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import InputError
+from ..settingchecks import wholeNumber
 
 # Treatments of infinite values in means and standard deviations. Undefined ones are always left out of these.
 LEAVE_OUT, DIAGONAL, MAXIMUM = "leave-out", "image-diagonal", "cohort-maximum"
@@ -35,7 +36,7 @@ BY_MEASUREMENT, STEPWISE = (BONFERRONI, HOLM), (HOLM, HOLM_ALL)
 CONFIDENCE, RESAMPLES, SEED = 0.95, 2000, 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options:
     """Options for the summary of a cohort.
 
@@ -57,8 +58,8 @@ class Options:
             raise InputError(f"Missing structures can be treated as {', '.join(MISSING)}, not {self.missing!r}.")
         if self.correction not in CORRECTIONS:
             raise InputError(f"The correction of p can be {', '.join(CORRECTIONS)}, not {self.correction!r}.")
-        if not 1 <= self.resamples <= 1_000_000:
-            raise InputError(f"The number of bootstrap samples must be from 1 to 1000000, not {self.resamples}.")
+        wholeNumber("number of bootstrap samples", 1, 1_000_000)(self.resamples)
+        wholeNumber("seed", 0, 2**64 - 1)(self.seed)
 
     def describe(self) -> dict:
         """Return a description of the methods in words, for files."""

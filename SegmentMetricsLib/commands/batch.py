@@ -120,7 +120,13 @@ def run(options: argparse.Namespace) -> int:
     from ..structures import REFERENCE_AND_TEST
     from ..texts import commaSeparated
 
-    summaryOptions = Options(options.infinite, options.resamples, options.seed, options.missing, options.correction)
+    summaryOptions = Options(
+        treatment=options.infinite,
+        resamples=options.resamples,
+        seed=options.seed,
+        missing=options.missing,
+        correction=options.correction,
+    )
     pairs, labelNames = pairsFrom(options), labelNamesFrom(options.label_names)
     cases = readList(options.cases)
     tasks = tasksOf(cases, settings, protocolFrom(options), pairs, labelNames)

@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
     sets = settled(files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames), paths)
     settings = withLabelsNamed(settings, *sets, labelNames)
     choices = readableChoices(choices, *sets, labelNames)
-    pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
+    pairing = pairStructures(*sets, names=options.structure, choices=choices, labelNames=labelNames)
     advice = adviceOnCases(sets, paths)
     if not pairing.pairs:
         why = whyNothingIsPaired(pairing, sets, paths, bool(options.structure))
@@ -133,4 +133,6 @@ def newReport(options: argparse.Namespace, settings: Settings):
     titles = tellingApart([options.reference, options.test])
     origins = (titles[options.reference], titles[options.test])
     title = f"{origins[1]} compared with {origins[0]}"
-    return Report(title, settings, options.report_conventions, options.report_patient, origins)
+    return Report(
+        title, settings, withConventions=options.report_conventions, patient=options.report_patient, origins=origins
+    )

@@ -131,7 +131,9 @@ def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
     document = writing.document(records, pairing, job.settings, files, multiLabel)
     if failures:
         document["failures"] = failures
-    judged = job.protocol and judgeCase(job.protocol, measured, document["unmatched"], isWhole, failures)
+    judged = job.protocol and judgeCase(
+        job.protocol, measured, document["unmatched"], isWhole=isWhole, failures=failures
+    )
     if judged:
         # the protocol adds different settings for each structure
         for pair, one in zip(document["pairs"], found, strict=True):
@@ -154,7 +156,13 @@ def _write(compared: _Compared, report, folder: Path) -> None:
             report.include(one.part)
         findings = compared.pairing.findings
         path = folder / writing.REPORT_FILE
-        report.write(path, compared.judged or None, document["unmatched"], compared.failures, findings)
+        report.write(
+            path,
+            judgment=compared.judged or None,
+            unmatched=document["unmatched"],
+            failures=compared.failures,
+            findings=findings,
+        )
         document = {**document, "report": writing.REPORT_FILE}
     writing.writeJson(document, folder / METRICS_FILE)
     writing.writeCsv(records, folder / "metrics.csv")

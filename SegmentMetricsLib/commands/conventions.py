@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     paths = (options.reference, options.test)
     sets = settled(files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames), paths)
     choices = readableChoices(choices, *sets, labelNames)
-    pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
+    pairing = pairStructures(*sets, names=options.structure, choices=choices, labelNames=labelNames)
     advice = adviceOnCases(sets, paths)
     if not pairing.pairs:
         why = whyNothingIsPaired(pairing, sets, paths, bool(options.structure))
@@ -131,7 +131,7 @@ def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> tup
         for reference, test in pairing.pairs:
             progress.set_postfix_str(oneLine(reference.name))
             try:
-                numbers = comparePair(reference, test, settings).conventions(tools, atEdge)
+                numbers = comparePair(reference, test, settings).conventions(tools, atEdge=atEdge)
             except InputError as error:
                 errors[pairTitle((reference.name, test.name))] = error
             else:

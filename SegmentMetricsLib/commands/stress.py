@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
             f"{options.reference} has {problem} structure named {options.structure!r}; it has "
             f"{commaSeparated(names)}.{'' if matches else didYouMean(options.structure, names)}"
         )
-    result = stress.stressTest(matches[0], criticalsOf(found, settings), settings, options.count)
+    result = stress.stressTest(matches[0], criticalsOf(found, settings), settings, count=options.count)
     with unfinishedResults(options.output, stressfiles.earlierResults(options.output)) as unfinished:
         stressfiles.write(result, unfinished)
     print(stressfiles.table(result))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import measurements
 from ..definitions import Definition
-from ..errors import Cause, Undefined
+from ..errors import Cause, Undefined, requireKind
 from ..measurements import Measurement, finite, infiniteText, statusOf
 from ..progress import checkpoint
 from ..registry import REGISTRY
@@ -113,6 +113,12 @@ class Reported:
     def __str__(self) -> str:
         return f"{self.key}: {self.text()}{f' ({self.reason})' if self.reason else ''}"
 
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __format__(self, form: str) -> str:
+        return measurements.formatted(self, form)
+
     def text(self) -> str:
         """Return value and unit in readable form."""
         if self.status == "undefined":
@@ -161,17 +167,21 @@ class Reports(dict):
 
 
 def conventions(
-    comparison: Comparison, keys: Iterable[str] | None = None, atEdge: bool = False
+    comparison: Comparison, keys: str | Iterable[str] | None = None, atEdge: bool = False
 ) -> dict[str, dict[str, Reported]]:
     """Return what each tool would have reported for the pair of a comparison: convention -> key -> Reported.
 
     The percentiles and tolerances are those of the comparison's settings. A key that a tool does not report is missing:
-    the KeyError for it lists the reported ones, and get() returns None. keys: the conventions, all when None. atEdge:
-    whether to keep the edge of the image; otherwise background continues beyond it, so that numbers do not depend on
-    how the image was cropped. Raises ValueError for an unknown convention.
+    the KeyError for it lists the reported ones, and get() returns None. keys: one convention or several, all when None.
+    atEdge: whether to keep the edge of the image; otherwise background continues beyond it, so that numbers do not
+    depend on how the image was cropped. Raises ValueError for an unknown convention.
     """
     from . import find
 
+    if isinstance(keys, str):
+        keys = (keys,)
+    if keys is not None:
+        requireKind(keys, Iterable, "The conventions", "names of tools")
     chosen = [find(key) for key in (known() if keys is None else keys)]
     pair, values = referencePair(comparison)
     source = Source(pair, atEdge)

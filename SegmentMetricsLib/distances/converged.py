@@ -27,7 +27,7 @@ def measure(pair: BoundaryPair, tolerances: Sequence[float], percentiles: Sequen
     return SurfaceDistances(*directions, "lattice lookup" if pair.lattice is not None else "search tree")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConvergedDistances(DirectedDistances):
     """Distances of a boundary that are linear functions on pieces of its elements; the default.
 

@@ -42,7 +42,7 @@ class Groups(NamedTuple):
     differences: np.ndarray | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DirectedDistances:
     """Distances from the elements of one boundary to the other boundary.
 
@@ -59,6 +59,9 @@ class DirectedDistances:
 
     surface: Surface
     subdivisions: int
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} from {self.surface!r}>"
 
     @cached_property
     def distances(self) -> np.ndarray:
@@ -209,7 +212,7 @@ class DirectedDistances:
         return float(edges[count - 1]) if count > 0 else -1.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SampledDistances(DirectedDistances):
     """Distances of the elements' centers. measurePoints: returns the signed distances at the boundary's points."""
 

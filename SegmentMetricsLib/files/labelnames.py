@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ..errors import InputError
+from ..errors import InputError, requireKind
 from ..texts import commaSeparated, oneLine
 from .sheets import COMMENT, SEPARATORS, textOf
 
@@ -27,6 +27,7 @@ def labelNamesFrom(given: Mapping[int, str] | str | Path | None) -> dict[int, st
         return {}
     if isinstance(given, str | Path):
         return readLabelNames(given)
+    requireKind(given, Mapping, "The names of labels", "a mapping of numbers to names, or the path of a file")
     return _collected("labelNames", [("", number, name) for number, name in given.items()])
 
 

@@ -12,9 +12,10 @@ import SimpleITK
 
 from .. import dicom, inputs
 from ..cores import eachSideBySide
-from ..errors import InputError, NoSegmentation, requireText
+from ..errors import InputError, NoSegmentation, asPath, requireText
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
+from ..settings import Settings
 from ..structures import (
     LABEL,
     LEFT_OUT,
@@ -80,6 +81,7 @@ class _How:
 
 def readStructures(
     path: str | Path,
+    *,
     threshold: float | None = None,
     maximum: int | None = None,
     name: str | int | None = None,
@@ -97,10 +99,12 @@ def readStructures(
     be read or is no segmentation, and if there is no structure of that name; the message lists the available ones.
     Raises InputError, a ValueError, for invalid names of structures or labels.
     """
-    names = labelNamesFrom(labelNames)
+    # all arguments are checked before anything is read
+    path, names = asPath(path), labelNamesFrom(labelNames)
+    scale = Settings(threshold=threshold, membershipMaximum=maximum)
     if name is not None:
-        asName(name)  # raises for an invalid name before anything is read
-    structures = _readAny(Path(path), _How(threshold, maximum, names))
+        asName(name)
+    structures = _readAny(path, _How(scale.threshold, scale.membershipMaximum, names))
     if name is None:
         return structures
     wanted = inAnySpelling([name], names, structures)

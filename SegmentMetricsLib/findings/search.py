@@ -15,7 +15,7 @@ from ..geometry.masks import Mask
 from ..metrics import boundary, overlap
 from ..metrics.slices import axisOf, normalOf, positionText
 from ..quantities.similarity import inSlices
-from ..structures import NOTES, PATIENT, REFERENCE_AND_TEST, WITHOUT_LABEL, WITHOUT_VOXELS
+from ..structures import NOTES, PATIENT, REFERENCE_AND_TEST, WITHOUT_VOXELS
 from ..texts import commaSeparated, counted, shortest
 from . import cautions
 from .kinds import Finding, Kind
@@ -104,9 +104,7 @@ def _emptiness(pair: Pair) -> Iterator[str]:
         counts = "they count" if len(drawn) == 2 else "it counts"
         yield f"The {' and the '.join(drawn)} {verb} no voxel center of the image, so {counts} as empty."
     elif pair.reference.isEmpty and pair.test.isEmpty:
-        # if neither image has the label, it is unknown whether it denotes a structure at all
-        if not all(s.source.get(WITHOUT_LABEL) for s in pair.structures):
-            yield "Absent in both: neither observer drew this structure."
+        yield "Absent in both: neither observer drew this structure."
     elif pair.emptiness:
         yield Finding.of(Kind.ONE_EMPTY, reason=pair.emptiness)
 

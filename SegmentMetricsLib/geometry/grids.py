@@ -34,7 +34,7 @@ def requireScale(farthest: float, smallest: float = 1.0) -> None:
         raise InputError(f"There are voxels of {smallest:.3g} mm: check the header, or the unit of lengths.")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Grid:
     """Voxel centers of an image in the patient coordinate system.
 
@@ -62,6 +62,11 @@ class Grid:
         if len(self.size) != 3 or min(self.size) < 1:
             raise InputError(f"An image grid needs at least one voxel along each axis, not {tuple(self.size)}.")
         object.__setattr__(self, "size", tuple(int(n) for n in self.size))
+
+    def __repr__(self) -> str:
+        size, spacing = (" x ".join(f"{number:.6g}" for number in numbers) for numbers in (self.size, self.spacing))
+        origin = ", ".join(f"{coordinate + 0.0:.6g}" for coordinate in self.origin)
+        return f"<Grid of {size} voxels, {spacing} mm, from ({origin}) LPS>"
 
     @staticmethod
     def fromImage(image) -> Grid:

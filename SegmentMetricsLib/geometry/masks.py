@@ -28,7 +28,7 @@ Box = tuple[slice, slice, slice]
 NOWHERE: Box = (slice(0, 0), slice(0, 0), slice(0, 0))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mask:
     """The voxels of one structure, cropped to its bounding box.
 
@@ -40,6 +40,9 @@ class Mask:
     offset: tuple[int, int, int]
     grid: Grid
 
+    def __repr__(self) -> str:
+        return f"<Mask of {self.count} voxels on {self.grid!r}>"
+
     @staticmethod
     def empty(grid: Grid) -> Mask:
         """Return the mask of a structure without voxels."""
@@ -47,7 +50,7 @@ class Mask:
 
     @staticmethod
     def fromArray(
-        array: np.ndarray, grid: Grid, start=(0, 0, 0), isOwn: bool = False, slices: np.ndarray | None = None
+        array: np.ndarray, grid: Grid, start=(0, 0, 0), *, isOwn: bool = False, slices: np.ndarray | None = None
     ) -> Mask:
         """Return the mask of the nonzero voxels of an array [k, j, i] whose first voxel is `start` (i, j, k).
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NOT_CLOSED = "is not closed"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Surface:
     """The boundary of one structure.
 
@@ -43,6 +43,10 @@ class Surface:
     mask: Mask | None = None
     lattice: np.ndarray | None = None
     defect: str = ""
+
+    def __repr__(self) -> str:
+        kind = "triangles" if self.dimension == 3 else "line segments"
+        return f"<Surface of {len(self.cells)} {kind}{f', {self.openEdges} open edges' if self.openEdges else ''}>"
 
     @property
     def dimension(self) -> int:

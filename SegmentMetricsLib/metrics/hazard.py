@@ -54,7 +54,7 @@ class Kernel:
             np.minimum(values + more, 1.0, out=values)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Field:
     """Hazard at the voxels of a box of a grid; only the part of the box that can have hazard is stored.
 
@@ -66,6 +66,9 @@ class Field:
     low: np.ndarray
     grid: Grid
     box: tuple[np.ndarray, np.ndarray]
+
+    def __repr__(self) -> str:
+        return f"<Field of hazard at {np.count_nonzero(self.values)} voxels of {self.grid!r}>"
 
     def at(self, points: np.ndarray) -> np.ndarray:
         """Return the hazard in [0, 1] at LPS points (n, 3) in mm, linearly interpolated between voxel centers.

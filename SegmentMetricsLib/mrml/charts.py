@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import colorsys
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from numbers import Real
 
-from ..errors import InputError
+from ..errors import InputError, requireKind
 from ..geometry.grids import RAS_FROM_LPS
 from ..metrics.distributions import (
     cumulativeLimit,
@@ -22,7 +23,7 @@ from ..registry.signed import SIDES
 from ..tables import shortened
 from ..texts import shortest
 from . import folders
-from .headless import ensureScene
+from .arguments import asNode, asScene, requireComparison
 from .navigation import PLACE_COLUMNS
 from .nodenames import nameResult
 from .outputs import fillTable, pairName, requireDistances, shownTolerance
@@ -35,7 +36,7 @@ LONGEST_LEGEND = 16
 LONGEST_TITLE = 36
 
 
-def showHistogram(comparison, chartNode=None, scene=None, tolerance: float | None = None):
+def showHistogram(comparison, *, chartNode=None, scene=None, tolerance: float | None = None):
     """Show the distribution of the distances of a pair and return the vtkMRMLPlotChartNode.
 
     The bars are percentages of both boundaries together. For closed boundaries the distances are signed, positive where
@@ -45,9 +46,10 @@ def showHistogram(comparison, chartNode=None, scene=None, tolerance: float | Non
     Slicer's. tolerance: in mm; None is the first one of the comparison's settings, or 2 mm without any. Raises
     ValueError if there are no distances, and for a tolerance that is not positive.
     """
+    requireComparison(comparison, "showCumulative shows many")
     requireDistances(comparison, "histogram")
     tolerance = _checkedTolerance(comparison, tolerance)
-    scene = ensureScene() if scene is None else scene
+    scene = asScene(scene)
     signed = comparison.distances.hasSides
     shown = histogram(comparison.distances, tolerance, signed)
     what = "surfaces" if comparison.dimension == 3 else "contours"
@@ -70,7 +72,7 @@ def showHistogram(comparison, chartNode=None, scene=None, tolerance: float | Non
     return chart.finish(f"{name}: histogram", name, axes, (shown.edges[0], shown.edges[-1]), (0, top))
 
 
-def showCumulative(comparisons, chartNode=None, scene=None, tolerance: float | None = None):
+def showCumulative(comparisons, *, chartNode=None, scene=None, tolerance: float | None = None):
     """Show the percentage of the boundaries within each distance as curves; return the vtkMRMLPlotChartNode.
 
     Curves have the structures' colors if these differ. comparisons: one comparison, whose chart is placed in its pair's
@@ -79,14 +81,19 @@ def showCumulative(comparisons, chartNode=None, scene=None, tolerance: float | N
     distances.
     """
     isOne = hasattr(comparisons, "measurements")
-    given: Sequence = [comparisons] if isOne else list(comparisons)
+    if not isOne:
+        requireKind(comparisons, Iterable, "What is shown", "one comparison or several")
+        comparisons = list(comparisons)
+        for comparison in comparisons:
+            requireComparison(comparison)
+    given: Sequence = [comparisons] if isOne else comparisons
     pairs = [comparison for comparison in given if comparison.distances is not None]
     if isOne:
         requireDistances(comparisons, "curve")
     if not pairs:
         raise InputError("There are no curves because no pair has distances.")
     tolerance = _checkedTolerance(pairs[0], tolerance)
-    scene = ensureScene() if scene is None else scene
+    scene = asScene(scene)
     limit = cumulativeLimit([pair.distances for pair in pairs], tolerance)
     positions = cumulativePositions(limit, tolerance)
     owner = comparisons if isOne else folders.allPairs(pairs, scene)
@@ -110,7 +117,7 @@ def showCumulative(comparisons, chartNode=None, scene=None, tolerance: float | N
     return chart.finish(f"{name}: cumulative", title, axes, (0, limit), (0, 102), legend)
 
 
-def showSlices(comparison, quantity: str = "HD", chartNode=None, scene=None):
+def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
     """Show the differences of a pair slice by slice and return the vtkMRMLPlotChartNode.
 
     Each point is a slice at its position in mm along the normal. The table of the series has all numbers, with NaN
@@ -118,12 +125,13 @@ def showSlices(comparison, quantity: str = "HD", chartNode=None, scene=None):
     quantity: "DSC", "HD", "MASD", "AreaReference", "AreaTest", "AreaDifference" or one like "APL_2mm". chartNode,
     scene: as for showHistogram. Raises ValueError if there is no profile or no such quantity.
     """
+    requireComparison(comparison)
     rows = comparison.slices
     if not rows:
         raise InputError("There is no chart of slices because there is no per-slice profile.")
     if quantity not in rows[0].values:
         raise InputError(f"There is no {quantity!r} of slices; choose from {', '.join(rows[0].values)}.")
-    scene = ensureScene() if scene is None else scene
+    scene = asScene(scene)
     name = pairName(comparison)
     chart = _Chart(comparison, "slices", chartNode, scene)
     columns = [
@@ -181,7 +189,7 @@ class _Chart:
         found = folders.findResults(comparison, scene)
         # "histogram", "histogram bars", ...
         self.before = {key: node for key, node in found.items() if key == role or key.startswith(f"{role} ")}
-        if chartNode is not None:
+        if asNode(chartNode, "vtkMRMLPlotChartNode", "chart") is not None:
             self.before[role] = chartNode
         self.nodes: dict = {}
         self.seriesNodes: list = []
@@ -264,6 +272,7 @@ class _Chart:
 def _checkedTolerance(comparison, tolerance: float | None) -> float:
     if tolerance is None:
         tolerance = shownTolerance(comparison)
+    requireKind(tolerance, Real, "The tolerance", "a number")
     if not 0 < tolerance < float("inf"):
         raise InputError(f"The tolerance of a chart is a positive number of millimeters, not {tolerance}.")
     return float(tolerance)

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 
 from ..comparison import Comparison, compare
-from ..errors import InputError, reasonOf
+from ..errors import InputError, reasonOf, requireKind
 from ..multilabel import MultiLabel, ofShares
 from ..naming import pairTitle
 from ..pairing import withProposals
@@ -16,7 +16,8 @@ from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.measuring import compareMatch
 from ..protocol.protocol import Protocol
 from ..settings import Settings, asSettings
-from ..structures import Match, Pairing, Structure
+from ..structures import Match, Pairing, Structure, nameMeant
+from ..tables import overviewHtml
 from ..texts import commaSeparated, counted
 from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
@@ -102,6 +103,10 @@ class Comparisons(list):
     def __repr__(self) -> str:
         return "\n".join([super().__repr__(), *self.remarks])
 
+    def _repr_html_(self) -> str:
+        """Return the comparisons as notebooks show them."""
+        return overviewHtml(((pairTitle((c.reference.name, c.test.name)), c.measurements) for c in self), self.remarks)
+
 
 def atOnce(work: Callable[[], Comparison]) -> Comparison:
     """Run the work immediately, in the calling thread."""
@@ -114,19 +119,21 @@ def compareSegments(
     testNode,
     testSegment: str,
     settings: Settings | None = None,
+    *,
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce,
     by: str = "any",
 ) -> Comparison:
     """Compare a segment of one segmentation node with a segment of another or the same one.
 
-    Segments are given by name or ID. Parent transforms are applied. The nodes are not changed. Critical structures are
-    segments of the reference node, by name.
+    Segments are given by name, in any spelling, or by ID. Parent transforms are applied. The nodes are not changed.
+    Critical structures are segments of the reference node, by name.
     run: executes the calculation, which accesses no node; a user interface can pass a function that runs it in a
     thread. by: "ID" or "name" to accept only one of them; "any" accepts both, but rejects a text that is the ID of one
     segment and the name of another. Raises ValueError for unknown and for ambiguous segments, and for segments without
     a closed surface.
     """
     settings = asSettings(settings)
+    requireKind(run, Callable, "What runs the calculation", "a function")
     reference, test = (
         _structureOf(which, node, findSegment(node, segment, by), settings.surface)
         for which, node, segment in (
@@ -141,7 +148,7 @@ def compareSegments(
 def _structureOf(which: str, node, identifier: str, surface: str) -> Structure:
     """Return a segment, given by ID, as a structure. which: "reference" or "test", for the error message."""
     try:
-        return structureFromSegment(node, identifier, surface, by="ID")
+        return structureFromSegment(node, identifier, surface=surface, by="ID")
     except InputError as error:
         name = nameOf(segmentationOf(node), identifier)
         raise InputError(f"The {which}, {name} of {node.GetName()}, cannot be compared. {error}") from error
@@ -155,13 +162,15 @@ def criticalStructures(referenceNode, settings: Settings) -> dict[str, Structure
     if "hazard" not in settings.families:
         return {}
     reader = SegmentReader(referenceNode)
-    return {name: reader.structure(name, settings.surface, by="name") for name, _ in settings.critical}
+    found = [reader.structure(name, settings.surface, by="name") for name, _ in settings.critical]
+    return {structure.name: structure for structure in found}
 
 
 def compareSegmentations(
     referenceNode,
     testNode,
     settings: Settings | None = None,
+    *,
     progress: Callable[[int, int, str], bool | None] | None = None,
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce,
     choices: Mapping[str, str | None] | None = None,
@@ -179,10 +188,15 @@ def compareSegmentations(
     once.
     """
     settings = asSettings(settings)
+    requireKind(run, Callable, "What runs the calculation", "a function")
+    if progress is not None:
+        requireKind(progress, Callable, "What is told of the progress", "a function")
+    if protocol is not None:
+        requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
     families = (*settings.families, *(protocol.families if protocol else ()))
     criticals = criticalStructures(referenceNode, replace(settings, families=families))
     # segments are paired by name and code, whether or not they can be measured
-    pairing = pairSegments(referenceNode, testNode, choices)
+    pairing = pairSegments(referenceNode, testNode, choices=choices)
     nodes = (referenceNode, testNode)
     found = _readAll(nodes, settings.surface, progress)
     if found is None:
@@ -190,7 +204,8 @@ def compareSegmentations(
     read, problems = found
     failures = {name: reasonOf(error) for name, error in pairing.failures.items()}
     failures.update(_failuresOf(pairing, problems))
-    pairing = withProposals(_measurable(pairing, *read), [r for r, t in (choices or {}).items() if t is None])
+    alone = [nameMeant(r, pairing.unmatchedReference) for r, t in (choices or {}).items() if t is None]
+    pairing = withProposals(_measurable(pairing, *read), alone)
     emptyNodes = [node.GetName() for node in nodes if segmentationOf(node).GetNumberOfSegments() == 0]
     result = Comparisons(
         [],

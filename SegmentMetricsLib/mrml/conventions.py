@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from ..conventions import known
 from ..conventions.evaluation import Reported, Reports
-from ..errors import InputError
+from ..errors import InputError, requireKind
 from . import folders
-from .headless import ensureScene
+from .arguments import asNode, asScene, requireComparison
 from .nodenames import nameResult
 from .outputs import OTHER_VERSION, fillTable, pairName
 
@@ -18,7 +18,7 @@ CONVENTIONS_ATTRIBUTE = "SegmentMetrics.Conventions"
 
 
 def showConventionsTable(
-    comparison, conventions: Mapping[str, Mapping[str, Reported]] | None = None, tableNode=None, scene=None
+    comparison, *, conventions: Mapping[str, Mapping[str, Reported]] | None = None, tableNode=None, scene=None
 ):
     """Show the values that other tools would have reported as a table and return its vtkMRMLTableNode.
 
@@ -30,8 +30,10 @@ def showConventionsTable(
     comparison.conventions(), None to compute it. tableNode: the node to fill; None reuses the node of an earlier run of
     the same pair or creates one. scene: None is Slicer's.
     """
-    scene = ensureScene() if scene is None else scene
+    requireComparison(comparison)
+    scene = asScene(scene)
     conventions = comparison.conventions() if conventions is None else conventions
+    requireKind(conventions, Mapping, "What other tools would have reported", "the result of comparison.conventions()")
     rows = [(known()[tool], number) for tool, numbers in conventions.items() for number in numbers.values()]
     columns = [
         ("Convention", "Convention", [tool.key for tool, _ in rows], "Short name of the tool"),
@@ -61,7 +63,7 @@ def showConventionsTable(
         ),
         ("Reason", "Reason", [number.reason for _, number in rows], "What the tool does"),
     ]
-    node = tableNode or folders.findResult(comparison, "conventions", scene)
+    node = asNode(tableNode, "vtkMRMLTableNode", "table") or folders.findResult(comparison, "conventions", scene)
     node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
     wasModifying = node.StartModify()
     nameResult(node, f"{pairName(comparison)}: what other tools would report")
@@ -81,6 +83,9 @@ def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
     They are a mapping convention -> key -> Reported, as returned by comparison.conventions(). Raises ValueError if the
     node has none or they cannot be read, for example because another version of SegmentMetrics wrote them.
     """
+    if not hasattr(tableNode, "GetAttribute"):
+        kind = type(tableNode).__name__
+        raise InputError(f"What other tools would report is kept in a table node, not in {kind}.")
     text = tableNode.GetAttribute(CONVENTIONS_ATTRIBUTE) or ""
     try:
         kept = json.loads(text)

@@ -138,11 +138,13 @@ def _fullName(compared, scene) -> str:
     return f"{compared.name if isSegment else 'all structures'} of {scene.GetNodeByID(nodeID).GetName()}"
 
 
-def removeResults(comparison, scene=None) -> None:
+def removeResults(comparison, *, scene=None) -> None:
     """Remove all results of a pair from the scene: its folder, the nodes in it and their color nodes."""
-    from .headless import ensureScene
+    from .arguments import asScene, requireComparison
 
-    scene = ensureScene() if scene is None else scene
+    if comparison is not None:  # which stands for all pairs
+        requireComparison(comparison)
+    scene = asScene(scene)
     nodes = _results(comparison, scene)
     folders = {resultFolder(node) for node in nodes} - {0}
     removeNodes(nodes, scene)

@@ -10,14 +10,14 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from ..errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from . import colors, folders, outputs
-from .headless import ensureScene
+from .arguments import asNode, asScene, requireComparison
 from .nodenames import nameResult
 
 # lower values are transparent, so that the underlying image remains unchanged
 LEAST_SHOWN = 0.01
 
 
-def showHazard(comparison, volumeNode=None, scene=None):
+def showHazard(comparison, *, volumeNode=None, scene=None):
     """Show the hazard around a comparison's critical structures and return its vtkMRMLScalarVolumeNode.
 
     The volume covers the part of the evaluated grid that has any hazard; values are in [0, 1]. It has the same colors
@@ -25,12 +25,15 @@ def showHazard(comparison, volumeNode=None, scene=None):
     slice views. volumeNode: the node to fill; None reuses the node of an earlier run of the same pair or creates one.
     scene: None is Slicer's. Raises ValueError if there is no hazard to show.
     """
+    requireComparison(comparison)
     outputs.requireHazard(comparison)
     field = comparison.hazard
     if not field.values.size:
         raise InputError("There is no hazard to show: the critical structures are too far away from the image.")
-    scene = ensureScene() if scene is None else scene
-    node = volumeNode or folders.findResult(comparison, "hazard", scene)
+    scene = asScene(scene)
+    node = asNode(volumeNode, "vtkMRMLScalarVolumeNode", "volume of the hazard") or folders.findResult(
+        comparison, "hazard", scene
+    )
     node = node or scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode")
     image = vtkImageData()
     image.SetDimensions(*field.values.shape[::-1])

@@ -11,13 +11,14 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkCommonTransforms import vtkGeneralTransform, vtkTransform
 
-from ..errors import InputError
+from .. import naming
+from ..errors import InputError, requireKind
 from ..geometry import meshing
 from ..geometry.grids import RAS_FROM_LPS, Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..structures import SEGMENTATION, Structure, codeSource
-from ..texts import commaSeparated
+from ..texts import commaSeparated, didYouMean
 from .conversion import closedSurface, displayedSurface, toRas
 from .voxels import VoxelReader, matrixArray
 
@@ -38,12 +39,13 @@ def nameOf(segmentation, identifier: str) -> str:
 
 
 def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
-    """Return the ID of a segment given by ID or by name. Raises ValueError unless there is exactly one.
+    """Return the ID of a segment given by ID or by name, in any spelling. Raises ValueError unless there is one.
 
     by: "ID", "name", or "any" of the two; "any" rejects a text that is the ID of one segment and the name of another.
     """
     if by not in ("any", "ID", "name"):
         raise InputError(f"A segment is given by ID, name or any of the two, not by {by!r}.")
+    requireKind(segment, str, "A segment", "its name or ID")
     segmentation = segmentationOf(segmentationNode)
     identifiers = segmentation.GetSegmentIDs()
     named = [i for i in identifiers if by != "ID" and nameOf(segmentation, i) == segment]
@@ -60,8 +62,16 @@ def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
     if found:
         way = "give them different names" if by == "name" else "use the segment ID"
         raise InputError(f"{node} has {len(found)} segments named {segment!r}; {way}.")
-    names = commaSeparated(nameOf(segmentation, i) for i in identifiers)
-    raise InputError(f"{node} has no segment {segment!r}; it has {names}.")
+    names = {identifier: nameOf(segmentation, identifier) for identifier in identifiers}
+    meant = naming.meant(segment, names.values()) if by != "ID" else []
+    alike = [identifier for identifier, name in names.items() if name in meant]
+    if len(alike) == 1:
+        return alike[0]
+    if alike:
+        which = commaSeparated(names[identifier] for identifier in alike)
+        raise InputError(f"{node} has {len(alike)} segments that {segment!r} could mean: {which}; use the exact name.")
+    known = identifiers if by == "ID" else names.values()
+    raise InputError(f"{node} has no segment {segment!r}; it has {commaSeparated(known)}.{didYouMean(segment, known)}")
 
 
 def tagOf(segment, name: str) -> str:
@@ -70,7 +80,7 @@ def tagOf(segment, name: str) -> str:
     return str(value.get()) if segment.GetTag(name, value) else ""
 
 
-def structureFromSegment(segmentationNode, segment: str, surface: str = "unsmoothed", by: str = "any") -> Structure:
+def structureFromSegment(segmentationNode, segment: str, *, surface: str = "unsmoothed", by: str = "any") -> Structure:
     """Return a segment as a structure in LPS mm, with its node's parent transforms applied.
 
     segment, by: as for findSegment. surface: "unsmoothed" measures the boundary of the voxels, which equals Slicer's
@@ -149,7 +159,7 @@ def gridOf(volumeNode) -> Grid:
 
     Raises ValueError for a node that is not a volume, has no voxels, or has a nonlinear transform.
     """
-    if volumeNode is None or not volumeNode.IsA("vtkMRMLVolumeNode"):
+    if not hasattr(volumeNode, "IsA") or not volumeNode.IsA("vtkMRMLVolumeNode"):
         raise InputError("The evaluated grid must be that of a volume.")
     name, image = volumeNode.GetName(), volumeNode.GetImageData()
     if image is None:

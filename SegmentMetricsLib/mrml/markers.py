@@ -7,13 +7,14 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ..errors import requireKind
 from ..geometry.grids import RAS_FROM_LPS
 from ..metrics.places import Place
 from ..palettes import SIGNED
 from ..registry.signed import SIDES
 from . import folders
+from .arguments import asNode, asScene, requireComparison
 from .colors import rgb
-from .headless import ensureScene
 from .nodenames import nameResult
 from .outputs import pairName
 
@@ -22,7 +23,7 @@ UNDER_COLOR, OVER_COLOR = SIGNED[0], SIGNED[-1]
 
 
 def showMarkers(
-    comparison, places: Sequence[Place] | None = None, markersNode=None, scene=None, signed: bool | None = None
+    comparison, *, places: Sequence[Place] | None = None, markersNode=None, scene=None, signed: bool | None = None
 ):
     """Show a numbered marker at every worst place of a pair and return the vtkMRMLMarkupsFiducialNode.
 
@@ -33,9 +34,15 @@ def showMarkers(
     the same pair or creates one. scene: None is Slicer's. signed: whether inside and outside can be told apart; None
     determines it from the comparison's distances.
     """
-    scene = ensureScene() if scene is None else scene
+    requireComparison(comparison)
+    scene = asScene(scene)
     places = comparison.worstPlaces if places is None else places
-    node = markersNode or folders.findResult(comparison, "markers", scene)
+    requireKind(places, Sequence, "The places", "Places, like comparison.worstPlaces")
+    for place in places:
+        requireKind(place, Place, "Each of the places", "a Place")
+    node = asNode(markersNode, "vtkMRMLMarkupsFiducialNode", "node of markers") or folders.findResult(
+        comparison, "markers", scene
+    )
     isNew = node is None
     if isNew:
         with _placingKept(scene):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 
 import numpy as np
 
 from ..errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
-from .headless import ensureScene
+from .arguments import asScene
 from .views import viewAxes
 
 # Limits of a camera's distance from the place in mm; the user's zoom is kept within them.
@@ -19,7 +20,7 @@ PLACE_COLUMNS = ("R", "A", "S")
 
 
 def jumpTo(
-    position: Sequence[float], normal: Sequence[float] | None = None, scene=None, cameras: Iterable | None = None
+    position: Sequence[float], *, normal: Sequence[float] | None = None, scene=None, cameras: Iterable | None = None
 ) -> None:
     """Center the 3D views on a place and move all slice views to it.
 
@@ -30,27 +31,31 @@ def jumpTo(
     """
     import slicer
 
-    scene = ensureScene() if scene is None else scene
-    point = _ras(position)
+    scene = asScene(scene)
+    point = _ras(_coordinates(position, "position"))
     slicer.vtkMRMLSliceNode.JumpAllSlices(scene, *point.tolist(), slicer.vtkMRMLSliceNode.OffsetJumpSlice)
+    if normal is not None:
+        normal = _coordinates(normal, "normal")
     outward = None if normal is None or not np.any(normal) else _ras(normal)
     for camera in camerasOf(scene) if cameras is None else cameras:
         lookAt(camera, point, outward)
 
 
-def jumpToSlice(node, row: int, scene=None) -> tuple[float, float, float]:
+def jumpToSlice(node, row: int, *, scene=None) -> tuple[float, float, float]:
     """Move all slice views to a slice of a per-slice profile and return the place shown, LPS in mm.
 
     The place is where the two contours differ most in that slice. 3D views do not move. node: the vtkMRMLPlotSeriesNode
     or the vtkMRMLTableNode created by showSlices, or one loaded with a scene. row: index of the point in the plot,
     which is also that of the row in the table. scene: None is the node's. Raises ValueError for other nodes and rows.
     """
+    if not hasattr(node, "IsA"):
+        raise InputError(f"A slice is that of a series or of a table of slices, not of {type(node).__name__}.")
     tableNode = node.GetTableNode() if node.IsA("vtkMRMLPlotSeriesNode") else node
     table = tableNode.GetTable() if tableNode is not None and tableNode.IsA("vtkMRMLTableNode") else None
     if table is None or any(table.GetColumnByName(column) is None for column in PLACE_COLUMNS):
         raise InputError(f"{node.GetName()} does not show slices.")
-    if not 0 <= row < table.GetNumberOfRows():
-        raise InputError(f"There is no slice {row}; there are {table.GetNumberOfRows()}.")
+    if not isinstance(row, Integral) or not 0 <= row < table.GetNumberOfRows():
+        raise InputError(f"There is no slice {row!r}; there are {table.GetNumberOfRows()}.")
     point = np.array([table.GetValueByName(row, column).ToDouble() for column in PLACE_COLUMNS])
     position = tuple(_ras(point).tolist())  # the matrix is its own inverse
     jumpTo(position, scene=node.GetScene() if scene is None else scene, cameras=())
@@ -86,6 +91,17 @@ def lookAt(camera, point: np.ndarray, toward: np.ndarray | None = None) -> None:
         camera.SetParallelScale(float(scale))
     camera.EndModify(wasModifying)
     camera.ResetClippingRange()
+
+
+def _coordinates(given, what: str) -> np.ndarray:
+    """Return the three finite coordinates of an argument. Raises InputError for anything else."""
+    try:
+        vector = np.asarray(given, float)
+    except (TypeError, ValueError):
+        vector = np.empty(0)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise InputError(f"The {what} must be three numbers, not {given!r}.")
+    return vector
 
 
 def _ras(vector: Sequence[float]) -> np.ndarray:

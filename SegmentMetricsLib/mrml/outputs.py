@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
@@ -11,7 +12,7 @@ from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
 from ..cores import threads
-from ..errors import InputError
+from ..errors import InputError, requireKind
 from ..files.writing import IDENTITY
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.surfaces import barycentricWeights, toPolyData
@@ -21,9 +22,9 @@ from ..records import identityOf
 from ..settings import OWN_CONVENTION
 from ..structures import REFERENCE_AND_TEST
 from . import colors, folders
+from .arguments import asNode, asScene, requireComparison
 from .conversion import displayedSurface as convertedSurface
 from .conversion import toRas
-from .headless import ensureScene
 from .nodenames import nameResult
 
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
@@ -40,7 +41,7 @@ DEFAULT_TOLERANCE = 2.0
 CHUNK = 1 << 16
 
 
-def showTable(comparison, tableNode=None, scene=None):
+def showTable(comparison, *, tableNode=None, scene=None):
     """Show a comparison as a table with one row per measurement and return its vtkMRMLTableNode.
 
     Columns: Measurement (its key), Title, Value, Unit, ReferenceToTest, TestToReference, Status, Reason; missing
@@ -48,9 +49,8 @@ def showTable(comparison, tableNode=None, scene=None):
     digits. tableNode: the node to fill; None reuses the node of an earlier run of the same pair or creates one. scene:
     None is Slicer's.
     """
-    if not hasattr(comparison, "measurements"):
-        raise InputError("showTable shows one comparison; showComparisonsTable shows many.")
-    scene = ensureScene() if scene is None else scene
+    requireComparison(comparison, "showComparisonsTable shows many")
+    scene = asScene(scene)
     rows = list(comparison.measurements.values())
     columns = [
         ("Measurement", "Measurement", [row.key for row in rows], "Short name of the measurement"),
@@ -72,7 +72,8 @@ def showTable(comparison, tableNode=None, scene=None):
         ("Status", "Status", [row.status for row in rows], "ok, infinite or undefined"),
         ("Reason", "Reason", [row.reason or "" for row in rows], "Why a value is not a finite number"),
     ]
-    node = tableNode or folders.findResult(comparison, "table", scene) or scene.AddNewNodeByClass("vtkMRMLTableNode")
+    node = asNode(tableNode, "vtkMRMLTableNode", "table") or folders.findResult(comparison, "table", scene)
+    node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
     wasModifying = node.StartModify()
     nameResult(node, f"{pairName(comparison)}: measurements{_ofConvention(comparison)}")
     fillTable(node, [(name, title, "", values, description) for name, title, values, description in columns])
@@ -82,7 +83,7 @@ def showTable(comparison, tableNode=None, scene=None):
     return node
 
 
-def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
+def showComparisonsTable(comparisons: Sequence, *, tableNode=None, scene=None):
     """Show many comparisons as a table with one row per pair and return its vtkMRMLTableNode.
 
     comparisons: Comparisons or Records. Columns: Reference, Test, ReferenceFile, TestFile, one column of numbers per
@@ -91,7 +92,10 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
     digits. tableNode: the node to fill; None reuses the node of an earlier run or creates one. The node is placed in
     the folder of all pairs. scene: None is Slicer's.
     """
-    scene = ensureScene() if scene is None else scene
+    scene = asScene(scene)
+    requireKind(comparisons, Sequence, "What is shown", "several comparisons")
+    for comparison in comparisons:
+        requireComparison(comparison)
     records = [pair.record() if hasattr(pair, "record") else pair for pair in comparisons]
     columns = []
     if any(record.convention != OWN_CONVENTION for record in records):
@@ -109,7 +113,7 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
     remarks = [_remarks(record) for record in records]
     columns.append(("Remarks", "Remarks", "", remarks, "Why values are not finite numbers"))
     owner = folders.allPairs(comparisons, scene)
-    node = tableNode or folders.findResult(owner, "table", scene)
+    node = asNode(tableNode, "vtkMRMLTableNode", "table") or folders.findResult(owner, "table", scene)
     node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
     wasModifying = node.StartModify()
     nameResult(node, folders.folderName(owner, scene))
@@ -123,6 +127,7 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
 
 def showDistanceMap(
     comparison,
+    *,
     side: str = "reference",
     kind: str = "signed",
     surface: str = "displayed",
@@ -151,12 +156,13 @@ def showDistanceMap(
     None is Slicer's. Raises ValueError for an unknown choice, for a range or tolerance that is not positive, if there
     are no distances, and if there is no hazard for that kind.
     """
+    requireComparison(comparison)
     _checkChoice("side", side, REFERENCE_AND_TEST)
     _checkChoice("surface", surface, ("displayed", "measured"))
     limit, tolerance = checkedLimits(comparison, kind, range, tolerance)
-    scene = ensureScene() if scene is None else scene
+    scene = asScene(scene)
     polyData = distanceMap(comparison, side, surface, displayedSurface, kind == "bld")
-    model = modelNode or folders.findResult(comparison, mapRole(side), scene)
+    model = asNode(modelNode, "vtkMRMLModelNode", "model") or folders.findResult(comparison, mapRole(side), scene)
     model = model or scene.AddNewNodeByClass("vtkMRMLModelNode")
     wasModifying = model.StartModify()
     nameResult(model, f"{pairName(comparison)}: {mapRole(side)}")
@@ -216,6 +222,8 @@ def _lpsPoints(polyData: vtkPolyData) -> np.ndarray:
 
 def requireDistances(comparison, what: str = "distance map") -> None:
     """Raise ValueError with the reason if a comparison has no distances. what: the display that needs them."""
+    if not hasattr(comparison, "distances"):
+        raise InputError(f"There is no {what} of a record: it holds the numbers of a comparison, and no surfaces.")
     empty = [f"the {which}" for which in REFERENCE_AND_TEST if getattr(comparison, which).isEmpty]
     if empty:
         verb = "are" if len(empty) > 1 else "is"
@@ -236,6 +244,8 @@ def checkedLimits(comparison, kind: str, range: float | None, tolerance: float |
     if kind == "hazard":
         requireHazard(comparison)
     for name, value in (("range", range), ("tolerance", tolerance)):
+        if value is not None:
+            requireKind(value, Real, f"The {name} of a distance map", "a number")
         if value is not None and not 0 < value < np.inf:
             raise InputError(f"The {name} of a distance map is a positive number of millimeters, not {value}.")
     requireDistances(comparison)
@@ -252,7 +262,7 @@ def shownTolerance(comparison) -> float:
 
 def requireHazard(comparison) -> None:
     """Raise ValueError if a comparison has no hazard to show."""
-    if comparison.hazard is None:
+    if getattr(comparison, "hazard", None) is None:
         raise InputError(
             "There is no hazard to show: measure the family hazard with critical structures that are not empty."
         )
@@ -374,4 +384,4 @@ def pairName(comparison) -> str:
 
 def _checkChoice(name: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise InputError(f"The {name} of a distance map is {', '.join(choices[:-1])} or {choices[-1]}, not {value}.")
+        raise InputError(f"The {name} of a distance map is {', '.join(choices[:-1])} or {choices[-1]}, not {value!r}.")

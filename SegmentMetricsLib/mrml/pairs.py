@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ..errors import InputError
+from ..errors import InputError, requireKind
 from ..pairing import pairStructures, propose
-from ..structures import Match, Pairing, codeSource
+from ..settingchecks import oneOf
+from ..settings import SURFACES
+from ..structures import Match, Pairing, codeSource, nameMeant
 from .folders import Compared
 from .inputs import SegmentReader, nameOf, segmentationOf, tagOf
 
 
-def pairSegments(referenceNode, testNode, choices: Mapping[str, str | None] | None = None) -> Pairing:
+def pairSegments(referenceNode, testNode, *, choices: Mapping[str, str | None] | None = None) -> Pairing:
     """Return the pairing of two nodes' segments, by names and terminology, that compareSegmentations would use.
 
     No voxels are read, so there are no proposals, and the pairing contains names and sources instead of structures.
     choices: as for pairing.pairStructures. Raises ValueError for nodes that are not segmentations, for a chosen name
     that does not exist, and if no pair remains because of names that occur more than once.
     """
-    return pairStructures(_named(referenceNode), _named(testNode), None, choices, isProposing=False)
+    return pairStructures(_named(referenceNode), _named(testNode), choices=choices, isProposing=False)
 
 
 def proposePairs(
     referenceNode,
     testNode,
+    *,
     choices: Mapping[str, str | None] | None = None,
     surface: str = "unsmoothed",
     run: Callable[[Callable[[], list[Match]]], list[Match]] = lambda work: work(),
@@ -34,13 +37,16 @@ def proposePairs(
     that cannot be measured, are not proposed. surface: as in Settings. run: as in comparing.compareSegments. Raises
     ValueError as pairSegments does.
     """
-    pairing = pairSegments(referenceNode, testNode, choices)
-    alone = [name for name, counterpart in (choices or {}).items() if counterpart is None]
+    oneOf("surface", SURFACES)(surface)
+    requireKind(run, Callable, "What runs the calculation", "a function")
+    pairing = pairSegments(referenceNode, testNode, choices=choices)
+    left = pairing.unmatchedReference
+    alone = [nameMeant(name, left) for name, counterpart in (choices or {}).items() if counterpart is None]
     sides = (
-        (referenceNode, [s for s in pairing.unmatchedReference if s.name not in alone]),
+        (referenceNode, [s for s in left if s.name not in alone]),
         (testNode, pairing.unmatchedTest),
     )
-    structures = [_measurable(node, left, surface) for node, left in sides]
+    structures = [_measurable(node, segments, surface) for node, segments in sides]
     return run(lambda: propose(*structures))
 
 

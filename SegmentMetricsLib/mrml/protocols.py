@@ -7,9 +7,9 @@ import io
 
 from vtkmodules.vtkCommonCore import vtkStringArray
 
-from ..errors import InputError
+from ..errors import InputError, requireKind
 from ..protocol.protocol import OPTIONAL, REQUIRED, Protocol, parseProtocol
-from .headless import ensureScene
+from .arguments import asNode, asScene
 
 PROTOCOL_ATTRIBUTE = "SegmentMetrics.Protocol"
 
@@ -19,7 +19,7 @@ def protocolFromTable(tableNode) -> Protocol:
 
     Raises ValueError for invalid contents, naming the column and the row as a line number (the heading is line 1).
     """
-    if tableNode is None or not tableNode.IsA("vtkMRMLTableNode"):
+    if not hasattr(tableNode, "IsA") or not tableNode.IsA("vtkMRMLTableNode"):
         raise InputError("There is no table with a protocol.")
     table = tableNode.GetTable()
     file = io.StringIO()
@@ -44,13 +44,16 @@ def _columns(node) -> set[str]:
     return {node.GetColumnName(number) for number in range(node.GetNumberOfColumns())} if node.GetTable() else set()
 
 
-def tableFromProtocol(protocol: Protocol, tableNode=None, scene=None):
+def tableFromProtocol(protocol: Protocol, *, tableNode=None, scene=None):
     """Write a protocol into a vtkMRMLTableNode, one row per rule, and return the node.
 
     tableNode: the node to fill; None creates one. scene: None is Slicer's.
     """
-    scene = ensureScene() if scene is None else scene
-    node = tableNode or scene.AddNewNodeByClass("vtkMRMLTableNode", f"Protocol {protocol.name}".strip())
+    requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
+    scene = asScene(scene)
+    node = asNode(tableNode, "vtkMRMLTableNode", "table") or scene.AddNewNodeByClass(
+        "vtkMRMLTableNode", f"Protocol {protocol.name}".strip()
+    )
     wasModifying = node.StartModify()
     node.RemoveAllColumns()
     rows = [rule.cells() for rule in protocol.rules]

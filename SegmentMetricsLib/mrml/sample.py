@@ -6,15 +6,15 @@ import tempfile
 
 from ..errors import InputError
 from ..samples import writeHeadAndNeck
-from .headless import ensureScene
+from .arguments import asScene
 
 
-def loadSample(scene=None) -> list:
+def loadSample(*, scene=None) -> list:
     """Load the two observers' head-and-neck contours and return their vtkMRMLSegmentationNodes, the reference first.
 
     scene: None is Slicer's.
     """
-    scene = ensureScene() if scene is None else scene
+    scene = asScene(scene)
     nodes = []
     with tempfile.TemporaryDirectory() as folder:
         for number, path in enumerate(writeHeadAndNeck(folder), start=1):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .. import naming
+from ..errors import requireKind
 from ..measurements import Measurement
 from . import wording
 from .protocol import Protocol, Rule
@@ -62,7 +63,7 @@ class Verdict:
         }
 
 
-def judge(structure: str, rule: Rule, measurement: Measurement | None, reason: str = "") -> Verdict:
+def judge(structure: str, rule: Rule, measurement: Measurement | None, *, reason: str = "") -> Verdict:
     """Return the verdict of a rule on one measurement. reason: why there is none, if it is None.
 
     An empty structure never passes: if its number keeps the limit, the rule is not evaluable, as for a structure that
@@ -179,13 +180,14 @@ class _Subject(NamedTuple):
         """Return the verdict of a rule on the subject; rules without a convention use the first one."""
         convention = rule.convention or next(iter(self.byConvention), "")
         measurement = self.byConvention.get(convention, {}).get(rule.measurement)
-        return judge(self.title, rule, measurement, self.reason)
+        return judge(self.title, rule, measurement, reason=self.reason)
 
 
 def judgeCase(
     protocol: Protocol,
     measured: Sequence[tuple[tuple[str, str], Mapping[str, Mapping[str, Measurement]]]],
     unmatched: Mapping[str, Sequence[str]],
+    *,
     isWhole: bool = True,
     failures: Mapping[str, str] | None = None,
 ) -> Judgment:
@@ -197,6 +199,7 @@ def judgeCase(
     whether these are all structures, so that others do not exist. failures: reasons, by name or pairTitle(), for
     structures and pairs that could not be compared.
     """
+    requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
     failures = failures or {}
     subjects = [_Subject(naming.pairTitle(names), names, byConvention) for names, byConvention in measured]
     subjects += [_Subject(title, _namesIn(title), {}, reason) for title, reason in failures.items()]
@@ -233,7 +236,7 @@ def _absent(protocol: Protocol, known: Collection[str]) -> Iterator[Verdict]:
     """Yield the verdicts of rules for structures that neither side has. known: the names of all structures."""
     for rule in protocol.rules:
         if not any(rule.fits(name) for name in known):
-            yield judge(rule.structure, rule, None, f"there is no structure {rule.structure}")
+            yield judge(rule.structure, rule, None, reason=f"there is no structure {rule.structure}")
 
 
 def _namesIn(title: str) -> tuple[str, ...]:

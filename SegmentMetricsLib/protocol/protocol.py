@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .. import naming
 from ..definitions import PARAMETERS, Definition
-from ..errors import InputError, Mistakes, raiseAny
+from ..errors import InputError, Mistakes, asPath, raiseAny, requireKind
 from ..files.sheets import Line, Sheet, parseSheet, readSheet
 from ..measurements import ROUNDING
 from ..registry import REGISTRY, findDefinition
@@ -148,7 +148,7 @@ def readProtocol(path: str | Path) -> Protocol:
     Columns: Structure, Measurement, Relation, Pass; optionally Warn, Weight, Convention, Source. Raises InputError,
     naming the line and the column, for an invalid entry; for several, Mistakes, which lists all of them.
     """
-    path = Path(path)
+    path = asPath(path)
     example = EXAMPLES / f"{path}.csv"
     if not path.exists() and path.name == str(path) and example.is_file():
         path = example
@@ -159,6 +159,8 @@ def readProtocol(path: str | Path) -> Protocol:
 
 def parseProtocol(text: str, source: str) -> Protocol:
     """Return the protocol in the text of a CSV file. Columns and errors as for readProtocol()."""
+    requireKind(text, str, "The text of a protocol", "a text")
+    requireKind(source, str, "The name of a protocol", "a text")
     return fromSheet(parseSheet(text, source, REQUIRED, OPTIONAL, keepsMistakes=True), source)
 
 

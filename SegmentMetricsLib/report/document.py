@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..comparison import Comparison
-from ..errors import InputError, installing
+from ..errors import InputError, asPath, installing, requireKind
 from ..explanations import FAMILIES, ofMeasurement
 from ..findings import repeated
 from ..measurements import Measurement, typeset
@@ -22,7 +22,7 @@ from ..protocol.judgment import scoreText
 from ..protocol.protocol import Rule
 from ..records import Record
 from ..registry.signed import SIDES
-from ..settings import Settings
+from ..settings import Settings, asSettings
 from ..tables import OVERVIEW, byFamily, definitionOf, heading, number, sideOf, sideRows, withCommonUnit
 from ..texts import commaSeparated, counted, shortest
 from . import figures
@@ -78,12 +78,15 @@ class Report:
         self,
         title: str,
         settings: Settings,
+        *,
         withConventions: bool = False,
         patient: str = "",
         origins: Sequence[str] = (),
         scene: str = "",
     ):
         requirePlotly()
+        settings = asSettings(settings)
+        requireKind(title, str, "The title of a report", "a text")
         self.title, self.withConventions, self.patient = title, withConventions, patient
         self.origins, self.scene = tuple(origins), scene
         # reports also show every pair's per-slice profile
@@ -93,7 +96,8 @@ class Report:
         self._sources: list[tuple[Source, Source]] = []
 
     def add(self, comparison: Comparison) -> None:
-        """Add a pair."""
+        """Add a pair. Raises InputError for anything but a comparison."""
+        requireKind(comparison, Comparison, "What a report shows", "a Comparison")
         self.include(self.part(comparison, len(self._sections)))
 
     def part(self, comparison: Comparison, number: int) -> Part:
@@ -110,17 +114,19 @@ class Report:
 
     def write(
         self,
-        path: Path,
+        path: str | Path,
+        *,
         judgment=None,
         unmatched: Mapping[str, Sequence[str]] | None = None,
         failures: Mapping[str, str] | None = None,
         findings: Sequence[str] = (),
     ) -> None:
-        """Write the page. Raises OSError.
+        """Write the page. Raises OSError, and InputError for anything but a path.
 
         judgment: of a protocol, or None. unmatched: names of structures without a counterpart, by side. failures: the
         reasons why structures could not be compared, by name. findings: sentences about the whole case.
         """
+        path = asPath(path)
         text = self.page(judgment, unmatched or {}, failures or {}, findings)
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+from ..errors import asPath
 from ..measurements import typeset
 from ..protocol.judgment import FAIL, VERDICTS
 from ..texts import counted
@@ -45,9 +46,9 @@ def worstFirst(lines: Iterable[CaseLine]) -> list[CaseLine]:
     return sorted(lines, key=lambda line: (line.state != FAILED, not line.alarms, STATES.index(line.state)))
 
 
-def writeIndex(lines: Sequence[CaseLine], title: str, path: Path) -> None:
+def writeIndex(lines: Sequence[CaseLine], title: str, path: str | Path) -> None:
     """Write the index page of the cases in these lines. title: of the page. Raises OSError."""
-    path.write_text(indexOf(lines, title), encoding="utf-8", errors="backslashreplace")
+    asPath(path).write_text(indexOf(lines, title), encoding="utf-8", errors="backslashreplace")
 
 
 def indexOf(lines: Sequence[CaseLine], title: str) -> str:

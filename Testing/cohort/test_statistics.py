@@ -95,10 +95,10 @@ def testTheBootstrapInterval():
     assert meanInterval(np.array([2.0])) == (None, None)
     # for many values it is that of the central limit theorem: mean +- 1.96 SD / sqrt(n)
     values = np.random.default_rng(1).normal(10, 2, 400)
-    low, high = meanInterval(values, 4000)
+    low, high = meanInterval(values, resamples=4000)
     half = 1.96 * values.std() / 20
     assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.03)
-    assert meanInterval(values, 4000) == (low, high) != meanInterval(values, 4000, seed=1)
+    assert meanInterval(values, resamples=4000) == (low, high) != meanInterval(values, resamples=4000, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def testWhatATestMissesHasTheWorstValue(key, value, worst, how):
 def testTheMaximumInMeansIsThatOfTheWholeCohort():
     cohort = cohortOf([1, math.inf])
     cohort.add(outcome("case 1", {"HD95": 7.0}, name="Brain"))
-    lens, brain = summarize(cohort, Options("cohort-maximum"))
+    lens, brain = summarize(cohort, Options(treatment="cohort-maximum"))
     assert (lens.mean, brain.mean) == ((1 + 7) / 2, 7)
 
 
@@ -431,7 +431,7 @@ def testPicturesAreWellFormed():
 def testInfiniteValuesAreCountedAboveTheirBox(treatment):
     """A method that misses structures must not look better for it, in a picture neither."""
     cohort = Cohort(methods([1, 2, math.inf, math.inf, math.nan], [2, 3, 4, 5, 6], key="HD"))
-    picture = boxPlots(cohort, Options(treatment), {})["HD"]
+    picture = boxPlots(cohort, Options(treatment=treatment), {})["HD"]
     assert re.findall("∞ .", picture) == ["∞ 2"]
     # the quartiles of 1, 2, inf and inf are inf but for the first: the box reaches the edge
     boxes = [r for r in ElementTree.fromstring(picture).iter() if r.get("fill-opacity")]
@@ -440,7 +440,7 @@ def testInfiniteValuesAreCountedAboveTheirBox(treatment):
     lines = [line for line in ElementTree.fromstring(picture).iter() if line.get("stroke-dasharray")]
     assert [float(line.get("y1")) for line in lines] == [top] and other > top + 30
     cohort = Cohort(methods([math.inf] * 3, [2, 3, 4], key="HD"))
-    picture = boxPlots(cohort, Options(treatment), {})["HD"]
+    picture = boxPlots(cohort, Options(treatment=treatment), {})["HD"]
     assert re.findall("∞ .", picture) == ["∞ 3"] and "nan" not in picture and "inf" not in picture
 
 
@@ -484,7 +484,7 @@ def testMethodsAndStructuresAreNamedInFull():
 
 def testFiles(tmp_path):
     cohort = Cohort(methods([1, 2, math.inf], [2, math.nan, 5], "=cmd()"))
-    writeSummary(cohort, Options("image-diagonal", seed=3), {"ok": 3}, tmp_path)
+    writeSummary(cohort, Options(treatment="image-diagonal", seed=3), {"ok": 3}, tmp_path)
     content = json.loads((tmp_path / "summary.json").read_text())
     assert content["schema"] == "segment-metrics-summary/2" and content["cases"] == {"ok": 3}
     assert content["treatment"]["seed"] == 3 and "diagonal" in content["treatment"]["infinite"]

@@ -221,7 +221,7 @@ def testASampleThatCannotBeLoadedLeavesNothingInTheScene(scene, monkeypatch):
     monkeypatch.setattr(sample, "writeHeadAndNeck", damaged)
     before = {node.GetID() for node in scene.GetNodes()}
     with quiet(), pytest.raises(InputError, match=r"The sample could not be loaded\."):
-        sample.loadSample(scene)
+        sample.loadSample(scene=scene)
     assert {node.GetID() for node in scene.GetNodes()} == before
 
 

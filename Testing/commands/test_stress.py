@@ -171,19 +171,20 @@ def testUnusableInput():
     corner = shapes.box((0, 0, 0), (23, 23, 22))
     for arguments, message in (
         ((tiny, {"Wall": WALL}), r"has too few voxels, 1, to change 1 for the risky and 1 for the neutral variant\.$"),
-        ((CUBE, {"Wall": WALL}, None, 50), r"too few voxels, 98, .*: choose a count of at most 49\."),
-        ((CUBE, {"Wall": WALL}, None, 0), "must be a whole number from 1, not 0"),
-        ((CUBE, {"Wall": WALL}, None, 2.5), "must be a whole number from 1, not 2.5"),
+        ((CUBE, {"Wall": WALL}, {"count": 50}), r"too few voxels, 98, .*: choose a count of at most 49\."),
+        ((CUBE, {"Wall": WALL}, {"count": 0}), "must be a whole number from 1, not 0"),
+        ((CUBE, {"Wall": WALL}, {"count": 2.5}), "must be a whole number from 1, not 2.5"),
         ((shapes.imageOf(np.ones((9, 9, 9), np.uint8)), {"Wall": WALL}), "has too few voxels, 0,"),
-        ((corner, {"Wall": WALL}, None, 300), "The inner boundary of reference has too few voxels, 576,"),
+        ((corner, {"Wall": WALL}, {"count": 300}), "The inner boundary of reference has too few voxels, 576,"),
         ((empty, {"Wall": WALL}), "reference is empty"),
         ((CUBE, {}), "There is no hazard: no critical structure is given"),
         ((CUBE, {"Wall": empty}), "There is no hazard: the critical structures are empty"),
         ((shapes.ballMesh(5), {"Wall": WALL}), "is a surface: give it as an image"),
         ((CUBE, {"Wall": WALL, "Cube": SimpleITK.Image(CUBE)}), "Cube is the structure to change itself"),
     ):
+        *given, options = arguments if len(arguments) == 3 else (*arguments, {})
         with pytest.raises(ValueError, match=message):
-            stressTest(*arguments)
+            stressTest(*given, **options)
 
 
 # The command

@@ -6,6 +6,7 @@ import gc
 import json
 import math
 import pickle
+import re
 import weakref
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 import SegmentMetricsLib
 from SegmentMetricsLib import Settings, compare, inputs
+from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.measurements import rounded
 from SegmentMetricsLib.registry import REGISTRY
@@ -95,11 +97,13 @@ def testLabelsHaveToBeNamed():
 
 def testALabelThatNoImageHas():
     """A slip of the pen is no structure that nobody drew."""
-    findings = compare(BOX, OTHER * 2, label=3).findings
-    for which, labels in (("reference", "label 1"), ("test", "label 2")):
-        assert f"Label 3 does not occur in the {which}, which has {labels}." in findings
-    assert not any("Absent" in finding for finding in findings)
-    # there is nothing else that could have been meant
+    message = "Neither side has the label 3: the reference has label 1, the test label 2."
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        compare(BOX, OTHER * 2, label=3)
+    with pytest.raises(InputError, match=r"the reference has label 1, the test no label\.$"):
+        compare(BOX, OTHER * 0, label=3)
+    # one of them has it, or there is nothing else that could have been meant
+    assert compare(BOX, OTHER * 2, label=2)["DSC"].reason == "the reference is empty"
     (absent,) = compare(BOX * 0, OTHER * 0, label=3).findings
     assert absent.startswith("Absent in both")
 
@@ -120,7 +124,7 @@ def testMembershipsAreThresholded():
         (shapes.imageOf(np.linspace(0, 300, 27).reshape(3, 3, 3)), "neither a label map nor a map of memberships"),
         (shapes.imageOf(np.full((3, 3, 3), np.nan)), "not numbers"),
         (SimpleITK.Image([3, 3, 3], SimpleITK.sitkVectorUInt8, 3), "several values per voxel"),
-        ("liver.nii.gz", "must be a SimpleITK image"),
+        (["liver.nii.gz"], r"a Structure or the path of a file, not list\.$"),
     ],
 )
 def testWhatIsNoSegmentation(image, message):
@@ -357,7 +361,9 @@ def testMeasurementsArePrintedShort():
     nothing = shapes.imageOf(shapes.blob(0) * 0)
     assert str(compare(box, nothing)["HD95"]) == "HD95: inf (the test is empty)"
     assert str(compare(nothing, nothing)["HD95"]) == "HD95: undefined (both structures are empty)"
-    assert repr(compare(box, box)["HD95"]).startswith("Measurement(key='HD95', "), "every field is there"
+    shown = repr(compare(box, box)["HD95"])
+    assert shown.startswith("Measurement(key='HD95', value=0.0, unit='mm', status='ok', referenceToTest=0.0, ")
+    assert "description" not in shown and "reason" not in shown
 
 
 def testMisspelledKey():
@@ -371,9 +377,10 @@ def testMisspelledKey():
 @pytest.mark.parametrize(
     ("given", "hint"),
     [
-        ("a.nrrd", "readStructures"),
-        (Path("a.nrrd"), "readStructures"),
-        (np.zeros((2, 2, 2)), "SetSpacing"),
+        ("a.nrrd", r"The reference cannot be compared\. a\.nrrd: there is no such file\.$"),
+        (Path("a.nrrd"), r"a\.nrrd: there is no such file\.$"),
+        (np.zeros((2, 2, 2)), r"does not say how large its voxels are: give the spacing along i, j, k in mm\.$"),
+        ([inputs.structureFromImage(shapes.ball(1), "A", None, None)], r"choose one of them, as in structures\[0\]\.$"),
         (5, "int."),
     ],
 )

@@ -208,10 +208,10 @@ def testOneOnEachSide():
 
 def testChosenStructures():
     reference, test = apart("Parotid_L", "Brain", "Heart"), apart("Left Parotid", "Brain", "Heart")
-    assert found(pairStructures(reference, test, ["Parotid_L"])) == [("Parotid_L", "Left Parotid", "spelling")]
-    assert found(pairStructures(reference, test, ["Left Parotid"])) == [("Parotid_L", "Left Parotid", "spelling")]
+    assert found(pairStructures(reference, test, names=["Parotid_L"])) == [("Parotid_L", "Left Parotid", "spelling")]
+    assert found(pairStructures(reference, test, names=["Left Parotid"])) == [("Parotid_L", "Left Parotid", "spelling")]
     with pytest.raises(ValueError, match="no structure named 'Lever'"):
-        pairStructures(reference, test, ["Lever"])
+        pairStructures(reference, test, names=["Lever"])
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def testANameThatOneSetHasTwiceCannotBeAskedFor():
     for chosen in ({"names": ["A"]}, {"choices": {"A": "A"}}):
         with pytest.raises(InputError, match="The reference has more than one structure named 'A'"):
             pairStructures(*sets, **chosen)
-    assert found(pairStructures(*sets, ["B"])) == [("B", "B", "name")]
+    assert found(pairStructures(*sets, names=["B"])) == [("B", "B", "name")]
     for others in ("A", "C"):
         with pytest.raises(InputError, match="The test has more than one structure named 'A'"):
             pairStructures([structure(name) for name in others], sets[0][:2])
@@ -297,7 +297,7 @@ def testExchangedStructures(names):
         "Inputs > Pairs)."
     )
     for chosen in (None, names[:1]):
-        for match in pairStructures(reference[::-1], test, chosen).pairs:
+        for match in pairStructures(reference[::-1], test, names=chosen).pairs:
             alarms, _ = split(noted(compare(*match, Settings(families="overlap")), match).findings)
             assert alarms == [said] and alarms[0].kind == asFinding(said).kind == Kind.EXCHANGED
     # another one in the place of one of them says nothing of the other
@@ -329,19 +329,19 @@ def testProposalsAreNotCompared():
     )
     # the same if only this structure is to be paired, but never for a structure that was not chosen
     for name in ("Glandula", "Druse"):
-        assert pairStructures(reference, test, [name]).findings == pairing.findings
-    assert pairStructures(reference, test, ["Brain"]).findings == ()
-    accepted = pairStructures(reference, test, None, {"Glandula": "Druse"})
+        assert pairStructures(reference, test, names=[name]).findings == pairing.findings
+    assert pairStructures(reference, test, names=["Brain"]).findings == ()
+    accepted = pairStructures(reference, test, choices={"Glandula": "Druse"})
     assert found(accepted) == [("Brain", "Brain", "name"), ("Glandula", "Druse", "choice")]
     assert accepted.proposals == () and accepted.unmatchedTest == ()
 
 
 def testChoicesGoBeforeEverything():
     reference, test = apart("A", "B"), apart("A", "B")
-    pairing = pairStructures(reference, test, None, {"A": "B"})
+    pairing = pairStructures(reference, test, choices={"A": "B"})
     assert found(pairing) == [("A", "B", "choice")]  # what is left over, B and A, is no pair because it is alone
     assert [s.name for s in (*pairing.unmatchedReference, *pairing.unmatchedTest)] == ["B", "A"]
-    pairing = pairStructures(reference, test, None, {"A": None})
+    pairing = pairStructures(reference, test, choices={"A": None})
     assert found(pairing) == [("B", "B", "name")] and pairing.unmatchedReference[0].name == "A"
     assert pairing.proposals == ()
     for choices, message in (
@@ -350,7 +350,7 @@ def testChoicesGoBeforeEverything():
         ({"A": "A", "B": "A"}, "is chosen for both 'A' and 'B'"),
     ):
         with pytest.raises(ValueError, match=message):
-            pairStructures(reference, test, None, choices)
+            pairStructures(reference, test, choices=choices)
 
 
 def testMeshesAndEmptyStructuresAreProposedToo():

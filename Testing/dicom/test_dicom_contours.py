@@ -350,7 +350,7 @@ def testAnOddStructureOfAFolder(tmp_path):
     found = readStructures(tmp_path)
     assert [s.name for s in found] == ["one Rod", "two Rod"]
     with pytest.raises(InputError, match=r"The structure 'Needle' of two\.dcm was left out"):
-        pairStructures(found, found, ["two Needle"])
+        pairStructures(found, found, names=["two Needle"])
 
 
 def testOddStructuresOnTheCommandLine(withoutPictures, tmp_path, capsys):

@@ -77,6 +77,9 @@ DOORS = {
     ("findings", "conventions"): "a finding mentions what another tool decided",
     ("comparison", "conventions"): "a comparison shows what other tools would have reported",
     ("records", "conventions"): "a record of a comparison keeps that",
+    ("comparison", "files"): "what is compared may be given as the path of a file",
+    ("comparison", "mrml"): "a comparison draws its picture in Slicer's 3D view",
+    ("multilabel", "files"): "so may a segmentation of several labels",
 }
 SAID = {
     "SegmentMetrics": "the module: the panel, alone in knowing Qt",

@@ -37,7 +37,7 @@ def testItStaysAFrontPage():
 def testEveryBlockIsRun():
     """By the tests below, by the generator, or, the second one, by continuous integration."""
     languages = [block.language for block in pages.blocks(readme.README)]
-    assert languages == ["bash", "bash", "console", "console", "python", "python", "python"]
+    assert languages == ["bash", "bash", "console", "console", "python", "python", "python", "python"]
 
 
 def testGeneratedPartsAreUpToDate(inOneProcess):
@@ -64,12 +64,15 @@ def testLinksWithinLeadToHeadings():
 
 
 def testThePythonExamples(tmp_path, capsys):
-    console, nodes, _ = blocks("python")
+    console, arrays, nodes, _ = blocks("python")
     # the files that the first command leaves
     samples.writeHeadAndNeck(tmp_path / "segment-metrics-demo")
     with pages.inFolder(tmp_path):
-        exec(compile(console, "README.md", "exec"), {})
+        namespace: dict = {}
+        exec(compile(console, "README.md", "exec"), namespace)
     printed = capsys.readouterr().out
+    exec(compile(arrays, "README.md", "exec"), namespace)
+    assert capsys.readouterr().out == "2.50 mm\n", "a step along the first axis of the array is a slice"
     # the same organ and numbers as in the table above it
     hd95 = re.search(r"^Parotid_L .*", TEXT, re.MULTILINE)[0].split()[2]
     assert printed.startswith(hd95)
@@ -95,7 +98,7 @@ def testTheModuleExample(desktop, capsys):
     import slicer
 
     desktop.loadModule(readme.README.parent / "SegmentMetrics" / "SegmentMetrics.py")
-    _, _, module = blocks("python")
+    *_, module = blocks("python")
     from SegmentMetrics import SegmentMetricsLogic
 
     nodes = dict(zip(("referenceNode", "testNode"), SegmentMetricsLogic().loadSample()))

@@ -31,7 +31,10 @@ def testRecipes(tmp_path):
     verdicts = {line.split()[2] for line in printedBy("judged.verdicts").splitlines()}
     assert {"pass", "fail"} <= verdicts <= {"pass", "warn", "fail", "not"}
     assert printedBy("pairStructures(").startswith("4 0.87")
-    assert printedBy('name="left parotid"').startswith("Parotid_L ")
+    assert printedBy("(parotid,) = readStructures").startswith("Parotid_L ")
+    assert printedBy("import SimpleITK").startswith("label 4: 4.59 mm, 87.2%")
+    assert printedBy('n in (1, 2)), name="left parotid")').startswith("Parotid_L 0.872")
+    assert "HD95: 4.59 mm" in printedBy("values.mean()") and (namespace["folder"] / "parotid.png").is_file()
     assert "Anima -\n" in printedBy('numbers.get("HD95")')
     assert scene.GetNumberOfNodesByClass("vtkMRMLTableNode") >= 4
     assert (namespace["folder"] / "report.html").stat().st_size > 5_000_000

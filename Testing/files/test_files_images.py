@@ -73,7 +73,7 @@ def testMembershipsCountInPartWithoutAThreshold(tmp_path):
     assert set(read(percent)) == {"Label 25", "Label 75"}
     (structure,) = readStructures(percent, maximum=100)
     assert structure.mask.count == 4 and structure.memberships.voxels.sum() == 4
-    assert readStructures(percent, 0.2, 100)[0].mask.count == 8
+    assert readStructures(percent, threshold=0.2, maximum=100)[0].mask.count == 8
     said = "The image is not a map of memberships from 0 to 50: it has values from 0 to 75."
     assert refusal(percent, maximum=50) == said
     folder = tmp_path / "folder"

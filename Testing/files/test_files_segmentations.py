@@ -84,7 +84,9 @@ def testStructuresAreChosenInTheSpellingsOfTheCommandLine(tmp_path, name):
     path = samples.writeHeadAndNeck(tmp_path)[0]
     structures = readStructures(path)
     assert [s.name for s in readStructures(path, name=name)] == ["Parotid_L"]
-    assert [match.reference.name for match in pairStructures(structures, structures, [name]).pairs] == ["Parotid_L"]
+    assert [match.reference.name for match in pairStructures(structures, structures, names=[name]).pairs] == [
+        "Parotid_L"
+    ]
 
 
 @pytest.mark.parametrize("name", [["x"], 5.0, b"Liver", None], ids=str)
@@ -95,7 +97,7 @@ def testNamesThatAreNone(tmp_path, name):
         with pytest.raises(InputError, match=message):
             readStructures(tmp_path / "missing.nrrd", name=name)
     with pytest.raises(InputError, match=message):
-        pairStructures([], [], [name])
+        pairStructures([], [], names=[name])
 
 
 @pytest.mark.parametrize("kind", [b"vector", b"list"])

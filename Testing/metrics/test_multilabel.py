@@ -118,7 +118,9 @@ def testWhatIsRefused():
         compareLabels(REFERENCE, TEST, weights={"Label 9": 1})
     with pytest.raises(ValueError, match="weight of the label 'Label 1' must be greater than 0, not -1"):
         compareLabels(REFERENCE, TEST, weights={"Label 1": -1})
-    with pytest.raises(ValueError, match="The test must be a label map, or several structures, not int"):
+    with pytest.raises(
+        ValueError, match="The test must be a label map, an array, a path or several structures, not int"
+    ):
         compareLabels(REFERENCE, 3)
     with pytest.raises(ValueError, match=r"The reference cannot be compared\. The image"):
         compareLabels(shapes.imageOf(np.full((4, 4, 4), -1, np.int16)), TEST)

@@ -244,12 +244,12 @@ class TestChart:
         assert low < rows[0].position and high > rows[-1].position
         for written in (low, (low + high) / 2, high):  # where VTK writes numbers
             assert written == round(written, 1)
-        assert mrml.showSlices(comparison, "DSC").GetYAxisRange() == (0, 1)
-        assert mrml.showSlices(comparison, "AreaDifference") is chart and scene.GetNumberOfNodes() == count
+        assert mrml.showSlices(comparison, quantity="DSC").GetYAxisRange() == (0, 1)
+        assert mrml.showSlices(comparison, quantity="AreaDifference") is chart and scene.GetNumberOfNodes() == count
         assert all(end % 10 == 0 for end in chart.GetYAxisRange())
         assert chart.GetYAxisTitle() == "Area difference (mm2)" and chart.GetYAxisRange()[0] < -100
         with pytest.raises(ValueError, match="no 'NSD' of slices; choose from DSC, HD"):
-            mrml.showSlices(comparison, "NSD")
+            mrml.showSlices(comparison, quantity="NSD")
         with pytest.raises(ValueError, match="no per-slice profile"):
             mrml.showSlices(compare(*BOXES, Settings(families="overlap")))
 

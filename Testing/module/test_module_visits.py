@@ -177,7 +177,7 @@ def testATableThatIsDeletedElsewhereGoesAlone(session):
     session.widget.exit()
     slicer.mrmlScene.RemoveNode(session.parameters.result)
     comparison = mrml.compareSegments(session.nodes[0], "Box", session.nodes[1], "Box")
-    table, model = mrml.showTable(comparison), mrml.showDistanceMap(comparison, "test")
+    table, model = mrml.showTable(comparison), mrml.showDistanceMap(comparison, side="test")
     made = {*others, table.GetID(), model.GetID()}
     session.widget.enter()
     session.settle(0.1)

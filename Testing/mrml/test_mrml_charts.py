@@ -125,7 +125,7 @@ class TestHistogram:
 
     def testIntoAGivenNode(self, scene, comparison):
         given = scene.AddNewNodeByClass("vtkMRMLPlotChartNode")
-        assert charts.showHistogram(comparison, given) is given
+        assert charts.showHistogram(comparison, chartNode=given) is given
         assert charts.showHistogram(comparison) is given
 
     def testWhatCannotBeShown(self, scene, comparison):

@@ -118,7 +118,7 @@ class TestMap:
     @pytest.mark.parametrize("surface", ["displayed", "measured"])
     @pytest.mark.parametrize("side", REFERENCE_AND_TEST)
     def testEveryPointHasItsHazard(self, scene, comparison, side, surface):
-        model = mrml.showDistanceMap(comparison, side, "hazard", surface=surface)
+        model = mrml.showDistanceMap(comparison, side=side, kind="hazard", surface=surface)
         polyData = model.GetPolyData()
         points = vtk_to_numpy(polyData.GetPoints().GetData()) * RAS
         found = vtk_to_numpy(polyData.GetPointData().GetArray("Hazard"))

@@ -57,6 +57,94 @@ def testSameNumbersAsFromImages(scene, images):
     assert byNodes.reference.name == "Organ" and byNodes.test.name == "Other"
 
 
+def testSegmentsAreFoundInAnySpelling(scene):
+    """A name means the same to scripts as on the command line; one that nothing has is told what is like it."""
+    box, other = shapes.box((4, 4, 4), (9, 9, 9)), shapes.box((12, 4, 4), (16, 9, 9))
+    node = segmentationOf(scene, Parotid_L=box, SpinalCord=other)
+    for name in ("Parotid_L", "left parotid", "PAROTID LT", "parotid-l"):
+        assert mrml.compareSegments(node, name, node, "Parotid_L").reference.name == "Parotid_L"
+    hazard = Settings(families=("overlap", "hazard"), critical="spinal cord")
+    (critical,) = mrml.compareSegments(node, "Parotid_L", node, "Parotid_L", hazard).criticals
+    assert critical.mask.count == 180
+    (one,) = mrml.compareSegmentations(node, node, choices={"spinal cord": None}, settings=hazard)
+    assert one.reference.name == "Parotid_L"
+    assert not mrml.proposePairs(node, node, choices={"spinal cord": None})
+    for given, message in (
+        ("Parotid_LL", r"has no segment 'Parotid_LL'; it has Parotid_L, SpinalCord\. Did you mean Parotid_L\?$"),
+        ("Parotid_R", r"has no segment 'Parotid_R'; it has Parotid_L, SpinalCord\. Did you mean Parotid_L\?$"),
+        (5, r"A segment must be its name or ID, not int\.$"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            mrml.compareSegments(node, given, node, "Parotid_L")
+    with pytest.raises(ValueError, match="has no segment 'left parotid'"):
+        mrml.compareSegments(node, "left parotid", node, "Parotid_L", by="ID")
+
+
+def testAnExactNameComesFirst(scene):
+    box = shapes.box((4, 4, 4), (9, 9, 9))
+    node = segmentationOf(scene, Parotid_L=box, **{"Left Parotid": box, "Liver": box})
+    assert mrml.compareSegments(node, "Left Parotid", node, "Parotid_L").reference.name == "Left Parotid"
+    with pytest.raises(ValueError, match="2 segments that 'parotid l' could mean: Parotid_L, Left Parotid; use the"):
+        mrml.compareSegments(node, "parotid l", node, "Liver")
+
+
+def testWrongKindsOfArgumentsAreRefusedInASentence(scene):
+    box = shapes.box((4, 4, 4), (9, 9, 9))
+    node = segmentationOf(scene, Liver=box)
+    table = scene.AddNewNodeByClass("vtkMRMLTableNode")
+    comparison = compare(box, box, Settings(families=("boundary", "slices")))
+    for call, message in (
+        (lambda: mrml.compareSegments(node, "Liver", node, "Liver", {"tolerances": 3}), "must be Settings, not dict"),
+        (lambda: mrml.compareSegments(node, "Liver", node, "Liver", run=5), "What runs the calculation must be a"),
+        (lambda: mrml.compareSegmentations(node, node, protocol="limits.csv"), "The protocol must be a Protocol"),
+        (lambda: mrml.compareSegmentations(node, node, progress="bar"), "What is told of the progress must be a"),
+        (lambda: mrml.compareSegmentations(node, node, choices=["Liver"]), "The chosen pairs must be a mapping"),
+        (lambda: mrml.compareSegments("Liver", "Liver", node, "Liver"), "A segmentation must be given as its node"),
+        (lambda: mrml.proposePairs(node, node, surface="smooth"), "The surface must be one of unsmoothed, displayed"),
+        (lambda: mrml.showTable("HD95"), "A comparison is needed here, not str"),
+        (lambda: mrml.showTable([comparison]), "One comparison is needed here, not several: showComparisonsTable"),
+        (lambda: mrml.showTable(comparison, tableNode=node), "table must be a vtkMRMLTableNode, not vtkMRMLSegmentat"),
+        (lambda: mrml.showTable(comparison, scene="scene"), "The scene must be a vtkMRMLScene, not str"),
+        (lambda: mrml.showComparisonsTable(comparison), "What is shown must be several comparisons"),
+        (lambda: mrml.showDistanceMap(node), "A comparison is needed here, not vtkMRMLSegmentationNode"),
+        (lambda: mrml.showDistanceMap(comparison, modelNode=table), "The model must be a vtkMRMLModelNode"),
+        (lambda: mrml.showDistanceMap(comparison, range="wide"), "The range of a distance map must be a number"),
+        (lambda: mrml.showHistogram([comparison]), "One comparison is needed here, not several: showCumulative"),
+        (lambda: mrml.showHistogram(comparison, tolerance="2 mm"), "The tolerance must be a number, not str"),
+        (lambda: mrml.showHistogram(comparison, chartNode=table), "The chart must be a vtkMRMLPlotChartNode"),
+        (lambda: mrml.showCumulative(5), "What is shown must be one comparison or several"),
+        (lambda: mrml.showCumulative(["HD95"]), "A comparison is needed here, not str"),
+        (lambda: mrml.showSlices(None), "A comparison is needed here, not NoneType"),
+        (lambda: mrml.showMarkers(comparison, places=5), "The places must be Places"),
+        (lambda: mrml.showMarkers(comparison, places=[(1, 2, 3)]), "Each of the places must be a Place, not tuple"),
+        (lambda: mrml.showHistogram(comparison.record()), "There is no histogram of a record: it holds the numbers"),
+        (lambda: mrml.showDistanceMap(comparison.record()), "There is no distance map of a record"),
+        (lambda: mrml.showHazard(comparison.record()), "There is no hazard to show"),
+        (lambda: mrml.showHazard("mandible"), "A comparison is needed here, not str"),
+        (lambda: mrml.showConventionsTable(comparison, conventions=["MedPy"]), "must be the result of comparison.conv"),
+        (lambda: mrml.removeResults("all"), "A comparison is needed here, not str"),
+        (lambda: mrml.jumpTo("liver"), "The position must be three numbers, not 'liver'"),
+        (lambda: mrml.jumpTo((1, 2, 3), normal=5), "The normal must be three numbers, not 5"),
+        (lambda: mrml.jumpToSlice("rows", 1), "A slice is that of a series or of a table of slices, not of str"),
+        (lambda: mrml.jumpToSlice(mrml.showSlices(comparison).GetNthPlotSeriesNode(0), "first"), "no slice 'first'"),
+        (lambda: mrml.gridOf("CT"), "The evaluated grid must be that of a volume"),
+        (lambda: mrml.protocolFromTable("limits.csv"), "There is no table with a protocol"),
+        (lambda: mrml.recallConventions("table"), "What other tools would report is kept in a table node, not in str"),
+        (lambda: mrml.tableFromProtocol("limits.csv"), "The protocol must be a Protocol"),
+    ):
+        with pytest.raises(ValueError, match=message) as told:
+            call()
+        assert "\n" not in str(told.value)
+
+
+def testNotebooksShowAllPairs(scene):
+    box, other = shapes.box((4, 4, 4), (9, 9, 9)), shapes.box((12, 4, 4), (16, 9, 9))
+    first, second = segmentationOf(scene, Liver=box, Cord=other), segmentationOf(scene, Liver=box, Cord=other, Eye=box)
+    page = mrml.compareSegmentations(first, second)._repr_html_()
+    assert ">Liver</td>" in page and ">Cord</td>" in page and "HD95" in page
+    assert page.endswith("<p>Only in the test: Eye.</p>")
+
+
 def testCriticalStructuresAreSegmentsOfTheReference(scene):
     boxes = ((8, 5, 5), (12, 9, 9)), ((7, 5, 5), (11, 9, 9)), ((2, 0, 0), (4, 23, 23))
     organ, other, wall = (shapes.box(*corners) for corners in boxes)

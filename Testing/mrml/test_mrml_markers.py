@@ -57,13 +57,13 @@ class TestMarkers:
         node = markers.showMarkers(comparison)
         node.GetDisplayNode().SetGlyphScale(7)
         before = {n.GetID() for n in scene.GetNodes()}
-        assert markers.showMarkers(comparison, comparison.worstPlaces[:1]) is node
+        assert markers.showMarkers(comparison, places=comparison.worstPlaces[:1]) is node
         assert node.GetNumberOfControlPoints() == 1 and node.GetDisplayNode().GetGlyphScale() == 7
         assert {n.GetID() for n in scene.GetNodes()} == before
 
     def testWithoutPlacesNothingIsShown(self, scene, comparison):
         node = markers.showMarkers(comparison)
-        assert markers.showMarkers(comparison, ()) is node
+        assert markers.showMarkers(comparison, places=()) is node
         assert node.GetNumberOfControlPoints() == 0 and not node.GetDisplayNode().GetVisibility()
         markers.showMarkers(comparison)
         assert node.GetNumberOfControlPoints() == 2 and node.GetDisplayNode().GetVisibility()
@@ -146,14 +146,14 @@ class TestJump:
     def testWithoutANormalTheDirectionStays(self, scene):
         camera = addThreeDView(scene)
         for normal in (None, (0.0, 0.0, 0.0)):
-            navigation.jumpTo((10.0, -20.0, 30.0), normal, scene=scene)
+            navigation.jumpTo((10.0, -20.0, 30.0), normal=normal, scene=scene)
             assert camera.GetPosition() == pytest.approx((-10, 220, 30))
 
     @pytest.mark.parametrize(("distance", "expected"), [(5, 120), (150, 150), (2000, 350)])
     def testNeitherTooNearNorTooFar(self, scene, distance, expected):
         camera = addThreeDView(scene)
         camera.SetPosition(0, distance, 0)
-        navigation.jumpTo((0.0, 0.0, 0.0), (0.0, -1.0, 0.0), scene)
+        navigation.jumpTo((0.0, 0.0, 0.0), normal=(0.0, -1.0, 0.0), scene=scene)
         assert camera.GetPosition() == pytest.approx((0, expected, 0))
 
     def testParallelProjectionZooms(self, scene):

@@ -26,7 +26,7 @@ def scene():
 
 @pytest.fixture(scope="module")
 def nodes(scene):
-    return loadSample(scene)
+    return loadSample(scene=scene)
 
 
 @pytest.fixture(scope="module")

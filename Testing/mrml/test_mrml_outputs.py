@@ -140,7 +140,7 @@ class TestDistanceMap:
     @pytest.mark.parametrize("side", REFERENCE_AND_TEST)
     @pytest.mark.parametrize("surface", ["displayed", "measured"])
     def testValuesLieWhereTheyBelong(self, scene, comparison, side, surface):
-        model = outputs.showDistanceMap(comparison, side, surface=surface)
+        model = outputs.showDistanceMap(comparison, side=side, surface=surface)
         polyData = model.GetPolyData()
         signed = array(polyData, "SignedDistance")
         assert np.isfinite(signed).all()
@@ -231,7 +231,8 @@ class TestDistanceMap:
 
     def testAutomaticRangeIsTheSameForBothSides(self, scene, comparison):
         ranges = {
-            outputs.showDistanceMap(comparison, side).GetDisplayNode().GetScalarRange() for side in REFERENCE_AND_TEST
+            outputs.showDistanceMap(comparison, side=side).GetDisplayNode().GetScalarRange()
+            for side in REFERENCE_AND_TEST
         }
         assert len(ranges) == 1
         low, high = ranges.pop()
@@ -245,7 +246,7 @@ class TestDistanceMap:
         source.SetEndPhi(90)
         source.Update()
         comparison = compare(shapes.ballMesh(11), source.GetOutput(), BOUNDARY)
-        model = outputs.showDistanceMap(comparison, "reference", "signed")
+        model = outputs.showDistanceMap(comparison, side="reference", kind="signed")
         assert model.GetDisplayNode().GetActiveScalarName() == "Distance"
         assert model.GetDisplayNode().GetScalarRange()[0] == 0
 
@@ -253,7 +254,7 @@ class TestDistanceMap:
         comparison = compare(
             shapes.loops([(0, 0), (10, 0), (10, 10), (0, 10)]), shapes.loops([(0, 0), (12, 0), (12, 10), (0, 10)])
         )
-        polyData = outputs.showDistanceMap(comparison, "test").GetPolyData()
+        polyData = outputs.showDistanceMap(comparison, side="test").GetPolyData()
         assert polyData.GetNumberOfLines() == 4
         assert np.isfinite(array(polyData, "SignedDistance")).all()
 
@@ -278,7 +279,7 @@ class TestDistanceMap:
 
 class TestFolder:
     def testResultsOfAPairShareOneFolder(self, scene, comparison):
-        nodes = [outputs.showDistanceMap(comparison, side) for side in REFERENCE_AND_TEST] + [
+        nodes = [outputs.showDistanceMap(comparison, side=side) for side in REFERENCE_AND_TEST] + [
             outputs.showTable(comparison)
         ]
         assert len({folderOf(node) for node in nodes}) == 1
@@ -346,7 +347,7 @@ class TestFolder:
     def testRemovingLeavesNothing(self, scene, comparison):
         before = {node.GetID() for node in scene.GetNodes()}
         for side in REFERENCE_AND_TEST:
-            outputs.showDistanceMap(comparison, side)
+            outputs.showDistanceMap(comparison, side=side)
         folder = folderOf(outputs.showTable(comparison))
         folders.removeResults(comparison)
         assert {node.GetID() for node in scene.GetNodes()} == before
@@ -354,11 +355,11 @@ class TestFolder:
         assert hierarchy.GetItemName(folder) == ""
 
     def testColorsOfADeletedMapGo(self, scene, comparison):
-        model = outputs.showDistanceMap(comparison, "test")
+        model = outputs.showDistanceMap(comparison, side="test")
         orphan = model.GetDisplayNode().GetColorNodeID()
         for node in (model.GetDisplayNode(), model):
             scene.RemoveNode(node)
-        outputs.showDistanceMap(comparison, "reference")
+        outputs.showDistanceMap(comparison, side="reference")
         maps = [n for n in scene.GetNodes() if n.GetAttribute(colors.COLORS_ATTRIBUTE)]
         assert len(maps) == 1
         assert orphan is not None

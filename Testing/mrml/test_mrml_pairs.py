@@ -23,11 +23,11 @@ def testPairsBeforeAnythingIsMeasured(scene):
     (proposal,) = mrml.proposePairs(reference, test)
     assert (proposal.reference.name, proposal.test.name, proposal.how) == ("Druse", "Gland", "overlap")
     assert proposal.confidence == pytest.approx(1)
-    assert mrml.proposePairs(reference, test, {"Druse": None}) == []
+    assert mrml.proposePairs(reference, test, choices={"Druse": None}) == []
     accepted = mrml.compareSegmentations(reference, test, choices={"Druse": "Gland"})
     assert len(accepted) == 3 and accepted.proposals == ()
     with pytest.raises(InputError, match="no structure named 'Nothing'"):
-        mrml.pairSegments(reference, test, {"Druse": "Nothing"})
+        mrml.pairSegments(reference, test, choices={"Druse": "Nothing"})
     with pytest.raises(InputError, match="There is no segmentation"):
         mrml.pairSegments(reference, None)
 

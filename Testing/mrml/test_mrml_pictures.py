@@ -259,7 +259,7 @@ class TestView:
     def testTwoLegendsDoNotMeet(self, comparison):
         scene = headless.privateScene()
         with views.ThreeDView(scene, (500, 400), ((0, 0, 0), (0, 0, 0))) as view:
-            models = [outputs.showDistanceMap(comparison, side, scene=scene) for side in REFERENCE_AND_TEST]
+            models = [outputs.showDistanceMap(comparison, side=side, scene=scene) for side in REFERENCE_AND_TEST]
             places = []
             for model in models:
                 colors.legendOf(model).SetVisibility(False)

@@ -16,7 +16,7 @@ def testTableNodes(scene, savedAndLoaded):
     node = mrml.tableFromProtocol(protocol)
     again = mrml.protocolFromTable(node)
     assert again.version == protocol.version and again.name == node.GetName()
-    assert mrml.tableFromProtocol(again, node).GetTable().GetNumberOfRows() == len(protocol.rules)
+    assert mrml.tableFromProtocol(again, tableNode=node).GetTable().GetNumberOfRows() == len(protocol.rules)
     node.GetTable().GetColumnByName("Relation").SetValue(1, "about")
     with pytest.raises(ValueError, match="line 3, column Relation"):
         mrml.protocolFromTable(node)

@@ -147,7 +147,7 @@ def testRulesNameTheToolWhoseNumberTheyJudge(tmp_path):
     report = Report("Case", Settings())
     table = "Structure,Measurement,Relation,Pass,Convention\nBall,HD95,<=,2,MedPy\nBall,DSC,>=,0.5,\n"
     measured = [(("Ball", "Ball"), dict.fromkeys(("SegmentMetrics", "MedPy"), record.measurements))]
-    report.write(tmp_path / "report.html", judgeCase(parseProtocol(table, "limits.csv"), measured, {}))
+    report.write(tmp_path / "report.html", judgment=judgeCase(parseProtocol(table, "limits.csv"), measured, {}))
     text = (tmp_path / "report.html").read_text("utf-8")
     assert '>HD95 <span class="soft">as by MedPy</span></td>' in text and 'data-head="Measurement">DSC</td>' in text
 

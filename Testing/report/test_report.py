@@ -47,7 +47,7 @@ def written(tmp_path_factory):
     table = f"Structure,Measurement,Relation,Pass,Warn,Source\n{LONG},HD95,<=,3,5,our <b>ward\nSlice,HD95,<=,3,,\n"
     measured = [((one.name, one.name), {"SegmentMetrics": one.measurements}) for one in report.records]
     judgment = judgeCase(parseProtocol(table, "limits.csv"), measured, {})
-    report.write(folder / "report.html", judgment, unmatched={"reference": ["Left & over"]})
+    report.write(folder / "report.html", judgment=judgment, unmatched={"reference": ["Left & over"]})
     return folder / "report.html"
 
 
@@ -336,7 +336,7 @@ def testPaperHasTheNumbersOfWhatDoesNotPass(browser, tmp_path):
         report.add(compare(structure(shapes.ball(12), name), structure(shapes.ball(radius), name), settings))
     table = "Structure,Measurement,Relation,Pass,Warn\n*,HD95,<=,2,\n"
     measured = [((one.name, one.name), {"SegmentMetrics": one.measurements}) for one in report.records]
-    report.write(tmp_path / "report.html", judgeCase(parseProtocol(table, "limits.csv"), measured, {}))
+    report.write(tmp_path / "report.html", judgment=judgeCase(parseProtocol(table, "limits.csv"), measured, {}))
     page = browser.new_page()
     page.goto((tmp_path / "report.html").as_uri())
     page.wait_for_function("document.body.dataset.stills === 'ready'", timeout=120_000)
