@@ -17,7 +17,7 @@ OVERLAP = (
         emptiness=ofMemberships,
         hint="Small or thin structures: few voxels change it much, prefer distances. It does not see shapes.",
         formula=r"\mathrm{DSC} = \frac{2 \mathrm{TP}}{2 \mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
-        code="metrics.overlap.dice",
+        code="metrics.overlap.dice", alias="DICE",
     ),
     Definition(
         key="IoU", title="Intersection over union (Jaccard)", family="overlap", source=TAHA,
@@ -28,7 +28,7 @@ OVERLAP = (
         emptiness=ofMemberships,
         hint="Ranks as the Dice coefficient does, always below it: report one of the two.",
         formula=r"\mathrm{IoU} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
-        code="metrics.overlap.intersectionOverUnion",
+        code="metrics.overlap.intersectionOverUnion", alias="JACRD",
     ),
     Definition(
         key="TPR", title="Sensitivity (recall)", family="overlap", source=TAHA,
@@ -39,7 +39,7 @@ OVERLAP = (
         emptiness=ofMemberships,
         hint="Choose it when missing a part matters most; drawing too much raises it, so look at PPV, too.",
         formula=r"\mathrm{TPR} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FN}}",
-        code="metrics.overlap.sensitivity",
+        code="metrics.overlap.sensitivity", alias="SNSVTY",
     ),
     Definition(
         key="PPV", title="Precision (positive predictive value)", family="overlap", source=TAHA,
@@ -50,7 +50,7 @@ OVERLAP = (
         emptiness=ofMemberships,
         hint="Choose it when adding too much matters most; drawing too little raises it, so look at TPR, too.",
         formula=r"\mathrm{PPV} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP}}",
-        code="metrics.overlap.precision",
+        code="metrics.overlap.precision", alias="PRCISON",
     ),
     Definition(
         key="VolumeReference", title="Volume of the reference", family="overlap", source=OURS,
