@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # What a name may leave out of a key, such as the 2mm of NSD_2mm.
 PARAMETER = re.compile(r"_?\{\w+\}.*")
+# Shorter words are in too many titles.
+SHORT = 4
 EXAMPLES = {"percentile": "95", "tolerance": "2"}
 
 
@@ -62,20 +64,27 @@ def nameOf(definition: Definition) -> str:
     return definition.key if isTaken else name
 
 
-def likeliest(name: str) -> str:
-    """Return the key that was probably meant: by title, by the name in another program, by likeness; "" for none."""
+def likeliest(name: str, others: Iterable[str] = ()) -> str:
+    """Return the key that was probably meant: by the name in another program, by title, by likeness; "" for none.
+
+    others: further words that may have been meant.
+    """
     word = name.casefold()
     keys = {definition.keyFor(EXAMPLES): definition for definition in (*REGISTRY, *MULTI_LABEL)}
     if not word:
         return ""
-    for key, definition in keys.items():
-        if word == definition.alias.casefold() or word == re.sub(r"[\W_]", "", key.casefold()):
-            return key
-    for key, definition in keys.items():
-        # "Dice" is the coefficient, not the beginning of a longer word
-        if re.match(rf"{re.escape(word)}\b", definition.title.casefold()):
-            return key
-    names = {name.casefold(): name for name in (*map(nameOf, keys.values()), *keys)}
+    plain = re.sub(r"[\W_]", "", word)
+    ways = [
+        lambda key, one: word == one.alias.casefold() or plain == re.sub(r"[\W_]", "", key.casefold()),
+        # "Dice" is the coefficient, not the beginning of a longer word; one of all labels is rarely meant
+        lambda key, one: one not in MULTI_LABEL and re.match(rf"{re.escape(word)}\b", one.title.casefold()),
+        lambda key, one: len(word) >= SHORT and re.search(rf"\b{re.escape(word)}\b", one.title.casefold()),
+    ]
+    for isMeant in ways:
+        for key, definition in keys.items():
+            if isMeant(key, definition):
+                return key
+    names = {name.casefold(): name for name in (*others, *map(nameOf, keys.values()), *keys)}
     likely = difflib.get_close_matches(word, names, 1)
     return names[likely[0]] if likely else ""
 

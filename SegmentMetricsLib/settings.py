@@ -64,7 +64,7 @@ def _inOrder(families: Iterable[str]) -> tuple[str, ...]:
 
 def _chosenMetrics(names: str | Iterable[str]) -> tuple[str, ...]:
     """Return names of measurements and of families, each in its proper spelling and once."""
-    names = (names,) if isinstance(names, str) else tuple(names)
+    names = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (names,)
     return tuple(dict.fromkeys(_metricOf(name) for name in names))
 
 
@@ -79,8 +79,8 @@ def _metricOf(name: object) -> str:
     try:
         return wanted(name.strip()).key
     except InputError:
-        meant = likeliest(name.strip())
-        hint = didYouMean(name, FAMILIES) or (f" Did you mean {meant}?" if meant else "")
+        meant = likeliest(name.strip(), FAMILIES)
+        hint = f" Did you mean {meant}?" if meant else ""
         raise InputError(
             f"There is no metric family {name!r}, nor such a measurement; choose from {FAMILY_CHOICE}, or from the "
             f"keys of measurements, such as DSC and HD95.{hint}"

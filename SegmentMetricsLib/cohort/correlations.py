@@ -24,6 +24,7 @@ from ..registry import findDefinition
 from ..selection import isSelected
 from ..settings import OWN_CONVENTION, Settings
 from ..texts import oneLine
+from .ranks import ranksOf
 from .statistics import Cohort, Value
 from .summaryoptions import Options
 
@@ -119,23 +120,10 @@ def _spearman(first: np.ndarray, second: np.ndarray) -> tuple[float | None, int]
     number = int(both.sum())
     if number < FEWEST:
         return None, number
-    ranks = [_ranks(values[both]) for values in (first, second)]
+    ranks = [ranksOf(values[both], ROUNDING) for values in (first, second)]
     offsets = [rank - rank.mean() for rank in ranks]
     scale = math.sqrt(float((offsets[0] ** 2).sum()) * float((offsets[1] ** 2).sum()))
     return (float((offsets[0] * offsets[1]).sum()) / scale, number) if scale else (None, number)
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    """Return the ranks (n,) of numbers, the mean of their places for those that differ by rounding only."""
-    from scipy.stats import rankdata
-
-    ordered = np.sort(values)
-    with np.errstate(invalid="ignore"):  # infinite values
-        steps = np.diff(ordered)
-        isNew = steps > ROUNDING * np.maximum(np.abs(ordered[1:]), np.abs(ordered[:-1]))
-    isNew |= (np.isinf(ordered[1:]) | np.isinf(ordered[:-1])) & (ordered[1:] != ordered[:-1])
-    levels = np.concatenate([[0], np.cumsum(isNew)])
-    return rankdata(levels)[np.argsort(np.argsort(values, kind="stable"), kind="stable")]
 
 
 def writeCorrelations(

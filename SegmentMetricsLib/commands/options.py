@@ -68,6 +68,7 @@ def _option(flag: str, setting: str, help: str, **details) -> Option:
     return Option(flag, setting, {"help": help, **details})
 
 
+HAZARD = "hazard family"
 MANY = {"action": "append", "type": float}
 # By the heading of their group in the help.
 SETTINGS = {
@@ -119,7 +120,7 @@ SETTINGS = {
         _option("--cuts", "cuts", "how many thresholds the voxel family is averaged over (1, at 0.5)",
                 metavar="K", type=int),
     ),
-    "hazard family": (
+    HAZARD: (
         _option("--critical", "critical",
                 "structure of the reference near which errors are dangerous (weight 1; may be repeated)",
                 metavar="NAME[=WEIGHT]", action="append"),
@@ -160,6 +161,21 @@ LIKE = {
     **dict.fromkeys(("hazardCombination", "hazardBalance", "hazardTail"), "hazardKernel"),
     **dict.fromkeys(("il", "ol", "asPublished", "msiUnit", "splitContours"), "il"),
 }
+
+
+def addHazard(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the hazard family, except for the critical structures."""
+    group = parser.add_argument_group("hazard")
+    for option in SETTINGS[HAZARD]:
+        if option.setting != "critical":
+            group.add_argument(option.flag, dest=option.setting, **option.details)
+
+
+def hazardFrom(options: argparse.Namespace) -> dict:
+    """Return the settings of the hazard family that the options give, by name."""
+    given = {option.setting: getattr(options, option.setting) for option in SETTINGS[HAZARD]}
+    given = {name: value for name, value in given.items() if value is not None}
+    return {**given, "critical": namedWeights(options.critical or ())}
 
 
 def addSettings(parser: argparse.ArgumentParser) -> None:

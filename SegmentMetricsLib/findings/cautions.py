@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,6 @@ import numpy as np
 from ..geometry.density import shareMissingInside
 from ..geometry.grids import Grid
 from ..geometry.parts import partSizes
-from ..measurements import LENGTHS, fixed, withUnit
 from ..metrics import boundary, overlap, voxels
 from ..quantities.voxels import distancesOf
 from ..settinglocations import whereToSet
@@ -34,6 +34,8 @@ HALF_SHARED = 0.5
 POROUS = 0.1
 # Above this fraction of voxels of one kind, these measures hardly distinguish good from bad.
 MOSTLY_ONE_KIND = 0.95
+# Units of distances.
+LENGTHS = ("mm", "voxel")
 AT_THEIR_BEST = ("ACC", "TNR", "FPR", "RI")
 # HD is due to outliers if it is more than this many times HD95 and exceeds it by more than this many voxels.
 OUTLYING_FACTOR, OUTLYING_VOXELS, OUTLYING_PERCENTILE = 3, 3, 95.0
@@ -84,7 +86,7 @@ def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
             part, other = ("of the boundary", "HD95") if key == "HD" else ("of the voxels", "the quantile 0.95")
             yield (
                 f"A small part {part} decides {key} ({largest.text()}): 95 % lie within "
-                f"{withUnit(most, largest.unit)}. Look at the worst place; where outliers do not matter, prefer "
+                f"{replace(largest, value=most).text()}. Look at the worst place; where outliers do not matter, prefer "
                 f"{other} or a mean distance."
             )
             return
@@ -189,7 +191,7 @@ def _size(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     axis = int(shares.argmin())
     if shares[axis] < SMALL:
         yield (
-            f"The reference is small or thin: {what}{spans[axis]:.0f} of the image's {sizes[axis]} along one axis. "
+            f"The reference is small: {what}{spans[axis]:.0f} of the image's {sizes[axis]} along one axis. "
             "Overlap changes much with few voxels, so prefer distances."
         )
 
@@ -209,7 +211,7 @@ def _volumes(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     if dice < HALF_SHARED:
         yield (
             f"VS ({similarity.text()}) compares the two volumes and says nothing about their places: DSC is only "
-            f"{fixed(dice, '')}."
+            f"{replace(similarity, value=dice).text()}."
         )
 
 

@@ -14,9 +14,9 @@ def shareMissingInside(mask: Mask, least: float = 0.0) -> float:
     two voxels are closed. So the pores of noise count, although they are connected, but neither the lumen of a tube nor
     the space between the branches of a tree. least: smaller shares may be returned as 0, which saves time.
     """
-    isSet = mask.voxels > 0
-    if mask.grid.flatAxis is not None:  # arrays are indexed [k, j, i]
-        isSet = isSet.take(0, axis=2 - mask.grid.flatAxis)
+    # an image of one slice has nothing across it
+    flat = tuple(n for n, size in enumerate(mask.grid.size[::-1]) if size == 1 and mask.voxels.shape[n] == 1)
+    isSet = (mask.voxels > 0).squeeze(flat)
     missing = ~isSet
     for axis in range(isSet.ndim):
         missing &= np.logical_or.accumulate(isSet, axis)

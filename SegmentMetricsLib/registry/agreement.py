@@ -11,8 +11,6 @@ FIX_THE_GRID = "Depends on the voxels outside both: fix the evaluated grid to co
 LARGE_BACKGROUND = (
     "Near its best value for any small structure in a large image: " + FIX_THE_GRID[0].lower() + FIX_THE_GRID[1:]
 )
-# What counts voxels.
-TABLE = ("metrics.agreement.Table.of",)
 EXCHANGED = "Equation 1 of the source exchanges FP and FN; elsewhere they are as here."
 NOT_A_SHARE = "A count, not a share: it grows with the structure and with finer voxels."
 COUNTS = (
@@ -24,7 +22,6 @@ COUNTS = (
         identity=None, hint=NOT_A_SHARE, emptiness=ofMemberships, alias="TP",
         formula=r"\mathrm{TP} = \sum_i \min(f_{A,i}, f_{B,i})",
         code="metrics.agreement.shared",
-        steps=TABLE,
     ),
     Definition(
         key="FP", title="False positives", family="agreement", source=TAHA,
@@ -34,7 +31,6 @@ COUNTS = (
         symmetric=False, identity=0, hint=NOT_A_SHARE, emptiness=ofMemberships, alias="FP",
         formula=r"\mathrm{FP} = \sum_i \max(f_{B,i} - f_{A,i}, 0)",
         code="metrics.agreement.added",
-        steps=TABLE,
         deviation=EXCHANGED,
     ),
     Definition(
@@ -45,7 +41,6 @@ COUNTS = (
         symmetric=False, identity=0, hint=NOT_A_SHARE, emptiness=ofMemberships, alias="FN",
         formula=r"\mathrm{FN} = \sum_i \max(f_{A,i} - f_{B,i}, 0)",
         code="metrics.agreement.missed",
-        steps=TABLE,
         deviation=EXCHANGED,
     ),
     Definition(
@@ -56,7 +51,7 @@ COUNTS = (
         identity=None, dependsOnGrid=True, hint=FIX_THE_GRID, emptiness=ofMemberships, alias="TN",
         formula=r"\mathrm{TN} = \sum_i \min(1 - f_{A,i}, 1 - f_{B,i}) = n - \mathrm{TP} - \mathrm{FP} - \mathrm{FN}",
         code="metrics.agreement.outside",
-        steps=(*TABLE, "metrics.agreement.Table.trueNegative"),
+        steps=("metrics.agreement.Table.trueNegative",),
     ),
 )  # fmt: skip
 

@@ -79,8 +79,8 @@ def testFamiliesAndSingleMeasurementsTogether():
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
-        ("Dice", "DSC"), ("Jaccard", ""), ("JACRD", "IoU"), ("snsvty", "TPR"), ("HD-95", "HD95"), ("kapp", "KAP"),
-        ("surface distance", ""), ("Hausdorff distance", "HD"), ("beauty", ""), ("", ""),
+        ("Dice", "DSC"), ("Jaccard", "IoU"), ("JACRD", "IoU"), ("snsvty", "TPR"), ("HD-95", "HD95"), ("kapp", "KAP"),
+        ("surface distance", "MASD"), ("Hausdorff distance", "HD"), ("beauty", ""), ("", ""),
     ],
 )  # fmt: skip
 def testWhatWasMeant(given, meant):
@@ -116,9 +116,7 @@ def testAllLabelsAtOnce():
 
 def testOtherToolsReportTheirNumbersAllTheSame():
     whole, single = (compare(*PAIR, settings).conventions() for settings in (Settings(), Settings(metrics="DSC")))
-    assert {key: one.text() for key, one in whole["MedPy"].numbers.items()} == {
-        key: one.text() for key, one in single["MedPy"].numbers.items()
-    }
+    assert repr(dict(whole["MedPy"])) == repr(dict(single["MedPy"])) and "HD95" in single["MedPy"]
 
 
 @pytest.fixture
@@ -183,6 +181,6 @@ def testCriticalStructuresBesideSingleMeasurements(files, capsys):
     command = ["compare", "reference.nrrd", "test.nrrd", "--numbers-only", "--critical", "Label 1"]
     assert main([*command, "--metrics", "DSC,STAR"]) == 0
     shown = capsys.readouterr().out
-    assert "STAR" in shown and "SIS" not in shown
+    assert [line.split()[0] for line in shown.splitlines()[2:4]] == ["DSC", "STAR"]
     assert main([*command, "--metrics", "DSC"]) != 0
     assert "add hazard to --metrics" in capsys.readouterr().err
