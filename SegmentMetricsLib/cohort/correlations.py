@@ -41,7 +41,7 @@ FEWEST = 3
 FILE = re.compile(r"[^/\\]+\.(csv|svg)")
 
 # Pixels of a picture, and colors for -1, 0 and 1 that people with color vision deficiencies can distinguish.
-CELL, MARGIN, TITLE, CHARACTER, LEGEND = 34, 12, 50, 7, 46
+CELL, MARGIN, TITLE, CHARACTER, LEGEND = 34, 12, 50, 7.5, 46
 NEGATIVE, NEUTRAL, POSITIVE = (0x00, 0x72, 0xB2), (0xFF, 0xFF, 0xFF), (0xD5, 0x5E, 0x00)
 INK, PALE, NOTHING = "#24292f", "#d0d7de", "#eeeeee"
 # Above this correlation of either sign, black numbers are hard to read.
@@ -207,7 +207,7 @@ def heatMap(found: Correlations, about: str) -> str:
     most = max(max(map(max, found.cases)), 0)
     title = f"{_shown(about)}: do measurements rank alike?"
     told = f"Spearman's rank correlation, {most} contours; 1: the same ranking, 0: none in common"
-    left = MARGIN + CHARACTER * max(map(len, keys)) + 8
+    left = MARGIN + math.ceil(CHARACTER * max(map(len, keys))) + 8
     top = TITLE + math.ceil(0.75 * CHARACTER * max(map(len, keys))) + 16
     right = math.ceil(0.75 * CHARACTER * len(keys[-1])) + MARGIN
     width = max(left + number * CELL + right, MARGIN * 2 + 8 * max(len(title), len(told)))

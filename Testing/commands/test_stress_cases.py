@@ -80,7 +80,7 @@ def testDifferences():
     assert (found.structure, found.measurement, found.cases, found.leftOut) == ("Cube", "STAR", 3, 0)
     means = found.meanRisky, found.meanNeutral, found.meanDifference
     assert means == pytest.approx((2.3 / 3, 0.3, (0.5 + 0.2 + 0.7) / 3))
-    assert found.low < found.meanDifference < found.high and found.low >= 0.2 and found.high <= 0.7
+    assert 0.2 - 1e-12 <= found.low < found.meanDifference < found.high <= 0.7 + 1e-12
     assert (found.alternative, found.p) == ("greater", 1 / 8)
     # where higher is better, the risky variant is worse if it is lower
     (found,) = differences(outcomesOf("wDice", [(0.3, 0.8), (0.4, 0.6), (0.5, 0.9)]))
