@@ -257,7 +257,7 @@ def compared(pair: Pair) -> Comparison:
         pair.done(inSlices),
         rows,
         pair.extent.description,
-        multilabel.shareOf(pair) if "agreement" in pair.settings.families else None,
+        multilabel.shareOf(pair) if multilabel.isWanted(pair.settings) else None,
         tuple(structure for structure, _ in pair.criticals),
     )
 

@@ -61,6 +61,7 @@ class Definition:
     steps: further ones that compute parts of the formula.
     symbols: symbols of the formula that stand for settings, in LaTeX, each with the names of the settings; parameters
         may be omitted.
+    alias: its short name in EvaluateSegmentation, the program of its source, "" if it has none there.
     deviation: how the formula differs from what its source prints or computes, "" if it does not.
     symmetric: whether the value stays the same when reference and test are exchanged.
     dependsOnGrid: whether the voxels outside both structures count.
@@ -91,6 +92,7 @@ class Definition:
     code: str
     steps: tuple[str, ...] = ()
     symbols: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    alias: str = ""
     deviation: str = ""
     symmetric: bool = True
     dependsOnGrid: bool = False
@@ -142,10 +144,13 @@ class Definition:
             re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d[\\d.e+-]*)", re.escape(template))) for template in templates
         )
 
-    def wordsIn(self, key: str) -> dict[str, str] | None:
-        """Return the parameters in a key as text, {} without any, or None if the key is not of this definition."""
+    def wordsIn(self, key: str, inAnyCase: bool = False) -> dict[str, str] | None:
+        """Return the parameters in a key as text, {} without any, or None if the key is not of this definition.
+
+        inAnyCase: whether upper and lower case may differ from the definition's.
+        """
         for pattern in self._patterns:
-            if found := pattern.fullmatch(key):
+            if found := re.fullmatch(pattern, key) or (inAnyCase and re.fullmatch(pattern.pattern, key, re.IGNORECASE)):
                 return {**dict.fromkeys(self.unmentioned, "1"), **found.groupdict()}
         return None
 

@@ -14,7 +14,8 @@ from .findings.recognition import causeOf
 from .metrics.boundary import Directed
 from .metrics.signed import Located
 from .progress import checkpoint
-from .registry import REGISTRY, findDefinition
+from .registry import findDefinition
+from .selection import selected
 from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY
 from .texts import commaSeparated, didYouMean, shortest
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 ROUNDING = 1e-6
 LENGTHS = ("mm", "voxel", "pixel")
 # Decimal places by unit, the same for all numbers of a column; other units have those of fractions.
-DECIMALS = {**dict.fromkeys((*LENGTHS, "cm3", "cm2"), 2), "mm3": 1, "mm2": 1, "": 3}
+DECIMALS = {**dict.fromkeys((*LENGTHS, "cm3", "cm2"), 2), "mm3": 1, "mm2": 1, "voxels": 0, "": 3}
 # The larger unit in which volumes (areas) are shown, and its size in mm3 (mm2).
 IN_CENTIMETERS = {"mm3": ("cm3", 1000), "mm2": ("cm2", 100)}
 # Volumes below this in the larger unit would have too few digits to compare small organs.
@@ -220,12 +221,10 @@ def infiniteText(value: float) -> str:
 def evaluate(pair: Pair) -> dict[str, Measurement]:
     """Return all measurements of a pair that its settings select, by key."""
     measurements = {}
-    for definition in REGISTRY:
-        if definition.family in pair.settings.families:
-            for parameter in definition.parameters(pair.settings):
-                checkpoint()
-                measurement = _measure(definition, pair, parameter)
-                measurements[measurement.key] = measurement
+    for definition, parameter in selected(pair.settings):
+        checkpoint()
+        measurement = _measure(definition, pair, parameter)
+        measurements[measurement.key] = measurement
     return measurements
 
 

@@ -21,6 +21,7 @@ from .errors import InputError, Undefined, requireKind
 from .inputs import Placing
 from .measurements import Measurement, measurementOf
 from .registry.multilabel import GIVEN, MULTI_LABEL, WEIGHTINGS
+from .selection import isSelected
 from .settings import Settings, asSettings
 from .structures import BOTH_EMPTY, Structure, pairByName
 from .texts import commaSeparated, didYouMean
@@ -140,7 +141,7 @@ def ofShares(
 ) -> MultiLabel | None:
     """Return the overlap of all labels of two sets that were compared.
 
-    None for a single label or if the pairs were compared without the agreement family. shares: Comparison.share of each
+    None for a single label or if the settings of the pairs do not select it. shares: Comparison.share of each
     pair. unmatchedReference, unmatchedTest: structures that only one set has. failures: reasons by name for structures
     that could not be compared. Raises ValueError instead of returning None if the settings have label weights.
     """
@@ -154,6 +155,11 @@ def ofShares(
     shares += alone(unmatchedReference, settings, "reference") + alone(unmatchedTest, settings, "test")
     shares += [Share(name, problem=f"cannot be compared: {reason}") for name, reason in failures.items()]
     return combined(shares, settings)
+
+
+def isWanted(settings: Settings) -> bool:
+    """Return whether settings select a measurement of all labels."""
+    return any(isSelected(definition, settings, definition.key) for definition in MULTI_LABEL)
 
 
 def shareOf(pair: Pair) -> Share:
@@ -201,7 +207,7 @@ def combined(shares: Sequence[Share], settings: Settings) -> MultiLabel:
         GIVEN: lambda share: Fraction(given.get(share.name, 1.0)),
     }
     measurements = {}
-    for definition in MULTI_LABEL:
+    for definition in [one for one in MULTI_LABEL if one.key in settings.metrics] or MULTI_LABEL:
         weighting = next(name for name in reversed(WEIGHTINGS) if definition.key.endswith(name))
         if weighting == GIVEN and not given:
             continue

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
-from .definitions import PARAMETERS
+from .definitions import PARAMETERS, Definition
 from .registry import REGISTRY
 
 # The parameter of keys whose values are in a field of Settings.
@@ -35,8 +35,18 @@ def isRelevant(setting: str, families: Collection[str]) -> bool:
 def familiesUsing(setting: str) -> set[str]:
     """Return the families whose numbers a setting affects; setting and errors as for isRelevant()."""
     parameter = PARAMETER_OF.get(setting, setting)
-    if parameter in PARAMETERS:
-        return {definition.family for definition in REGISTRY if f"{{{parameter}}}" in definition.key}
-    if setting == "grid":
-        return {definition.family for definition in REGISTRY if definition.dependsOnGrid}
+    if parameter in PARAMETERS or setting == "grid":
+        return {definition.family for definition in REGISTRY if _uses(definition, parameter)}
     return set(FAMILIES_OF[setting])
+
+
+def isUsed(setting: str, definitions: Iterable[Definition]) -> bool:
+    """Return whether a setting affects one of these measurements; setting and errors as for isRelevant()."""
+    parameter = PARAMETER_OF.get(setting, setting)
+    if parameter in PARAMETERS or setting == "grid":
+        return any(_uses(definition, parameter) for definition in definitions)
+    return isRelevant(setting, {definition.family for definition in definitions})
+
+
+def _uses(definition: Definition, parameter: str) -> bool:
+    return definition.dependsOnGrid if parameter == "grid" else f"{{{parameter}}}" in definition.key

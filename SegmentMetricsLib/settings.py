@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel", "hazard", "similarity", "slices", "effort")
 DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
+FAMILY_CHOICE = ", ".join((*FAMILIES, "all"))
 GRIDS = ("reference", "union")
 VOXEL_UNITS = ("mm", "voxel")
 MSI_UNITS = ("mm", "pixel")
@@ -40,6 +41,8 @@ LARGEST_TOLERANCE = 1000.0
 LARGEST_BETA = 1000.0
 LARGEST_MEMBERSHIP = 2**31 - 1
 LARGEST_LEVEL = 1000.0
+# What is measured unless something else is asked for, by setting.
+DEFAULT_PARAMETERS = {"tolerances": (2.0,), "percentiles": (95.0,), "betas": (1.0,), "quantiles": (1.0,)}
 
 
 def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:
@@ -47,14 +50,44 @@ def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:
         families = (families,)
     requireKind(families, Iterable, "The metric families", "names")
     families = tuple(families)
-    choice = ", ".join((*FAMILIES, "all"))
     if not families:
-        raise InputError(f"No metric family is chosen; choose from {choice}.")
+        raise InputError(f"No metric family is chosen; choose from {FAMILY_CHOICE}.")
     for family in families:
         if family not in (*FAMILIES, "all"):
             hint = didYouMean(str(family), FAMILIES)
-            raise InputError(f"There is no metric family {family!r}; choose from {choice}.{hint}")
-    return tuple(f for f in FAMILIES if f in families or "all" in families)
+            raise InputError(f"There is no metric family {family!r}; choose from {FAMILY_CHOICE}.{hint}")
+    return _inOrder(families)
+
+
+def _inOrder(families: Iterable[str]) -> tuple[str, ...]:
+    """Return families in the order in which results list them, each once; "all" stands for every one."""
+    families = set(families)
+    return tuple(family for family in FAMILIES if family in families or "all" in families)
+
+
+def _chosenMetrics(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Return names of measurements and of families, each in its proper spelling and once."""
+    names = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (names,)
+    return tuple(dict.fromkeys(_metricOf(name) for name in names))
+
+
+def _metricOf(name: object) -> str:
+    """Return the proper spelling of a measurement or a family. Raises InputError for an unknown one."""
+    if not isinstance(name, str):
+        raise InputError(f"Measurements and families are given by name, not as {name!r}.")
+    if (family := inAnyCase(name.strip(), (*FAMILIES, "all"))) in (*FAMILIES, "all"):
+        return family
+    from .selection import likeliest, wanted
+
+    try:
+        return wanted(name.strip()).key
+    except InputError:
+        meant = likeliest(name.strip(), FAMILIES)
+        hint = f" Did you mean {meant}?" if meant else ""
+        raise InputError(
+            f"There is no metric family {name!r}, nor such a measurement; choose from {FAMILY_CHOICE}, or from the "
+            f"keys of measurements, such as DSC and HD95.{hint}"
+        ) from None
 
 
 def _chosenGrid(given) -> str | Grid:
@@ -102,8 +135,9 @@ def _setting(default, check: Callable, label: str, unit: str = ""):
 class Settings:
     """All choices that determine the numbers of a comparison; each has a default.
 
-    tolerances: tau in mm, each in (0, 1000], for NSD, BIoU and the over- and under-contoured fractions.
-    percentiles: of the Hausdorff distance, each in (0, 100].
+    tolerances: tau in mm, each in (0, 1000], for NSD, BIoU and the over- and under-contoured fractions. None is those
+        in the keys of the metrics, else 2 mm; the same holds for percentiles, betas and quantiles.
+    percentiles: of the Hausdorff distance, each in (0, 100]; None is 95.
     surface: "unsmoothed", the boundary between voxels, or "displayed", the smooth surface that Slicer shows.
     accuracy: "converged", where elements are refined as far as each number needs and numbers have bounds, or "sampled",
         where distances are measured only at the centers of equal pieces. None is "sampled" if subdivisions are given,
@@ -112,7 +146,10 @@ class Settings:
         contours.
     oversampling: sub-voxels along each voxel axis for BIoU. None is as many sample points, not aligned with the voxels,
         as an accuracy of 0.2 %pt needs (0.5 for structures under 1,000 voxels).
-    families: names of the metric families to compute.
+    families: names of the metric families to compute; None is those of the metrics, else boundary, signed and overlap.
+    metrics: single measurements to compute, by key in any case: of their families only they are computed, and all of
+        the others. A key without its parameter, such as "NSD", stands for all tolerances. The name of a family stands
+        for all its measurements, and keys of that family are then left out.
     threshold: membership in (0, 1] at or above which a voxel of a membership image belongs to the structure. None:
         voxels count in part, by their membership, for overlap and agreement; surfaces and distances use 0.5.
     membershipMaximum: full membership of images with values above 1, such as 255 or 100. None: whole numbers are
@@ -125,8 +162,8 @@ class Settings:
     extent: "whole", or "common": only the slices that both contours cover, without end caps, for organs whose ends are
         arbitrary.
     labelWeights: name -> weight > 0 of labels for DICEml and JACml; labels without one have weight 1. Kept as pairs.
-    betas: weights of sensitivity against precision in the F-measure, each greater than 0.
-    quantiles: of the Hausdorff distance of voxels, each in (0, 1].
+    betas: weights of sensitivity against precision in the F-measure, each greater than 0; None is 1.
+    quantiles: of the Hausdorff distance of voxels, each in (0, 1]; None is 1.
     voxelUnit: "mm" or "voxel", the unit of the distances of the voxel family.
     critical: names of the critical structures of the hazard family, or name -> weight in (0, 1]; kept as pairs.
     hazardKernel: how hazard falls with the distance d in mm: "polynomial", 1 - (d / hazardReach)^hazardPower up to
@@ -146,9 +183,11 @@ class Settings:
     Raises ValueError for values out of range.
     """
 
-    tolerances: tuple[float, ...] = _setting((2.0,), several("tolerance", LARGEST_TOLERANCE, " mm"), "Tolerance", "mm")
-    percentiles: tuple[float, ...] = _setting(
-        (95.0,), several("percentile", 100), "Percentile of the Hausdorff distance", "%"
+    tolerances: tuple[float, ...] | None = _setting(
+        None, orNone(several("tolerance", LARGEST_TOLERANCE, " mm")), "Tolerance", "mm"
+    )
+    percentiles: tuple[float, ...] | None = _setting(
+        None, orNone(several("percentile", 100)), "Percentile of the Hausdorff distance", "%"
     )
     surface: str = _setting("unsmoothed", oneOf("surface", SURFACES), "Surface")
     accuracy: str | None = _setting(None, orNone(oneOf("accuracy", ACCURACIES)), "Accuracy")
@@ -158,7 +197,8 @@ class Settings:
     oversampling: int | None = _setting(
         None, orNone(wholeNumber("oversampling", 1, 20)), "Parts of a voxel for the boundary IoU"
     )
-    families: tuple[str, ...] = _setting(DEFAULT_FAMILIES, _chosenFamilies, "Families of measurements")
+    families: tuple[str, ...] | None = _setting(None, orNone(_chosenFamilies), "Families of measurements")
+    metrics: tuple[str, ...] = _setting((), _chosenMetrics, "Single measurements")
     threshold: float | None = _setting(
         None, orNone(positive("threshold", 1)), "Membership from which a voxel belongs to a structure"
     )
@@ -171,9 +211,11 @@ class Settings:
     )
     grid: str | Grid = _setting("reference", _chosenGrid, "Voxels outside both structures are those of")  # noqa: RUF009 - a field, not a Grid
     extent: str = _setting("whole", oneOf("extent", EXTENTS), "Extent")
-    betas: tuple[float, ...] = _setting((1.0,), several("beta", LARGEST_BETA), "Weight of sensitivity in the F-measure")
-    quantiles: tuple[float, ...] = _setting(
-        (1.0,), several("quantile", 1), "Quantile of the Hausdorff distance of voxels"
+    betas: tuple[float, ...] | None = _setting(
+        None, orNone(several("beta", LARGEST_BETA)), "Weight of sensitivity in the F-measure"
+    )
+    quantiles: tuple[float, ...] | None = _setting(
+        None, orNone(several("quantile", 1)), "Quantile of the Hausdorff distance of voxels"
     )
     voxelUnit: str = _setting("mm", oneOf("unit of voxel distances", VOXEL_UNITS), "Unit of the distances of voxels")
     labelWeights: tuple[tuple[str, float], ...] = _setting((), weights("label"), "Weights of labels")
@@ -199,10 +241,28 @@ class Settings:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             object.__setattr__(self, field.name, field.metadata["check"](getattr(self, field.name)))
+        self._chooseMetrics()
         self._chooseAccuracy()
         for name, value in (DECIDED_BY_TOOLS if self.isOfAnotherTool else PRESETS[self.convention]).items():
             if getattr(self, name) != value:
                 raise InputError(f"The convention {self.convention} fixes the {name}; leave either one out.")
+
+    def _chooseMetrics(self) -> None:
+        """Settle the families, the single measurements, and the parameters that their keys state."""
+        whole = [name for name in self.metrics if name in (*FAMILIES, "all")]
+        families, stated = _inOrder((*(self.families or ()), *whole)), {}
+        if keys := tuple(name for name in self.metrics if name not in whole):
+            from .selection import parametersIn, wanted
+
+            familyOf = {key: wanted(key).definition.family for key in keys}
+            keys = tuple(key for key in keys if familyOf[key] not in _inOrder(whole))
+            families, stated = _inOrder((*families, *(familyOf[key] for key in keys))), parametersIn(keys)
+        object.__setattr__(self, "metrics", keys)
+        object.__setattr__(self, "families", families or DEFAULT_FAMILIES)
+        for name, default in DEFAULT_PARAMETERS.items():
+            given, values = getattr(self, name), stated.get(name, ())
+            values = (values or default) if given is None else (*given, *values)
+            object.__setattr__(self, name, type(self).__dataclass_fields__[name].metadata["check"](values))
 
     def _chooseAccuracy(self) -> None:
         if self.accuracy is None:

@@ -25,6 +25,8 @@ from .structures import Structure
 
 # Fraction of the inner boundary that is removed unless a count is given.
 USUAL_SHARE = 0.1
+# Beyond this, both variants would share voxels.
+LARGEST_SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,7 @@ def stressTest(
     settings: Settings | None = None,
     *,
     count: int | None = None,
+    share: float = USUAL_SHARE,
     name: str | int | None = None,
     spacing: float | Sequence[float] | None = None,
     origin: Sequence[float] | None = None,
@@ -71,11 +74,13 @@ def stressTest(
     reference: an image, an array or a file of one mask, or a Structure with voxels. criticals: critical structures by
     name, of the kinds that compare() takes. settings: None means boundary, overlap and hazard; the families overlap and
     hazard are added if missing, and the grid is always the reference's image. count: number of voxels to remove, and of
-    voxels to add; None is a tenth of the inner boundary, at least 1. name: of the structure in a file that holds
-    several, in any spelling. spacing, origin, direction: of arrays, as for compare(). Raises InputError when the
-    structure has no voxels, a boundary has fewer than twice the count, there is no hazard, or the structure itself is a
-    critical one.
+    voxels to add; None is the share of the inner boundary, at least 1. share: in (0, 0.5]. name: of the structure in a
+    file that holds several, in any spelling. spacing, origin, direction: of arrays, as for compare(). Raises InputError
+    when the structure has no voxels, a boundary has fewer than twice the count, there is no hazard, or the structure
+    itself is a critical one.
     """
+    if not 0 < share <= LARGEST_SHARE:
+        raise InputError(f"The share of the boundary to change must be greater than 0 and at most 0.5, not {share}.")
     settings = Settings(families=("boundary", "overlap", "hazard")) if settings is None else asSettings(settings)
     criticals, placing = criticalsFrom(criticals), Placing(spacing=spacing, origin=origin, direction=direction)
     placing.requireUse(reference, *criticals.values())
@@ -104,7 +109,7 @@ def stressTest(
         raise InputError(f"There is no hazard: {undefined}.") from undefined
     inner, outer = boundaries(reference.mask)
     if count is None:
-        count = max(1, int(USUAL_SHARE * len(inner)))
+        count = max(1, int(share * len(inner)))
     _requireCount(count, reference.name, len(inner), len(outer))
     ranked = [_byHazard(index, hazard) for index in (inner, outer)]
     variants = []

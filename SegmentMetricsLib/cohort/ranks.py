@@ -17,6 +17,8 @@ from ..measurements import ROUNDING
 NEAR = 1e-9
 # Most differences for which p is computed exactly here; SciPy approximates for more than this if there are ties.
 MOST_EXACT = 13
+# Most differences for which the one-sided p is exact.
+MOST_EXACT_GREATER = 100
 # Most differences for which the interval of the shift is exact: the numbers of choices of signs are exact up to this.
 MOST_EXACT_SHIFT = 50
 
@@ -239,3 +241,32 @@ def corrected(given: Mapping, isStepwise: bool) -> dict:
         least = max(least, min(1.0, p * (len(tests) - step * isStepwise)))
         result[place] = least
     return dict(zip(given, result, strict=True))
+
+
+def ranksOf(values: np.ndarray) -> np.ndarray:
+    """Return the ranks (n,) of numbers from the smallest; those that only differ by rounding share their mean rank."""
+    from scipy.stats import rankdata
+
+    return rankdata(tied(values, ROUNDING))
+
+
+def signedRankGreater(differences: np.ndarray) -> float | None:
+    """Return the one-sided p of Wilcoxon's signed-rank test that differences (n,) lie above 0, None if all are 0.
+
+    Differences of 0 are left out. p is exact, also with ties, for up to MOST_EXACT_GREATER differences, and by the
+    normal approximation with correction for ties and continuity beyond.
+    """
+    ranks = signedRanks(np.asarray(differences, float))
+    ranks = ranks[ranks != 0]
+    if not len(ranks):
+        return None
+    if len(ranks) > MOST_EXACT_GREATER:
+        from scipy.stats import wilcoxon
+
+        return float(wilcoxon(ranks, alternative="greater", method="approx", correction=True).pvalue)
+    # tied ranks may be half of an integer, hence the factor 2
+    doubled = np.round(2 * np.abs(ranks)).astype(int)
+    chances = np.ones(1)  # of each sum of the ranks of positive differences, if both signs are equally likely
+    for rank in doubled:
+        chances = (np.pad(chances, (0, rank)) + np.pad(chances, (rank, 0))) / 2
+    return float(min(1.0, chances[int(doubled[ranks > 0].sum()) :].sum()))

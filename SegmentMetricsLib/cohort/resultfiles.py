@@ -20,9 +20,11 @@ from ..protocol import verdictwriting
 from ..protocol.protocol import Protocol
 from ..registry import REGISTRY
 from ..report.index import INDEX, CaseLine, writeIndex
+from ..selection import selected
 from ..settings import OWN_CONVENTION, Settings
 from ..structures import REFERENCE_AND_TEST
 from ..texts import shortest
+from . import correlations
 from .alarms import inShort
 from .cases import FAILED, OK, RECORDS, Task
 from .earlier import EARLIER, Earlier, measuredWith, parsed
@@ -57,7 +59,7 @@ IDENTITY = {
     "Alarms": "What has to be looked at before any number means anything",
 }
 # The files that a batch writes.
-OWN_NAMES = {RECORDS, EARLIER, TABLE, SCHEMA, SCHEMA_FILE, PARQUET, VERDICTS_FILE, *SUMMARY_FILES}
+OWN_NAMES = {RECORDS, EARLIER, TABLE, SCHEMA, SCHEMA_FILE, PARQUET, VERDICTS_FILE, *SUMMARY_FILES, correlations.JSON}
 CONVENTION = {"Convention": CONVENTION_WORDS}
 
 
@@ -287,15 +289,13 @@ def columnsOf(tasks: Sequence[Task]) -> dict[str, tuple[str, str, str]]:
     wanted = {(id(task.settings), id(task.protocol)): task for task in tasks}
     allSettings = [_everything(task.settings, task.protocol) for task in wanted.values()]
     columns = {}
-    for definition in REGISTRY:
-        for settings in allSettings:
-            if definition.family in settings.families:
-                for parameter in definition.parameters(settings):
-                    words = {name: shortest(value) for name, value in parameter.items()}
-                    unit = definition.unitFor(3, settings)
-                    texts = (definition.title.format(**words), unit, definition.description.format(**words))
-                    columns.setdefault(definition.keyFor(words), texts)
-    return columns
+    for settings in allSettings:
+        for definition, parameter in selected(settings):
+            words = {name: shortest(value) for name, value in parameter.items()}
+            unit = definition.unitFor(3, settings)
+            texts = (definition.title.format(**words), unit, definition.description.format(**words))
+            columns.setdefault(definition.keyFor(words), (REGISTRY.index(definition), texts))
+    return {key: texts for key, (_, texts) in sorted(columns.items(), key=lambda item: item[1][0])}
 
 
 def _everything(base: Settings, protocol: Protocol | None) -> Settings:

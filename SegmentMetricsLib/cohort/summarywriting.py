@@ -17,6 +17,7 @@ from ..tables import LONGEST_NAME, aligned, shortened, shortenedName
 from ..texts import commaSeparated, counted, oneLine
 from .alarms import Alarms
 from .boxplots import boxPlots
+from .correlations import removeCorrelations
 from .missing import REFERENCE, TEST
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
@@ -73,7 +74,8 @@ def writeSummary(
 
 
 def removeSummary(folder: Path) -> None:
-    """Remove the files that writeSummary() wrote into a folder, and no others."""
+    """Remove the files that writeSummary() and writeCorrelations() wrote into a folder, and no others."""
+    removeCorrelations(folder)
     plots = _earlierBoxPlots(folder)
     for path in (*plots, *(folder / name for name in SUMMARY_FILES)):
         path.unlink(missing_ok=True)

@@ -36,6 +36,7 @@ from .options import (
     addSettings,
     choicesFrom,
     isReportWanted,
+    namesFrom,
     pathFrom,
     protocolFrom,
     requireWritable,
@@ -95,6 +96,12 @@ def add(commands) -> None:
     addLabelNames(batch)
     batch.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
     batch.add_argument("--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)")
+    batch.add_argument(
+        "--correlate",
+        metavar="FAMILY|KEY,...",
+        action="append",
+        help="measurements whose rankings are correlated (all for which lower or higher is better)",
+    )
     addSettings(batch)
     batch.set_defaults(run=run)
 
@@ -113,7 +120,8 @@ def run(options: argparse.Namespace) -> int:
     from ..cohort.alarms import Alarms
     from ..cohort.caselist import lineOf, titleOf
     from ..cohort.cases import readList, tasksOf
-    from ..cohort.resultfiles import CohortFiles, requireInputsKept, writeParquet
+    from ..cohort.correlations import chosenKeys, writeCorrelations
+    from ..cohort.resultfiles import CohortFiles, columnsOf, requireInputsKept, writeParquet
     from ..cohort.statistics import Cohort
     from ..cohort.summarywriting import remarks, summaryTable, writeSummary
     from ..files.labelnames import labelNamesFrom
@@ -139,6 +147,8 @@ def run(options: argparse.Namespace) -> int:
     # an error in a protocol is reported as the problem of a task
     if options.fail_on and not any(task.protocol or task.problem for task in tasks):
         raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
+    correlated = None if options.correlate is None else namesFrom(options.correlate)
+    chosenKeys(correlated or (), columnsOf(tasks))
     if isReportWanted(options):
         tasks = withReports(tasks, options.output, options.report_conventions)
 
@@ -167,6 +177,7 @@ def run(options: argparse.Namespace) -> int:
         lines += map(lineOf, broken)
         files.writeIndex(lines, options.cases.stem)
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention, alarms)
+        writeCorrelations(together, summaryOptions, options.output, correlated, settings.convention)
         writeParquet(options.output)
     table = summaryTable(summaries, together, summaryOptions, terminalWidth())
     # a summary must not hide that some of its numbers are meaningless

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -69,13 +68,15 @@ def _option(flag: str, setting: str, help: str, **details) -> Option:
     return Option(flag, setting, {"help": help, **details})
 
 
+HAZARD = "hazard family"
 MANY = {"action": "append", "type": float}
 # By the heading of their group in the help.
 SETTINGS = {
     "what is measured": (
-        _option("--metrics", "families",
-                f"families of measurements: {', '.join(FAMILIES)}, or all ({','.join(DEFAULT_FAMILIES)})",
-                metavar="FAMILY,...", action="append"),
+        _option("--metrics", "metrics",
+                f"families of measurements: {', '.join(FAMILIES)}, or all; or single measurements by their keys, such "
+                f"as DSC,HD95 ({','.join(DEFAULT_FAMILIES)})",
+                metavar="FAMILY|KEY,...", action="append"),
         _option("--tolerance", "tolerances", "tolerance of NSD, BIoU and the others that have one (2; may be repeated)",
                 metavar="MM", **MANY),
         _option("--percentile", "percentiles", "percentile of the Hausdorff distance, up to 100 (95; may be repeated)",
@@ -119,7 +120,7 @@ SETTINGS = {
         _option("--cuts", "cuts", "how many thresholds the voxel family is averaged over (1, at 0.5)",
                 metavar="K", type=int),
     ),
-    "hazard family": (
+    HAZARD: (
         _option("--critical", "critical",
                 "structure of the reference near which errors are dangerous (weight 1; may be repeated)",
                 metavar="NAME[=WEIGHT]", action="append"),
@@ -162,6 +163,21 @@ LIKE = {
     **dict.fromkeys(("hazardCombination", "hazardBalance", "hazardTail"), "hazardKernel"),
     **dict.fromkeys(("il", "ol", "asPublished", "msiUnit", "splitContours"), "il"),
 }
+
+
+def addHazard(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the hazard family, except for the critical structures."""
+    group = parser.add_argument_group("hazard")
+    for option in SETTINGS[HAZARD]:
+        if option.setting != "critical":
+            group.add_argument(option.flag, dest=option.setting, **option.details)
+
+
+def hazardFrom(options: argparse.Namespace) -> dict:
+    """Return the settings of the hazard family that the options give, by name."""
+    given = {option.setting: getattr(options, option.setting) for option in SETTINGS[HAZARD]}
+    given = {name: value for name, value in given.items() if value is not None}
+    return {**given, "critical": namedWeights(options.critical or ())}
 
 
 def addSettings(parser: argparse.ArgumentParser) -> None:
@@ -277,7 +293,8 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
     names = [option.setting for group in SETTINGS.values() for option in group if option.setting]
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
     given.pop("convention", None)  # below, as it goes with a preset
-    given["families"] = chosenFamilies(options, saved)
+    given.pop("metrics", None)
+    given |= chosenMetrics(options, saved)
     if options.grid is not None:
         given["grid"] = chosenGrid(options.grid)
     for name in ("critical", "labelWeights"):
@@ -301,10 +318,14 @@ def tellWithoutEffect(
 
     protocols: which choose numbers, too; None for none. others: further settings that have no effect if given.
     """
-    from ..relevance import isRelevant  # a slow import
+    from ..registry import findDefinition  # slow imports
+    from ..relevance import isUsed
+    from ..selection import selected
 
-    families = {*settings.families, *(family for one in protocols if one is not None for family in one.families)}
-    useless = {name for name, setting in LIKE.items() if not isRelevant(setting, families)}.union(others)
+    rules = (rule for one in protocols if one is not None for rule in one.rules)
+    measured = [definition for definition, _ in selected(settings)]
+    measured += [findDefinition(rule.measurement).definition for rule in rules]
+    useless = {name for name, setting in LIKE.items() if not isUsed(setting, measured)}.union(others)
     if settings.threshold is not None:
         useless.add("cuts")
     given = (option for group in SETTINGS.values() for option in group if option.setting in useless)
@@ -330,39 +351,30 @@ def savedSettings(path: Path) -> dict:
     return settings.toDictionary()
 
 
-def chosenFamilies(options: argparse.Namespace, saved: Mapping) -> tuple[str, ...]:
-    """Return the metric families: those given, else those of saved settings; critical structures add "hazard".
+def chosenMetrics(options: argparse.Namespace, saved: Mapping) -> dict[str, tuple[str, ...]]:
+    """Return the metric families and single measurements as settings, {} for the defaults.
 
-    Raises InputError when critical structures are given, but their family is not among the explicitly chosen ones.
+    They are those given, else those of saved settings; critical structures add "hazard". Raises InputError when
+    critical structures are given, but no measurement of their family is among the explicitly chosen ones.
     """
-    families = tuple(saved.get("families", DEFAULT_FAMILIES))
-    if options.families is not None:
-        families = tuple(
-            _familyFrom(family.strip()) for family in ",".join(options.families).split(",") if family.strip()
-        )
-    if not options.critical or {"hazard", "all"} & set(families):
-        return families
-    if options.families is not None and families != DEFAULT_FAMILIES:
+    chosen = {name: tuple(saved[name]) for name in ("families", "metrics") if name in saved}
+    if options.metrics is not None:
+        names = namesFrom(options.metrics)
+        # an empty list of families has a message of its own
+        chosen = {"families": None, "metrics": names} if names else {"families": ()}
+    if not options.critical:
+        return chosen
+    families = Settings(**chosen).families
+    if "hazard" in families:
+        return chosen
+    if options.metrics is not None and families != DEFAULT_FAMILIES:
         raise InputError("Critical structures are for the hazard family: add hazard to --metrics, or leave them out.")
-    return (*families, "hazard")
+    return {**chosen, "families": (*families, "hazard")}
 
 
-def _familyFrom(text: str) -> str:
-    """Return the proper spelling of a family. Raises InputError for a measurement, naming its family."""
-    family = inAnyCase(text, (*FAMILIES, "all"))
-    if family not in (*FAMILIES, "all"):
-        from ..registry import REGISTRY  # a slow import
-
-        for definition in REGISTRY:
-            # NSD and NSD_2mm, HD95 and hd95, and Dice for DSC
-            name, parameter, rest = re.match(r"([^{]*)({\w+})?(.*)", definition.key).groups("")
-            key = f"{re.escape(name)}[\\d.]+{re.escape(rest)}|{re.escape(name.rstrip('_'))}" if parameter else name
-            isTitle = re.match(rf"{re.escape(text)}\b", definition.title, re.IGNORECASE)
-            if isTitle or re.fullmatch(key, text, re.IGNORECASE):
-                raise InputError(
-                    f"--metrics takes families of measurements; {text} is in the family {definition.family}."
-                )
-    return family
+def namesFrom(given: Iterable[str]) -> tuple[str, ...]:
+    """Return the names in lists with commas."""
+    return tuple(name.strip() for name in ",".join(given).split(",") if name.strip())
 
 
 def chosenConvention(options: argparse.Namespace) -> str | None:

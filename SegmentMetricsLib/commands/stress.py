@@ -5,13 +5,26 @@ from __future__ import annotations
 import argparse
 import os
 
+from ..cohort.summaryoptions import RESAMPLES, SEED, Options
 from ..errors import InputError
-from ..settings import KERNELS, Settings
-from ..texts import commaSeparated, didYouMean, oneLine
-from .options import DEFAULTS, addLabelNames, addOutput, namedWeights, pathFrom, requireWritable
-from .results import unfinishedResults
+from ..settings import Settings
+from ..texts import commaSeparated, counted, oneLine
+from .options import (
+    DEFAULTS,
+    addHazard,
+    addLabelNames,
+    addOutput,
+    hazardFrom,
+    pathFrom,
+    requireWritable,
+)
+from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 FAMILIES = ("boundary", "overlap", "hazard")
+# What is measured of many cases: what tells the variants apart, beside what hardly does.
+OF_CASES = ("HD95", "DSC", "hazard")
+LISTS = (".csv", ".tsv")
+NOTHING_RUN = 2
 
 
 def add(commands) -> None:
@@ -20,12 +33,23 @@ def add(commands) -> None:
         "stress",
         help="make a risky and a neutral variant of a structure with equal Dice",
         description="Make two variants of a structure with equally many errors, and so equal Dice: where errors are "
-        "most dangerous, and where they are least.",
-        usage="%(prog)s REFERENCE --structure NAME --critical NAME -o DIR [OPTION ...]",
+        "most dangerous, and where they are least. Of a list of cases, test whether measurements tell the two apart.",
+        usage="%(prog)s REFERENCE|CASES.csv --structure NAME --critical NAME -o DIR [OPTION ...]",
         epilog=DEFAULTS,
     )
-    stress.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation or folder")
-    stress.add_argument("--structure", metavar="NAME", required=True, help="structure to change, or label")
+    stress.add_argument(
+        "reference",
+        metavar="REFERENCE",
+        type=pathFrom,
+        help="label map, segmentation or folder; or a table of many: case, reference",
+    )
+    stress.add_argument(
+        "--structure",
+        metavar="NAME",
+        action="append",
+        required=True,
+        help="structure to change, or label (of a list of cases, may be repeated)",
+    )
     stress.add_argument(
         "--critical",
         metavar="NAME[=WEIGHT]",
@@ -34,39 +58,47 @@ def add(commands) -> None:
         help="structure of the reference near which errors are hazardous (weight 1; may be repeated)",
     )
     addLabelNames(stress)
-    stress.add_argument(
-        "--count", metavar="K", type=int, help="voxels to leave out and to add (a tenth of the inner boundary)"
+    howMany = stress.add_mutually_exclusive_group()
+    howMany.add_argument("--count", metavar="K", type=int, help="voxels to leave out and to add (see --share)")
+    howMany.add_argument(
+        "--share", metavar="SHARE", type=float, help="the same as a share of the inner boundary, up to 0.5 (0.1)"
     )
-    stress.add_argument("--kernel", choices=KERNELS, help="how hazard falls with the distance (polynomial)")
+    addHazard(stress)
+    stress.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
+    stress.add_argument(
+        "--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)"
+    )
     addOutput(stress)
     stress.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make both variants, write and print their comparisons with the reference, and return the exit status."""
-    kernel = {"hazardKernel": options.kernel} if options.kernel else {}
-    settings = Settings(families=FAMILIES, critical=namedWeights(options.critical), **kernel)
+    """Make both variants of one or of many structures, write and print the results, and return the exit status."""
+    if options.seed < 0:
+        raise InputError(f"The seed must not be negative, not {options.seed}.")
+    hazard = hazardFrom(options)
     requireWritable(options.output)
-    from .. import stress, structures, tables
+    share = {} if options.share is None else {"share": options.share}
+    if options.reference.suffix.lower() in LISTS and not options.reference.is_dir():
+        return _runCases(options, Settings(metrics=OF_CASES, **hazard), share)
+    return _runOne(options, Settings(families=FAMILIES, **hazard), share)
+
+
+def _runOne(options: argparse.Namespace, settings: Settings, share: dict[str, float]) -> int:
+    from .. import stress, tables
     from ..cohort.casework import criticalsOf, withLabelsNamed
+    from ..cohort.stresscases import structureNamed
     from ..files import reading as files
     from ..files import stressfiles
     from ..files.labelnames import labelNamesFrom
 
+    if len(options.structure) > 1:
+        raise InputError("Of a single reference one structure is changed: give --structure once, or a list of cases.")
     labelNames = labelNamesFrom(options.label_names)
     (found,) = files.readAll([options.reference], settings.threshold, labelNames=labelNames)
     settings = withLabelsNamed(settings, found, labelNames=labelNames)
-    wanted = structures.nameMeant(options.structure, found, labelNames)
-    matches = [structure for structure in found if structure.name == wanted]
-    if len(matches) != 1:
-        structures.requireUsable(wanted, found)
-        problem = "more than one" if matches else "no"
-        names = [structure.name for structure in found]
-        raise InputError(
-            f"{options.reference} has {problem} structure named {options.structure!r}; it has "
-            f"{commaSeparated(names)}.{'' if matches else didYouMean(options.structure, names)}"
-        )
-    result = stress.stressTest(matches[0], criticalsOf(found, settings), settings, count=options.count)
+    structure = structureNamed(options.structure[0], found, str(options.reference), labelNames)
+    result = stress.stressTest(structure, criticalsOf(found, settings), settings, count=options.count, **share)
     with unfinishedResults(options.output, stressfiles.earlierResults(options.output)) as unfinished:
         stressfiles.write(result, unfinished)
     print(stressfiles.table(result))
@@ -80,3 +112,42 @@ def run(options: argparse.Namespace) -> int:
     print(tables.evaluatedGrid([result.risky.record()]))
     print(f"\nResults are in {oneLine(str(options.output))}{os.sep}")
     return 0
+
+
+def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, float]) -> int:
+    """Test every structure of every case.
+
+    The exit status is 1 if any could not be tested, and 2, without results, if none could.
+    """
+    from ..cohort import stresscases, stresswriting
+    from ..files import stressfiles
+    from ..files.labelnames import labelNamesFrom
+
+    bootstrap = Options(resamples=options.resamples, seed=options.seed)
+    labelNames = labelNamesFrom(options.label_names)
+    cases = stresscases.readStressCases(options.reference)
+    names = list(dict.fromkeys(options.structure))
+    outcomes = []
+    with progressBar(len(cases), "case") as progress:
+        for case in cases:
+            outcomes += stresscases.stressCase(case, names, settings, options.count, labelNames=labelNames, **share)
+            progress.update()
+    failures = [f"{one.case}, {one.structure}: {one.reason}" for one in outcomes if one.reason]
+    if len(failures) == len(outcomes):
+        tellFailures(failures, "the list")
+        return NOTHING_RUN
+    found = stresscases.differences(outcomes, bootstrap.resamples, bootstrap.seed)
+    with unfinishedResults(options.output, stressfiles.earlierResults(options.output)) as unfinished:
+        chosen = {"resamples": bootstrap.resamples, "seed": bootstrap.seed}
+        stresswriting.write(outcomes, found, settings, chosen, unfinished)
+    print(stresswriting.summaryTable(found, terminalWidth()))
+    tested = [one for one in outcomes if not one.reason]
+    print(
+        f"\n{counted(len({one.case for one in tested}), 'case')} tested. Difference: risky minus neutral; p: that the "
+        "risky variant is worse."
+    )
+    if alike := [f"{one.case}, {one.structure}" for one in tested if not one.varies]:
+        print(f"Without effect, as the hazard is the same on the whole boundary: {oneLine(commaSeparated(alike))}.")
+    tellFailures(failures, "stress.csv")
+    print(f"Results are in {oneLine(str(options.output))}{os.sep}")
+    return SOME_FAILED if failures else 0

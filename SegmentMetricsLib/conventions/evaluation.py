@@ -205,7 +205,8 @@ def referencePair(comparison: Comparison) -> tuple[Pair, Mapping[str, Measuremen
         families=("boundary", "overlap"),
     )
     pair = Pair(comparison.reference, comparison.test, plain)
-    has = set(plain.families) <= set(settings.families) and not isFuzzy
+    isWhole = set(plain.families) <= set(settings.families) and not settings.metrics
+    has = isWhole and not isFuzzy
     if has and (settings.subdivisions, settings.oversampling, settings.convention) == (None, None, OWN_CONVENTION):
         return pair, comparison.measurements
     return pair, measurements.evaluate(pair)

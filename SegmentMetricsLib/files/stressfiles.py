@@ -14,6 +14,9 @@ from ..tables import LONGEST_TITLE, aligned, shortened
 from . import writing
 
 SCHEMA = "segment-metrics-stress/1"
+# Of the stress tests of many cases, and the files that only these have.
+CASES_SCHEMA = "segment-metrics-stress-cases/1"
+FILES_OF_CASES = "stress.summary.csv", "stress.summary.schema.csv", "stress.schema.csv"
 # The most important measurements of a stress test: heading and key.
 COLUMNS = {"Dice": "DSC", "HD95": "HD95", "wDice": "wDice", "SIS": "SIS", "STAR": "STAR"}
 MASK = re.compile(r"(risky|neutral)_[^/\\]+\.nrrd")
@@ -71,9 +74,14 @@ def _document(result: StressTest, masks: dict[str, str]) -> dict:
 
 
 def earlierResults(folder: Path) -> list[Path]:
-    """Return the masks that an earlier stress test wrote into a folder, according to its stress.json."""
+    """Return the files that an earlier stress test wrote into a folder, according to its stress.json.
+
+    These are masks of both variants, or tables of many cases; stress.json and stress.csv are replaced in any case.
+    """
     try:
         content = json.loads((folder / "stress.json").read_text(encoding="utf-8"))
+        if content["schema"] == CASES_SCHEMA:
+            return [folder / name for name in FILES_OF_CASES]
         if content["schema"] != SCHEMA:
             return []
         names = [variant["file"] for variant in content["variants"].values()]

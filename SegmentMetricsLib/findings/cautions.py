@@ -6,13 +6,18 @@ doi:10.1038/s41592-023-02151-z).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..geometry.density import shareMissingInside
 from ..geometry.grids import Grid
 from ..geometry.parts import partSizes
+from ..metrics import boundary, overlap, voxels
+from ..quantities.voxels import distancesOf
 from ..settinglocations import whereToSet
 from ..structures import REFERENCE_AND_TEST
 from ..texts import commaSeparated, counted, shortest
@@ -21,12 +26,19 @@ if TYPE_CHECKING:
     from ..measurements import Measurement
     from ..pair import Pair
 
-# A structure is small if it spans less than this fraction of its image along an axis and has at most this many voxels.
-SMALL, FEW_VOXELS = 0.05, 1000
-# Above this fraction of true negatives, measures that count them hardly distinguish good from bad.
-MOSTLY_BACKGROUND = 0.95
+# A structure is small if it spans less than this fraction of its image along any axis.
+SMALL = 0.05
+# Below this Dice coefficient, similar volumes are easily mistaken for agreement.
+HALF_SHARED = 0.5
+# A structure has a low density if more than this fraction of its filled shape is missing inside.
+POROUS = 0.1
+# Above this fraction of voxels of one kind, these measures hardly distinguish good from bad.
+MOSTLY_ONE_KIND = 0.95
+# Units of distances.
+LENGTHS = ("mm", "voxel")
+AT_THEIR_BEST = ("ACC", "TNR", "FPR", "RI")
 # HD is due to outliers if it is more than this many times HD95 and exceeds it by more than this many voxels.
-OUTLYING_FACTOR, OUTLYING_VOXELS = 3, 3
+OUTLYING_FACTOR, OUTLYING_VOXELS, OUTLYING_PERCENTILE = 3, 3, 95.0
 # At least this many parts, most of them single voxels, indicate noise.
 MANY_PARTS = 50
 THRESHOLD = whereToSet("--threshold 0.5", "threshold=0.5")
@@ -42,8 +54,10 @@ def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
         yield from _units(pair)
         yield from _tolerances(pair)
         yield from _percentiles(pair)
-        yield from _size(pair)
-        yield from _background(pair)
+        yield from _size(pair, values)
+        yield from _volumes(pair, values)
+        yield from _density(pair, values)
+        yield from _background(pair, values)
         yield from _critical(pair)
 
 
@@ -62,15 +76,36 @@ def _memberships(pair: Pair) -> Iterator[str]:
 
 
 def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
-    largest, most = values.get("HD"), values.get("HD95")
-    if largest is None or most is None or {largest.status, most.status} != {"ok"}:
-        return
-    beyond = largest.value - most.value
-    if largest.value > OUTLYING_FACTOR * most.value and beyond > OUTLYING_VOXELS * _coarsest(pair):
-        yield (
-            f"A small part of the boundary decides HD ({largest.text()}): 95 % lie within {most.text()}. Look at the "
-            "worst place; where outliers do not matter, prefer HD95 or a mean distance."
-        )
+    for key, mostOf in (("HD", _mostOfBoundary), ("HDvox", _mostOfVoxels)):
+        if key not in values or values[key].status != "ok" or (most := mostOf(pair, values)) is None:
+            continue
+        largest = values[key]
+        beyond = largest.value - most
+        step = 1.0 if largest.unit == "voxel" else _coarsest(pair)
+        if largest.value > OUTLYING_FACTOR * most and beyond > OUTLYING_VOXELS * step:
+            part, other = ("of the boundary", "HD95") if key == "HD" else ("of the voxels", "the quantile 0.95")
+            yield (
+                f"A small part {part} decides {key} ({largest.text()}): 95 % lie within "
+                f"{replace(largest, value=most).text()}. Look at the worst place; where outliers do not matter, prefer "
+                f"{other} or a mean distance."
+            )
+            return
+
+
+def _mostOfBoundary(pair: Pair, values: Mapping[str, Measurement]) -> float | None:
+    """Return HD95, None if it is not finite or if the settings do not ask for it: nothing more is computed."""
+    if "HD95" in values:
+        most = values["HD95"].value
+    elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.wasComputed("distances"):
+        most = boundary.percentileHausdorff(pair.distances, OUTLYING_PERCENTILE).value
+    else:
+        return None
+    return most if math.isfinite(most) else None
+
+
+def _mostOfVoxels(pair: Pair, values: Mapping[str, Measurement]) -> float | None:
+    found = pair.done(distancesOf)
+    return None if found is None else voxels.hausdorff(found, OUTLYING_PERCENTILE / 100).value
 
 
 def _parts(pair: Pair) -> Iterator[str]:
@@ -140,31 +175,79 @@ def _tolerances(pair: Pair) -> Iterator[str]:
         )
 
 
-def _size(pair: Pair) -> Iterator[str]:
+def _size(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    """Warn if the reference is small along any axis of the image, however long it is along the others."""
+    grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None)
+    if grid is None or not _isShared(values):
+        return
     mask = pair.reference.mask
-    if mask is None or mask.isEmpty or not _chosen(pair, "overlap", "agreement"):
-        return
-    span, size = mask.high - mask.low + 1, np.array(mask.grid.size)
-    shares = np.where(size > 1, span / size, np.inf)
+    if mask is not None:
+        spans, what = mask.high - mask.low + 1, f"{counted(mask.count, 'voxel')}, "
+    else:
+        # voxels of the test's image
+        spans = np.maximum(np.ptp(grid.toIndex(pair.reference.surface.points), axis=0).round(), 1)
+        what = ""
+    sizes = np.array(grid.size)
+    shares = np.where(sizes > 1, spans / sizes, np.inf)
     axis = int(shares.argmin())
-    if shares[axis] < SMALL and mask.count <= FEW_VOXELS:
+    if shares[axis] < SMALL:
         yield (
-            f"The reference is small: {counted(mask.count, 'voxel')}, {span[axis]} of the image's {size[axis]} along "
-            "one axis. Overlap changes much with few voxels, so prefer distances."
+            f"The reference is small: {what}{spans[axis]:.0f} of the image's {sizes[axis]} along one axis. "
+            "Overlap changes much with few voxels, so prefer distances."
         )
 
 
-def _background(pair: Pair) -> Iterator[str]:
-    if pair.settings.grid != "reference" or not pair.wasComputed("evaluatedGrid") or not _chosen(pair, "agreement"):
+def _isShared(values: Mapping[str, Measurement]) -> bool:
+    """Return whether there is a measurement of how much two structures share; VS is none, nor are counts or volumes."""
+    families = ("overlap", "agreement")
+    return any(m.family in families and not m.unit and key != "VS" for key, m in values.items())
+
+
+def _volumes(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    """Warn that equal volumes are no agreement where there is hardly any."""
+    similarity = values.get("VS")
+    if similarity is None or similarity.status != "ok":
         return
-    if not any(s.samplingGrid for s in pair.structures):
-        return
-    if pair.table.trueNegative > MOSTLY_BACKGROUND * pair.table.size:
+    dice = overlap.dice(pair.weightedCounts)
+    if dice < HALF_SHARED:
         yield (
-            f"More than {100 * MOSTLY_BACKGROUND:g} % of the evaluated grid ({pair.evaluatedGrid.why}) is outside both "
-            "structures: ACC, TNR and RI are near their best whatever the test is; choose the grid union "
-            f"{UNION}, or one volume for all cases."
+            f"VS ({similarity.text()}) compares the two volumes and says nothing about their places: DSC is only "
+            f"{replace(similarity, value=dice).text()}."
         )
+
+
+def _density(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    """Warn if a structure is porous or hollow, which distances hardly see."""
+    if not any(m.family in ("boundary", "voxel") and m.unit in LENGTHS for m in values.values()):
+        return
+    shares = [0.0 if s.mask is None else shareMissingInside(s.mask, POROUS) for s in pair.structures]
+    told = [
+        f"{100 * share:.0f} % of the {which}'s" for which, share in zip(REFERENCE_AND_TEST, shares) if share > POROUS
+    ]
+    if told:
+        yield (
+            f"{' and '.join(told)} filled shape {'are' if len(told) > 1 else 'is'} missing inside: distances can be "
+            "short although much of the volume is missing; look at DSC and VS, too."
+        )
+
+
+def _background(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    """Warn if nearly all voxels are of one kind, so that agreement by chance is high."""
+    chosen = [key for key in AT_THEIR_BEST if key in values and values[key].status == "ok"]
+    if not chosen:
+        return
+    table, grid = pair.table, pair.evaluatedGrid.why
+    where = [("outside both structures", table.trueNegative), ("in both structures", table.truePositive)]
+    for place, voxelsThere in where:
+        if voxelsThere > MOSTLY_ONE_KIND * table.size:
+            verb, best = ("is", "its") if len(chosen) == 1 else ("are", "their")
+            isOfImage = pair.settings.grid == "reference" and any(s.samplingGrid for s in pair.structures)
+            instead = f"; or choose the grid union {UNION}, or one volume for all cases" if isOfImage else ""
+            yield (
+                f"More than {100 * MOSTLY_ONE_KIND:g} % of the evaluated grid ({grid}) is {place}: "
+                f"{' and '.join(filter(None, [', '.join(chosen[:-1]), chosen[-1]]))} {verb} near {best} best whatever "
+                f"the test is. Prefer KAP or ARI, which take off what chance alone reaches{instead}."
+            )
 
 
 def _critical(pair: Pair) -> Iterator[str]:

@@ -22,6 +22,8 @@ from .overlap import Counts
 SIZE_ROUNDING = Fraction(1, 10**10)
 WITHOUT_GRID = "contours without an image have no grid on which true negatives could be counted"
 
+WITHOUT_VOXELS = "contours without an image have no voxels that could be counted"
+
 
 @dataclass(frozen=True)
 class Table:
@@ -96,6 +98,32 @@ class Table:
     @property
     def outsideTest(self) -> Fraction:
         return self.size - self.test
+
+
+def shared(table: Table) -> float:
+    """Return TP, the voxels in both structures, from 0; memberships count in part. Undefined without voxels."""
+    return _counted(table, table.truePositive)
+
+
+def added(table: Table) -> float:
+    """Return FP, the voxels of the test alone, from 0; memberships count in part. Undefined without voxels."""
+    return _counted(table, table.falsePositive)
+
+
+def missed(table: Table) -> float:
+    """Return FN, the voxels of the reference alone, from 0; memberships count in part. Undefined without voxels."""
+    return _counted(table, table.falseNegative)
+
+
+def outside(table: Table) -> float:
+    """Return TN, the voxels of the evaluated grid in neither, from 0; memberships count in part."""
+    return float(table.trueNegative)
+
+
+def _counted(table: Table, voxels: Fraction) -> float:
+    if table.voxels is None:
+        raise Undefined(WITHOUT_VOXELS)
+    return float(voxels)
 
 
 def specificity(table: Table) -> float:

@@ -49,8 +49,12 @@ class VoxelDistances:
         return len(self.distances) + self.shared
 
     @property
+    def total(self) -> float:
+        return float(self.distances.sum())
+
+    @property
     def mean(self) -> float:
-        return float(self.distances.sum()) / self.count
+        return self.total / self.count
 
     def quantile(self, share: float) -> float:
         """Return a quantile of the distances, linearly interpolated between voxels. share: in [0, 1]."""
@@ -198,6 +202,19 @@ def averageDistance(cuts: list[tuple[VoxelDistances, VoxelDistances]]) -> Direct
     The source's own program takes the mean of the two.
     """
     return _averaged(_larger(there.mean, back.mean) for there, back in cuts)
+
+
+def balancedDistance(cuts: list[tuple[VoxelDistances, VoxelDistances]]) -> Directed:
+    """Return half the sum of all distances of both directions per voxel of the reference, averaged over the cuts.
+
+    It is in [0, inf). Each direction alone is the sum of its distances per voxel of the reference. Source: Aydin et
+    al., European Radiology Experimental 2021, doi:10.1186/s41747-020-00200-2.
+    """
+    return _averaged(_balanced(there.total / there.count, back.total / there.count) for there, back in cuts)
+
+
+def _balanced(there: float, back: float) -> Directed:
+    return Directed((there + back) / 2, there, back)
 
 
 def hausdorff(cuts: list[tuple[VoxelDistances, VoxelDistances]], quantile: float) -> Directed:

@@ -20,6 +20,7 @@ from ..files.sheets import Line, Sheet, parseSheet, readSheet
 from ..measurements import ROUNDING
 from ..registry import REGISTRY, findDefinition
 from ..registry.multilabel import MULTI_LABEL
+from ..selection import isWhole
 from ..settings import DECIDED_BY_TOOLS, PRESETS, Settings
 from ..texts import didYouMean, inAnyCase, shortest
 from . import EXAMPLES, exampleNames
@@ -355,22 +356,23 @@ def _number(line: Line, column: str) -> float:
 
 def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Settings:
     """Return settings of another convention that select only the measurements in the rules."""
-    families = tuple(findDefinition(rule.measurement).definition.family for rule in rules)
     # settings that conventions fix are reset to the defaults
     fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else ("accuracy", *DECIDED_BY_TOOLS)
     free = {name: getattr(Settings(), name) for name in fixed}
     changes = {**free, **PRESETS.get(convention, {}), "convention": convention}
-    return _withNeeds(replace(base, tolerances=(), percentiles=(), families=families, **changes), rules)
+    metrics = tuple(rule.measurement for rule in rules)
+    return replace(base, tolerances=(), percentiles=(), families=None, metrics=metrics, **changes)
 
 
 def _withNeeds(base: Settings, rules: Iterable[Rule]) -> Settings:
     """Return settings that select the measurements in the rules in addition to those of the base."""
     needs: dict[str, list[float]] = {}
-    families = list(base.families)
+    keys = []
     for rule in rules:
         definition, words = findDefinition(rule.measurement)
-        families.append(definition.family)
+        if not isWhole(definition.family, base):
+            keys.append(rule.measurement)
         for name, word in words.items():
             needs.setdefault(PARAMETERS[name], []).append(float(word))
     changes = {name: (*getattr(base, name), *values) for name, values in needs.items()}
-    return replace(base, families=tuple(dict.fromkeys(families)), **changes)
+    return replace(base, metrics=(*base.metrics, *keys), **changes)

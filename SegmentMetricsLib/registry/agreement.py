@@ -11,8 +11,52 @@ FIX_THE_GRID = "Depends on the voxels outside both: fix the evaluated grid to co
 LARGE_BACKGROUND = (
     "Near its best value for any small structure in a large image: " + FIX_THE_GRID[0].lower() + FIX_THE_GRID[1:]
 )
+EXCHANGED = "Equation 1 of the source exchanges FP and FN; elsewhere they are as here."
+NOT_A_SHARE = "A count, not a share: it grows with the structure and with finer voxels."
+COUNTS = (
+    Definition(
+        key="TP", title="True positives", family="agreement", source=TAHA,
+        unit="voxels", low=0, high=math.inf, better="higher", empty=Empty.COMPUTED,
+        description="Number of voxels in both; memberships count in part.",
+        compute=lambda pair: agreement.shared(pair.table),
+        identity=None, hint=NOT_A_SHARE, alias="TP",
+        formula=r"\mathrm{TP} = \sum_i \min(f_{A,i}, f_{B,i})",
+        code="metrics.agreement.shared",
+    ),
+    Definition(
+        key="FP", title="False positives", family="agreement", source=TAHA,
+        unit="voxels", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
+        description="Number of voxels of the test outside the reference; memberships count in part.",
+        compute=lambda pair: agreement.added(pair.table),
+        symmetric=False, identity=0, hint=NOT_A_SHARE, alias="FP",
+        formula=r"\mathrm{FP} = \sum_i \max(f_{B,i} - f_{A,i}, 0)",
+        code="metrics.agreement.added",
+        deviation=EXCHANGED,
+    ),
+    Definition(
+        key="FN", title="False negatives", family="agreement", source=TAHA,
+        unit="voxels", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
+        description="Number of voxels of the reference outside the test; memberships count in part.",
+        compute=lambda pair: agreement.missed(pair.table),
+        symmetric=False, identity=0, hint=NOT_A_SHARE, alias="FN",
+        formula=r"\mathrm{FN} = \sum_i \max(f_{A,i} - f_{B,i}, 0)",
+        code="metrics.agreement.missed",
+        deviation=EXCHANGED,
+    ),
+    Definition(
+        key="TN", title="True negatives", family="agreement", source=TAHA,
+        unit="voxels", low=0, high=math.inf, better="higher", empty=Empty.COMPUTED,
+        description="Number of voxels of the evaluated grid in neither; memberships count in part.",
+        compute=lambda pair: agreement.outside(pair.table),
+        identity=None, dependsOnGrid=True, hint=FIX_THE_GRID, alias="TN",
+        formula=r"\mathrm{TN} = \sum_i \min(1 - f_{A,i}, 1 - f_{B,i}) = n - \mathrm{TP} - \mathrm{FP} - \mathrm{FN}",
+        code="metrics.agreement.outside",
+        steps=("metrics.agreement.Table.trueNegative",),
+    ),
+)  # fmt: skip
 
 AGREEMENT = (
+    *COUNTS,
     Definition(
         key="TNR", title="Specificity (true negative rate)", family="agreement", source=TAHA,
         unit="", low=0, high=1, better="higher", empty=Empty.COUNTED,
@@ -20,7 +64,7 @@ AGREEMENT = (
         compute=lambda pair: agreement.specificity(pair.table),
         symmetric=False, identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
         formula=r"\mathrm{TNR} = \frac{\mathrm{TN}}{\mathrm{TN} + \mathrm{FP}}",
-        code="metrics.agreement.specificity",
+        code="metrics.agreement.specificity", alias="SPCFTY",
     ),
     Definition(
         key="FPR", title="Fallout (false positive rate)", family="agreement", source=TAHA,
@@ -29,7 +73,7 @@ AGREEMENT = (
         compute=lambda pair: agreement.fallout(pair.table),
         symmetric=False, identity=0, dependsOnGrid=True, hint=LARGE_BACKGROUND,
         formula=r"\mathrm{FPR} = \frac{\mathrm{FP}}{\mathrm{TN} + \mathrm{FP}} = 1 - \mathrm{TNR}",
-        code="metrics.agreement.fallout",
+        code="metrics.agreement.fallout", alias="FALLOUT",
     ),
     Definition(
         key="FNR", title="Miss rate (false negative rate)", family="agreement", source=TAHA,
@@ -51,7 +95,7 @@ AGREEMENT = (
         hint="Small structures: one voxel changes it much, prefer distances.",
         formula=r"\mathrm{FMS}_\beta = \frac{(\beta^2 + 1) \cdot \mathrm{PPV} \cdot \mathrm{TPR}}{\beta^2 \cdot "
         r"\mathrm{PPV} + \mathrm{TPR}}",
-        code="metrics.agreement.fMeasure",
+        code="metrics.agreement.fMeasure", alias="FMEASR",
     ),
     Definition(
         key="ACC", title="Accuracy", family="agreement", source=TAHA,
@@ -60,7 +104,7 @@ AGREEMENT = (
         compute=lambda pair: agreement.accuracy(pair.table),
         identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
         formula=r"\mathrm{ACC} = \frac{\mathrm{TP} + \mathrm{TN}}{n}",
-        code="metrics.agreement.accuracy",
+        code="metrics.agreement.accuracy", alias="ACURCY",
     ),
     Definition(
         key="GCE", title="Global consistency error", family="agreement", source=TAHA,
@@ -73,7 +117,7 @@ AGREEMENT = (
         r"\frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TN})}{\mathrm{TN} + \mathrm{FP}}, \quad "
         r"E_{BA} = \frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TP})}{\mathrm{TP} + \mathrm{FP}} + "
         r"\frac{\mathrm{FN} (\mathrm{FN} + 2 \mathrm{TN})}{\mathrm{TN} + \mathrm{FN}}",
-        code="metrics.agreement.globalConsistencyError",
+        code="metrics.agreement.globalConsistencyError", alias="GCOERR",
     ),
     Definition(
         key="VS", title="Volumetric similarity", family="agreement", source=TAHA,
@@ -84,7 +128,7 @@ AGREEMENT = (
         hint="Choose it when the volume is what matters; it can be perfect without any overlap.",
         formula=r"\mathrm{VS} = 1 - \frac{\lvert \mathrm{FN} - \mathrm{FP} \rvert}{2 \mathrm{TP} + \mathrm{FP} + "
         r"\mathrm{FN}}",
-        code="metrics.agreement.volumetricSimilarity",
+        code="metrics.agreement.volumetricSimilarity", alias="VOLSMTY",
     ),
     Definition(
         key="RI", title="Rand index", family="agreement", source=TAHA,
@@ -93,7 +137,7 @@ AGREEMENT = (
         compute=lambda pair: agreement.randIndex(pair.table),
         identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
         formula=r"\mathrm{RI} = \frac{a + d}{a + b + c + d}",
-        code="metrics.agreement.randIndex",
+        code="metrics.agreement.randIndex", alias="RNDIND",
         steps=("metrics.agreement.pairsOfVoxels",),
         deviation="The source prints a + b as the numerator. Rand's definition, and the source's own program, "
         "have a + d.",
@@ -105,7 +149,7 @@ AGREEMENT = (
         compute=lambda pair: agreement.adjustedRandIndex(pair.table),
         identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
         formula=r"\mathrm{ARI} = \frac{2 (ad - bc)}{c^2 + b^2 + 2ad + (a + d)(c + b)}",
-        code="metrics.agreement.adjustedRandIndex",
+        code="metrics.agreement.adjustedRandIndex", alias="ADJRIND",
         steps=("metrics.agreement.pairsOfVoxels",),
     ),
     Definition(
@@ -117,7 +161,7 @@ AGREEMENT = (
         identity=None, dependsOnGrid=True,
         hint="Compare it between tests of one reference only. " + FIX_THE_GRID,
         formula=r"\mathrm{MI} = H(A) + H(B) - H(A, B)",
-        code="metrics.agreement.mutualInformation",
+        code="metrics.agreement.mutualInformation", alias="MUTINF",
         steps=("metrics.agreement.entropies",),
     ),
     Definition(
@@ -127,7 +171,7 @@ AGREEMENT = (
         compute=lambda pair: agreement.variationOfInformation(pair.table),
         identity=0, dependsOnGrid=True, hint=FIX_THE_GRID,
         formula=r"\mathrm{VOI} = H(A) + H(B) - 2 \, \mathrm{MI} = 2 H(A, B) - H(A) - H(B)",
-        code="metrics.agreement.variationOfInformation",
+        code="metrics.agreement.variationOfInformation", alias="VARINFO",
         steps=("metrics.agreement.entropies",),
         deviation="The source exchanges the probabilities of the two backgrounds in print: that of the "
         "reference's is (TN + FP) / n, that of the test's (TN + FN) / n.",
@@ -142,7 +186,7 @@ AGREEMENT = (
         r"\mathrm{MS}_b = \frac{2}{n - 1} \sum_i (m_i - \mu)^2, \quad "
         r"\mathrm{MS}_w = \frac{1}{n} \sum_i \left((f_{A,i} - m_i)^2 + (f_{B,i} - m_i)^2\right) \\ "
         r"m_i = \frac{f_{A,i} + f_{B,i}}{2}, \quad \mu = \frac{1}{n} \sum_i m_i",
-        code="metrics.agreement.interclassCorrelation",
+        code="metrics.agreement.interclassCorrelation", alias="ICCORR",
         deviation="The source's own program mixes memberships up to 1 with memberships up to 255 and gives "
         "another number.",
     ),
@@ -155,7 +199,7 @@ AGREEMENT = (
         note=lambda pair: "" if pair.table.products else "the two do not overlap",
         hint="Made for memberships; infinite without overlap.",
         formula=r"\mathrm{PBD} = \frac{\sum_i \lvert f_{A,i} - f_{B,i} \rvert}{2 \sum_i f_{A,i} \, f_{B,i}}",
-        code="metrics.agreement.probabilisticDistance",
+        code="metrics.agreement.probabilisticDistance", alias="PROBDST",
         deviation="The source's own program gives 1/255 of it.",
     ),
     Definition(
@@ -168,7 +212,7 @@ AGREEMENT = (
         r"f_a = \mathrm{TP} + \mathrm{TN}, \quad "
         r"f_c = \frac{(\mathrm{TN} + \mathrm{FN})(\mathrm{TN} + \mathrm{FP}) + (\mathrm{FP} + "
         r"\mathrm{TP})(\mathrm{FN} + \mathrm{TP})}{n}",
-        code="metrics.agreement.kappa",
+        code="metrics.agreement.kappa", alias="KAPPA",
     ),
     Definition(
         key="AUC", title="Area under the ROC curve", family="agreement", source=TAHA,
@@ -178,7 +222,7 @@ AGREEMENT = (
         compute=lambda pair: agreement.areaUnderCurve(pair.table),
         symmetric=False, identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
         formula=r"\mathrm{AUC} = 1 - \frac{\mathrm{FPR} + \mathrm{FNR}}{2}",
-        code="metrics.agreement.areaUnderCurve",
+        code="metrics.agreement.areaUnderCurve", alias="AUC",
         steps=("metrics.agreement.fallout", "metrics.agreement.missRate"),
     ),
 )  # fmt: skip

@@ -16,7 +16,7 @@ OVERLAP = (
         isMain=True, identity=1,
         hint="Small or thin structures: few voxels change it much, prefer distances. It does not see shapes.",
         formula=r"\mathrm{DSC} = \frac{2 \mathrm{TP}}{2 \mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
-        code="metrics.overlap.dice",
+        code="metrics.overlap.dice", alias="DICE",
     ),
     Definition(
         key="IoU", title="Intersection over union (Jaccard)", family="overlap", source=TAHA,
@@ -26,7 +26,7 @@ OVERLAP = (
         identity=1,
         hint="Ranks as the Dice coefficient does, always below it: report one of the two.",
         formula=r"\mathrm{IoU} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
-        code="metrics.overlap.intersectionOverUnion",
+        code="metrics.overlap.intersectionOverUnion", alias="JACRD",
     ),
     Definition(
         key="TPR", title="Sensitivity (recall)", family="overlap", source=TAHA,
@@ -36,7 +36,7 @@ OVERLAP = (
         symmetric=False, heading="Sensitivity", identity=1,
         hint="Choose it when missing a part matters most; drawing too much raises it, so look at PPV, too.",
         formula=r"\mathrm{TPR} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FN}}",
-        code="metrics.overlap.sensitivity",
+        code="metrics.overlap.sensitivity", alias="SNSVTY",
     ),
     Definition(
         key="PPV", title="Precision (positive predictive value)", family="overlap", source=TAHA,
@@ -46,7 +46,7 @@ OVERLAP = (
         symmetric=False, heading="Precision", identity=1,
         hint="Choose it when adding too much matters most; drawing too little raises it, so look at TPR, too.",
         formula=r"\mathrm{PPV} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP}}",
-        code="metrics.overlap.precision",
+        code="metrics.overlap.precision", alias="PRCISON",
     ),
     Definition(
         key="VolumeReference", title="Volume of the reference", family="overlap", source=OURS,

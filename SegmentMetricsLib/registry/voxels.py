@@ -8,6 +8,8 @@ from ..definitions import TAHA, Definition, Empty
 from ..metrics import voxels
 from ..quantities.voxels import cutsOf, distancesOf, emptinessOfCuts, noteOnCuts, noteOnDistances
 
+AYDIN = "Aydin et al., doi:10.1186/s41747-020-00200-2"
+
 VOXEL = (
     Definition(
         key="AVD", title="Average distance of voxels", family="voxel", source=TAHA,
@@ -20,9 +22,23 @@ VOXEL = (
         hint="Small structures and low density: less sensitive to single voxels than overlap.",
         formula=r"\mathrm{AVD} = \max\left(\frac{1}{n_A} \sum_{a \in A} \min_{b \in B} \lVert a - b \rVert, \; "
         r"\frac{1}{n_B} \sum_{b \in B} \min_{a \in A} \lVert a - b \rVert\right)",
-        code="metrics.voxels.averageDistance",
+        code="metrics.voxels.averageDistance", alias="AVGDIST",
         steps=("metrics.voxels.VoxelDistances.mean",),
         deviation="The source's own program takes the mean of the two directions instead of the larger one.",
+    ),
+    Definition(
+        key="bAVD", title="Balanced average distance of voxels", family="voxel", source=AYDIN,
+        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
+        description="Half the sum of the distances from all voxels of each structure to the nearest of the other, per "
+        "voxel of the reference; shared voxels count as 0.",
+        compute=lambda pair: voxels.balancedDistance(pair.once(distancesOf)),
+        symmetric=False, identity=0,
+        emptiness=emptinessOfCuts, note=noteOnDistances, unitSetting=lambda settings: settings.voxelUnit,
+        hint="Choose it to rank several tests of one reference: a large test does not dilute its own errors.",
+        formula=r"\mathrm{bAVD} = \frac{1}{2 n_A} \left(\sum_{a \in A} \min_{b \in B} \lVert a - b \rVert + "
+        r"\sum_{b \in B} \min_{a \in A} \lVert a - b \rVert\right)",
+        code="metrics.voxels.balancedDistance", alias="bAVD",
+        steps=("metrics.voxels.VoxelDistances.total",),
     ),
     Definition(
         key="HDvox_{quantile}", title="Hausdorff distance of voxels, quantile {quantile}", family="voxel", source=TAHA,
@@ -36,7 +52,7 @@ VOXEL = (
         formula=r"\mathrm{HDvox}_q = \max\left(\mathrm{quantile}_q\left\lbrace \min_{b \in B} \lVert a - b "
         r"\rVert : a \in A \right\rbrace, \; "
         r"\mathrm{quantile}_q\left\lbrace \min_{a \in A} \lVert a - b \rVert : b \in B \right\rbrace\right)",
-        code="metrics.voxels.hausdorff",
+        code="metrics.voxels.hausdorff", alias="HDRFDST",
         steps=("metrics.voxels.VoxelDistances.quantile",),
     ),
     Definition(
@@ -49,7 +65,7 @@ VOXEL = (
         hint="Sees general shape and position only: 0 for concentric structures of any size.",
         formula=r"\mathrm{MHD} = \sqrt{(\mu_A - \mu_B)^\top S^{-1} (\mu_A - \mu_B)}, \quad "
         r"S = \frac{n_A S_A + n_B S_B}{n_A + n_B}",
-        code="metrics.voxels.mahalanobis",
+        code="metrics.voxels.mahalanobis", alias="MAHLNBS",
         steps=("metrics.voxels.moments",),
     ),
 )  # fmt: skip

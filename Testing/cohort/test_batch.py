@@ -98,7 +98,7 @@ def testABatch(study, inline, capsys):
     assert len(judged) == 12 and judged[0]["Measurement"] == "DSC" and judged[0]["Case"] == "case 0"
     assert {path.name for path in Path("out").iterdir()} - {"results.parquet"} == {
         "results.jsonl", "results.csv", "results.schema.csv", "schema.json", "verdicts.csv", "summary.csv",
-        "summary.json", "tests.csv", "boxplots",
+        "summary.json", "tests.csv", "boxplots", "correlations", "correlations.json",
     }  # fmt: skip
     schema = {row["key"] for row in table("results.schema")}
     assert set(found[0]) == schema

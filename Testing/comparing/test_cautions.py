@@ -10,6 +10,7 @@ from scipy import ndimage
 from test_findings import BOX
 
 from SegmentMetricsLib import Settings, compare, inputs
+from SegmentMetricsLib.geometry.density import shareMissingInside
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.parts import partSizes
@@ -52,6 +53,12 @@ def testAnOutlierThatDecidesHd():
     (finding,) = found(measured, "decides HD")
     assert f"A small part of the boundary decides HD ({measured['HD'].text()}): 95 % lie within 0.00 mm." in finding
     assert not found(compare(BOX, spiked, Settings(percentiles=())), "decides HD"), "nothing more is computed"
+    # whichever of them is listed
+    assert found(compare(BOX, spiked, Settings(metrics="HD")), "decides HD")
+    assert not found(compare(BOX, spiked, Settings(metrics="MASD")), "decides HD")
+    (finding,) = found(compare(BOX, spiked, Settings(metrics="HDvox")), "decides HDvox")
+    assert "of the voxels" in finding and "prefer the quantile 0.95 or a mean distance" in finding
+    assert found(compare(BOX, spiked, Settings(metrics="HDvox", voxelUnit="voxel")), "7.00 voxel")
     assert not found(compare(BOX, shapes.box((8, 6, 6), (15, 14, 13))), "decides HD")
     # far, but all of it
     assert not found(compare(BOX, shapes.box((16, 16, 14), (20, 20, 20))), "decides HD")
@@ -107,16 +114,28 @@ def testPartsAreThoseOfALabeling():
 
 
 def testStructuresThatAreSmallInTheirImage():
+    """Along any one axis, however many voxels they have; a hint where the overlap is measured, whatever else is."""
     size = (100, 60, 60)
     small = [shapes.box((20, 20, 20), (23, 30 + n, 30), size) for n in (0, 1)]
     (finding,) = found(compare(*small), "reference is small")
     assert "484 voxels, 4 of the image's 100 along one axis" in finding and "prefer distances" in finding
     assert not found(compare(*small, Settings(families="boundary")), "reference is small")
-    many = [shapes.box((20, 20, 20), (23, 45 + n, 45), size) for n in (0, 1)]
-    assert not found(compare(*many), "reference is small")
+    for metrics in (("VolumeTest", "TP"), "VS"):
+        assert not found(compare(*small, Settings(metrics=metrics)), "reference is small")
+    assert found(compare(*small, Settings(metrics="KAP")), "reference is small")
+    plate = [shapes.box((20, 2, 2), (23, 56 + n, 57), size) for n in (0, 1)]
+    (finding,) = found(compare(*plate), "reference is small")
+    assert "12320 voxels, 4 of the image's 100" in finding
+    line = [shapes.box((20, 2, 30), (60, 3 + n, 31), (100, 60, 60)) for n in (0, 1)]
+    assert "2 of the image's 60" in found(compare(*line), "reference is small")[0]
     enough = [shapes.box((20, 20, 20), (24, 30 + n, 30), size) for n in (0, 1)]
     assert not found(compare(*enough), "reference is small")
-    assert not found(compare(shapes.boxMesh((0, 0, 0), (1, 9, 9)), small[0]), "reference is small")
+    # an image of one slice has no axis across it
+    flat = [shapes.imageOf(np.pad(np.ones((1, 20, 20 + n)), ((0, 0), (5, 5), (5, 10 - n)))) for n in (0, 1)]
+    assert not found(compare(*flat), "reference is small")
+    # for a mesh the image is that of the test
+    assert "2 of the image's 100" in found(compare(shapes.boxMesh((0, 0, 0), (2, 9, 9)), small[0]), "is small")[0]
+    assert not found(compare(*[shapes.boxMesh((0, 0, 0), (1, 9, 9 + n)) for n in (0, 1)]), "reference is small")
 
 
 def testImagesThatAreMostlyBackground():
@@ -124,10 +143,84 @@ def testImagesThatAreMostlyBackground():
     (finding,) = found(compare(*pair, Settings(families="agreement")), "of the evaluated grid")
     where = '(--grid union; in Python grid="union"; in Slicer Advanced > Evaluated grid)'
     assert "(the reference's image)" in finding and f"choose the grid union {where}, or one volume" in finding
-    for settings in (Settings(families="agreement", grid="union"), Settings(families="agreement", grid=pair[0])):
-        assert not found(compare(*pair, settings), "of the evaluated grid")
+    assert "is outside both structures: ACC, TNR, FPR and RI are near their best" in finding
+    assert "Prefer KAP or ARI" in finding
+    assert not found(compare(*pair, Settings(families="agreement", grid="union")), "of the evaluated grid")
+    # a given volume is what cases are compared on, so there is nothing to choose
+    (finding,) = found(compare(*pair, Settings(families="agreement", grid=pair[0])), "of the evaluated grid")
+    assert "Prefer KAP or ARI, which" in finding and "union" not in finding
     assert not found(compare(*pair), "of the evaluated grid")
     assert not found(compare(BOX, BOX, Settings(families="agreement")), "of the evaluated grid")
+    (finding,) = found(compare(*pair, Settings(metrics="RI")), "of the evaluated grid")
+    assert "RI is near its best" in finding
+    assert not found(compare(*pair, Settings(metrics=("KAP", "ARI", "VS"))), "of the evaluated grid")
+
+
+def testImagesThatAreMostlyForeground():
+    """Chance agrees on what is nearly everywhere as well as on what is nearly nowhere."""
+    full = [shapes.box((0, 0, 0), (38 + n, 39, 39), (40, 40, 40)) for n in (0, 1)]
+    (finding,) = found(compare(*full, Settings(metrics=("ACC", "RI"))), "of the evaluated grid")
+    assert "is in both structures: ACC and RI are near their best" in finding
+
+
+def testVolumesThatAreAlikeElsewhere():
+    """Whenever VS is measured and less than half is shared, whether DSC is measured or not."""
+    apart = [shapes.box((3 + n, 3, 3), (12 + n, 12, 12)) for n in (0, 6)]
+    for metrics in ("VS", ("VS", "DSC"), "agreement"):
+        (finding,) = found(compare(*apart, Settings(metrics=metrics)), "says nothing about their places")
+        assert finding.startswith("VS (1.000) compares the two volumes") and finding.endswith("DSC is only 0.400.")
+    assert not found(compare(*apart, Settings(metrics="DSC")), "VS")
+    half = [shapes.box((3 + n, 3, 3), (12 + n, 12, 12)) for n in (0, 5)]
+    assert compare(*half)["DSC"].value == 0.5
+    assert not found(compare(*half, Settings(metrics="VS")), "says nothing about their places")
+
+
+def porous(missing: float) -> SimpleITK.Image:
+    array = SimpleITK.GetArrayFromImage(shapes.ball(9))
+    inner = SimpleITK.GetArrayFromImage(shapes.ball(8)) > 0
+    holes = inner & (np.random.default_rng(2).random(array.shape) < missing)
+    return shapes.imageOf(np.where(holes, 0, array), (1, 1, 1))
+
+
+def hollow(radius: float) -> SimpleITK.Image:
+    return shapes.ball(9) - shapes.ball(radius)
+
+
+def testStructuresOfLowDensity():
+    """Pores, connected or not, and cavities, of more than a tenth of the shape that they are in."""
+    ball = shapes.imageOf(SimpleITK.GetArrayFromImage(shapes.ball(9)), (1, 1, 1))
+    (finding,) = found(compare(ball, porous(0.4)), "missing inside")
+    assert finding.startswith("2") and "% of the test's filled shape is missing inside: distances can" in finding
+    assert "look at DSC and VS, too" in finding
+    for missing in (0.3, 0.6, 0.8):
+        assert found(compare(porous(missing), ball, Settings(metrics="MASD")), "of the reference's filled shape")
+    assert not found(compare(ball, porous(0.1)), "missing inside")
+    assert not found(compare(ball, porous(0.4), Settings(families="overlap")), "missing inside")
+    assert found(compare(ball, porous(0.4), Settings(metrics="AVD")), "missing inside")
+    both = found(compare(hollow(5), hollow(6)), "missing inside")[0]
+    assert "of the reference's and" in both and "of the test's filled shape are missing inside" in both
+    assert not found(compare(hollow(3), shapes.ball(9)), "missing inside"), "1/27 is less than a tenth"
+
+
+def testOpenShapesAreNotHollow():
+    """A tube, a ring and a bowl enclose nothing; a slice of a tube does."""
+    k, j, i = np.indices((30, 30, 30)) - 14.5
+    away = np.hypot(i, j)
+    tube = (away < 9) & (away > 6) & (abs(k) < 12)
+    ball = np.sqrt(i**2 + j**2 + k**2)
+    bowl = (ball < 12) & (ball > 9) & (k < 3)
+    tree = ((abs(i) < 1.5) & (abs(j) < 1.5)) | ((abs(k) % 6 < 1.5) & (abs(i) < 12) & (abs(j) < 1.5)) | (
+        (abs(k + 3) % 6 < 1.5) & (abs(j) < 12) & (abs(i) < 1.5)
+    )  # fmt: skip
+    for array in (tube, bowl, tree):
+        assert shareMissingInside(Mask.fromArray(array, Grid((30, 30, 30), np.eye(4)))) < 0.02
+    closed = (ball < 12) & (ball > 9)
+    expected = np.count_nonzero(ball <= 9) / np.count_nonzero(ball < 12)
+    assert shareMissingInside(Mask.fromArray(closed, Grid((30, 30, 30), np.eye(4)))) == expected
+    flat = Mask.fromArray(tube[10:11], Grid((30, 30, 1), np.eye(4)))
+    assert shareMissingInside(flat) == np.count_nonzero(away[10] <= 6) / np.count_nonzero(away[10] < 9)
+    assert shareMissingInside(flat, 0.6) == 0 and shareMissingInside(Mask.empty(flat.grid)) == 0
+    assert shareMissingInside(Mask.fromArray(ball < 12, Grid((30, 30, 30), np.eye(4)))) == 0
 
 
 def testOneVoxelIsSaidToBeOne():

@@ -25,6 +25,7 @@ def testEverySettingHasALabel():
 
 def testEverySettingHasAnOption():
     options = [option.setting for group in SETTINGS.values() for option in group if option.setting]
+    options.append("families")  # --metrics takes families, too
     assert sorted(options) == sorted(field.name for field in fields(Settings)), "add it in commands/options.py"
 
 
@@ -37,6 +38,7 @@ def testDefaults():
         "subdivisions": None,
         "oversampling": None,
         "families": ["boundary", "signed", "overlap"],
+        "metrics": [],
         "threshold": None,
         "membershipMaximum": None,
         "cuts": None,
@@ -109,7 +111,7 @@ def testAcceptedValues(given, kept):
         ({"tolerances": 1e300}, "A tolerance must be greater than 0 and at most 1000 mm, not 1e+300."),
         ({"tolerances": float("nan")}, "The tolerance must be a finite number, not nan."),
         ({"tolerances": float("inf")}, "The tolerance must be a finite number, not inf."),
-        ({"tolerances": None}, "The tolerance must be a number, not None."),
+        ({"tolerances": True}, "The tolerance must be a number, not True."),
         ({"tolerances": "2 mm"}, "The tolerance must be a number, not '2 mm'."),
         ({"tolerances": [[1, 2]]}, "The tolerance must be a number, not [1, 2]."),
         ({"percentiles": 0}, "A percentile must be greater than 0 and at most 100, not 0."),

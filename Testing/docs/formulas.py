@@ -149,6 +149,17 @@ def overview() -> str:
     return "\n".join(rows)
 
 
+def aliases() -> str:
+    """Return a table of EvaluateSegmentation's short names and ours, with a link to each."""
+    rows = ["| EvaluateSegmentation | here | measurement |", "|---|---|---|"]
+    for kind in kinds():
+        for one in kind:
+            if one.alias:
+                key = one.keyFor(EXAMPLES)
+                rows.append(f"| `{one.alias}` | [`{key}`](#{anchor(kind)}) | {title(kind, '*')} |")
+    return "\n".join(rows)
+
+
 def families() -> str:
     """Return the formulas of all families."""
     found = []
@@ -171,7 +182,9 @@ def replaced(text: str, made: dict[str, str]) -> str:
 def updated(text: str) -> str:
     """Return the page's text with its generated parts made anew."""
     # a table is no table when a comment stands right above or below it
-    return replaced(text, {"overview": f"\n{overview()}\n", "formulas": f"\n{families()}\n"})
+    return replaced(
+        text, {"overview": f"\n{overview()}\n", "aliases": f"\n{aliases()}\n", "formulas": f"\n{families()}\n"}
+    )
 
 
 if __name__ == "__main__":

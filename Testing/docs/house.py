@@ -42,6 +42,7 @@ ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 "evaluatedgrid",
                 "explanations",
                 "relevance",
+                "selection",
                 "fingerprints",
             ),
         ),
@@ -73,6 +74,7 @@ ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
 DOORS = {
     ("settings", "geometry"): "a grid to count on may be given as an image",
     ("settings", "conventions"): "a setting may name a tool, and tools are listed there",
+    ("settings", "selection"): "a setting may name single measurements, and these are listed there",
     ("measurements", "conventions"): "a number may be asked for as another tool reports it",
     ("findings", "conventions"): "a finding mentions what another tool decided",
     ("comparison", "conventions"): "a comparison shows what other tools would have reported",

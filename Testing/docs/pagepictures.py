@@ -9,14 +9,17 @@ from pathlib import Path
 import pages
 
 BATCH, RECIPES = pages.ROOT / "docs" / "guide" / "batch.md", pages.ROOT / "docs" / "guide" / "recipes.md"
-BOX_PLOT, CONSOLE = "BoxPlot.svg", "Console.png"
+# By their names in the folder of pictures, where a batch writes them.
+OF_BATCH = {"BoxPlot.svg": "boxplots/HD95.svg", "Correlations.svg": "correlations/all.svg"}
+CONSOLE = "Console.png"
 
 
-def boxPlot(folder: Path) -> Path:
-    """Run the page on many cases and keep the box plot of its study in a folder; return its path."""
+def ofBatch(folder: Path) -> list[Path]:
+    """Run the page on many cases and keep pictures of its study in a folder; return their paths."""
     with tempfile.TemporaryDirectory() as name:
         pages.run(BATCH, Path(name))
-        return Path(shutil.copy(Path(name) / "study-results" / "boxplots" / "HD95.svg", folder / BOX_PLOT))
+        results = Path(name) / "study-results"
+        return [Path(shutil.copy(results / made, folder / kept)) for kept, made in OF_BATCH.items()]
 
 
 def console(folder: Path) -> Path:
@@ -43,5 +46,5 @@ def console(folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    for made in (boxPlot(pages.ROOT / "docs" / "pictures"), console(pages.ROOT / "docs" / "pictures")):
+    for made in (*ofBatch(pages.ROOT / "docs" / "pictures"), console(pages.ROOT / "docs" / "pictures")):
         print(f"{made.relative_to(pages.ROOT)}: {made.stat().st_size / 1000:.0f} kB")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 
+import pagepictures
 import pages
 import pytest
 
@@ -31,9 +32,10 @@ def testPage(page, folder, withoutPictures):
         pytest.importorskip(NEEDS[page.name], reason=f"{NEEDS[page.name]} is not installed (extra report)")
     pages.run(page, folder)
     if page.name == "batch.md":
-        shown = (DOCS / "pictures" / "BoxPlot.svg").read_text(encoding="utf-8")
-        made = (folder / "study-results" / "boxplots" / "HD95.svg").read_text(encoding="utf-8")
-        assert made == shown, "run python Testing/docs/pagepictures.py"
+        for shown, made in pagepictures.OF_BATCH.items():
+            paths = DOCS / "pictures" / shown, folder / "study-results" / made
+            texts = [path.read_text(encoding="utf-8") for path in paths]
+            assert texts[0] == texts[1], "run python Testing/docs/pagepictures.py"
 
 
 @pytest.mark.parametrize("page", pages.pages(), ids=lambda page: page.relative_to(pages.ROOT).as_posix())

@@ -47,11 +47,37 @@ def testLiverByImages():
     images = [SimpleITK.ReadImage(str(FOLDER / "data" / f"organs_{side}.nii.gz")) for side in ("reference", "test")]
     comparison = compare(*images, BOTH, label=5)
     expected = {**LIVER_VALUES, "DSC": 0.981355, "IoU": 0.963393, "TPR": 0.990449, "PPV": 0.972427, "MHD": 0.014202}
+    expected |= {"TP": 38265, "FP": 1085, "FN": 369, "TN": 329941, "bAVD": 0.057716, "AVD": 0.085074}
     for key, value in expected.items():
         assert comparison[key].value == pytest.approx(value, abs=5.1e-7), key
     evaluated = comparison.grid["evaluated"]
     assert (evaluated["size"], evaluated["voxels"]) == ([122, 101, 30], 369660)
     assert evaluated["choice"] == "the reference's image"
+
+
+def testCounts():
+    """In voxels, of memberships in part, and none of contours that have no voxels."""
+    pair = shapes.box((2, 2, 2), (5, 5, 5)), shapes.box((3, 2, 2), (7, 5, 5))
+    counts = compare(*pair, Settings(metrics=("TP", "FP", "FN", "TN")))
+    assert {key: one.value for key, one in counts.items()} == {"TP": 48, "FP": 32, "FN": 16, "TN": 24**3 - 96}
+    assert counts["TP"].text() == "48 voxels" and counts["TN"].unit == "voxels"
+    assert counts.grid["evaluated"]["voxels"] == 24**3, "which says where they are counted"
+    union = compare(*pair, Settings(metrics=("TP", "TN"), grid="union"))
+    assert union["TN"].value == 0 and union["TP"].value == 48
+    soft = np.zeros((2, 6, 6, 6))
+    soft[0, 1:4, 1:4, 1:4], soft[1, 2:5, 1:4, 1:4] = 0.75, 0.5
+    found = compare(*map(shapes.imageOf, soft), Settings(metrics=("TP", "FP", "FN", "TN")))
+    expected = {"TP": 18 * 0.5, "FP": 9 * 0.5, "FN": 18 * 0.25 + 9 * 0.75, "TN": 216 - 18 * 0.75 - 9 * 0.75 - 9 * 0.5}
+    assert {key: one.value for key, one in found.items()} == pytest.approx(expected)
+    empty = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
+    alone = compare(pair[0], empty, Settings(metrics=("TP", "FP", "FN", "TN")))
+    assert [one.value for one in alone.values()] == [0, 0, 64, 24**3 - 64]
+    assert all(one.empty == "the test is empty" for one in alone.values())
+    neither = compare(empty, empty, Settings(metrics=("TP", "FP", "FN", "TN")))
+    assert [one.value for one in neither.values()] == [0, 0, 0, 24**3]
+    squares = [shapes.loops([(x, 0), (x + 4, 0), (x + 4, 4), (x, 4)]) for x in (0, 1)]
+    for one in compare(*squares, Settings(metrics=("TP", "TN"))).values():
+        assert one.status == "undefined" and "without an image" in one.reason
 
 
 def testErratumOfTheRandIndex():

@@ -89,7 +89,7 @@ def measured(comparison, definition):
 class TestEntry:
     def testWords(self, definition):
         assert definition.family in FAMILIES
-        assert definition.unit in ("mm", "mm3", "bit", "")
+        assert definition.unit in ("mm", "mm3", "bit", "voxels", "")
         assert definition.better in ("lower", "higher", "")
         ofAreas = (definition.areaTitle, definition.areaDescription)
         # contours have areas where surfaces have volumes

@@ -56,6 +56,32 @@ def testDistancesAgainstDistanceMaps(unit):
         assert comparison[key].value == pytest.approx(expected, rel=1e-12), key
 
 
+def testBalancedDistance():
+    """Both sums of distances per voxel of the reference: a large test does not dilute its errors."""
+    row, other = np.zeros((1, 3, 12), np.uint8), np.zeros((1, 3, 12), np.uint8)
+    row[0, 1, 1:3], other[0, 1, 2:8] = 1, 1
+    found = compare(shapes.imageOf(row, (2, 1, 1)), shapes.imageOf(other, (2, 1, 1)), BOTH)["bAVD"]
+    # there 2 and 0 mm; back 0, 2, 4, 6, 8, 10 mm; two voxels of the reference
+    assert (found.referenceToTest, found.testToReference, found.value) == (1, 15, 8)
+    back = compare(shapes.imageOf(other, (2, 1, 1)), shapes.imageOf(row, (2, 1, 1)), BOTH)["bAVD"]
+    assert back.value == (30 + 2) / 6 / 2
+    inVoxels = Settings(metrics="bAVD", voxelUnit="voxel")
+    found = compare(shapes.imageOf(row, (2, 1, 1)), shapes.imageOf(other, (2, 1, 1)), inVoxels)["bAVD"]
+    assert (found.value, found.unit) == (4, "voxel")
+
+
+@pytest.mark.parametrize("cuts", [None, 2])
+def testBalancedDistanceOfMemberships(cuts):
+    """The mean over the cuts, like the others."""
+    soft = [np.zeros((3, 3, 12)) for _ in range(2)]
+    soft[0][1, 1, 2:6], soft[0][1, 1, 3:5] = 0.5, 1
+    soft[1][1, 1, 4:9], soft[1][1, 1, 4:6] = 0.5, 1
+    found = compare(*map(shapes.imageOf, soft), Settings(metrics="bAVD", cuts=cuts))["bAVD"]
+    # at 0.5: voxels 2 to 5 and 4 to 8, sums 2 + 1 and 1 + 2 + 3, 4 voxels; at 1: 3 to 4 and 4 to 5, sums 1 and 1
+    half, whole = (3 + 6) / 8, (1 + 1) / 4
+    assert found.value == pytest.approx(half if cuts is None else (half + whole) / 2)
+
+
 def testMahalanobis():
     spacing = (0.7, 1.3, 2.5)
     masks = [shapes.blob(seed, (18, 16, 14), 0.3, 1.5) for seed in (7, 8)]

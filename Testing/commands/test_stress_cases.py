@@ -1,0 +1,299 @@
+"""The stress test over many cases: settings, statistics against SciPy and by hand, and files."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from scipy.stats import wilcoxon
+
+from SegmentMetricsLib import Settings, __main__, stressTest
+from SegmentMetricsLib.cohort import stresscases
+from SegmentMetricsLib.cohort.ranks import MOST_EXACT_GREATER, ranksOf, signedRankGreater
+from SegmentMetricsLib.cohort.stresscases import ALL, StressOutcome, differences, readStressCases
+from SegmentMetricsLib.commands.options import HAZARD, SETTINGS
+from SegmentMetricsLib.comparison import Comparison
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.measurements import Measurement
+
+# Statistics
+
+
+def chanceOf(differences) -> float:
+    """Return the share of all choices of signs whose positive ranks sum up to at least those given."""
+    magnitudes = np.abs(differences)
+    ranks = np.array([(magnitudes < own).sum() + ((magnitudes == own).sum() + 1) / 2 for own in magnitudes])
+    given = ranks[np.array(differences) > 0].sum()
+    choices = list(itertools.product((0, 1), repeat=len(ranks)))
+    return sum(np.dot(choice, ranks) >= given for choice in choices) / len(choices)
+
+
+def testOneSidedByAllChoicesOfSigns():
+    random = np.random.default_rng(3)
+    for size in range(1, 11):
+        for values in (random.normal(0.3, 1, size), random.integers(-3, 4, size).astype(float)):
+            if (kept := values[values != 0]).size:
+                assert signedRankGreater(values) == pytest.approx(chanceOf(kept), rel=1e-12)
+    # all ten cases worse: one of 2^10 choices, half of the two-sided p
+    assert signedRankGreater(np.arange(1.0, 11)) == 2.0**-10
+    assert signedRankGreater(-np.arange(1.0, 11)) == 1
+    assert signedRankGreater(np.zeros(4)) is None and signedRankGreater(np.zeros(0)) is None
+
+
+@pytest.mark.parametrize("size", [20, 50, 400])
+def testOneSidedAgainstScipy(size):
+    values = np.random.default_rng(size).normal(0.05, 1, size)
+    expected = wilcoxon(values, alternative="greater", method="exact" if size <= MOST_EXACT_GREATER else "approx")
+    tolerance = 1e-9 if size <= MOST_EXACT_GREATER else 1e-3
+    assert signedRankGreater(values) == pytest.approx(expected.pvalue, abs=tolerance)
+
+
+def testNearTiesAreTies():
+    third = 1 / 3
+    near = np.array([third, -third * (1 + 1e-12), 0.5])
+    assert signedRankGreater(near) == signedRankGreater(np.array([third, -third, 0.5]))
+    assert ranksOf(np.array([2.0, np.inf, 1, np.inf, -np.inf])).tolist() == [3, 4.5, 2, 4.5, 1]
+    assert ranksOf(np.zeros(0)).size == 0
+
+
+def measured(key: str, value: float) -> dict[str, Measurement]:
+    status = "ok" if np.isfinite(value) else "infinite"
+    data = {"value": value if status == "ok" else None, "unit": "mm" if key == "HD95" else "", "status": status}
+    return {key: Measurement.fromDictionary(key, data)}
+
+
+def outcomesOf(key: str, pairs, structure: str = "Cube") -> list[StressOutcome]:
+    return [
+        StressOutcome(f"case {n}", "", structure, measured(key, risky), measured(key, neutral))
+        for n, (risky, neutral) in enumerate(pairs)
+    ]
+
+
+def testDifferences():
+    (found,) = differences(outcomesOf("STAR", [(0.8, 0.3), (0.6, 0.4), (0.9, 0.2)]))
+    assert (found.structure, found.measurement, found.cases, found.leftOut) == ("Cube", "STAR", 3, 0)
+    means = found.meanRisky, found.meanNeutral, found.meanDifference
+    assert means == pytest.approx((2.3 / 3, 0.3, (0.5 + 0.2 + 0.7) / 3))
+    assert 0.2 - 1e-12 <= found.low < found.meanDifference < found.high <= 0.7 + 1e-12
+    assert (found.alternative, found.p) == ("greater", 1 / 8)
+    # where higher is better, the risky variant is worse if it is lower
+    (found,) = differences(outcomesOf("wDice", [(0.3, 0.8), (0.4, 0.6), (0.5, 0.9)]))
+    assert (found.alternative, found.p) == ("less", 1 / 8) and found.meanDifference < 0
+    # the other way round there is no evidence at all
+    (found,) = differences(outcomesOf("STAR", [(0.3, 0.8), (0.4, 0.6), (0.2, 0.9)]))
+    assert found.p == 1
+    (found,) = differences(outcomesOf("DSC", [(0.9, 0.9), (0.8, 0.8 + 1e-12)]))
+    assert (found.meanDifference, found.p) == (0, None) and "do not differ" in found.reason
+    (found,) = differences(outcomesOf("HD95", [(np.inf, 3), (2, 1), (3, 1)]))
+    assert (found.cases, found.leftOut, found.meanDifference, found.p) == (2, 1, 1.5, 1 / 4)
+    (found,) = differences(outcomesOf("HD95", [(np.inf, 3)]))
+    assert (found.cases, found.meanRisky, found.p) == (0, None, None) and "no case" in found.reason
+    assert differences(outcomesOf("VolumeTest", [(1, 2)])) == [], "it has no better direction"
+
+
+def testSeveralStructuresOfACaseCountOnce():
+    """They are not independent: three patients with two organs each are three values."""
+    first = outcomesOf("STAR", [(0.8, 0.3), (0.6, 0.4), (0.9, 0.2)])
+    second = outcomesOf("STAR", [(0.5, 0.4), (0.5, 0.4), (0.5, 0.4)], "Ball")
+    found = differences([*first, *second])
+    assert [one.structure for one in found] == ["Cube", "Ball", ALL]
+    assert found[2].cases == 3 and found[2].p == 1 / 8
+    assert found[2].meanDifference == pytest.approx(((0.5 + 0.1) / 2 + (0.2 + 0.1) / 2 + (0.7 + 0.1) / 2) / 3)
+    failed = StressOutcome("case 9", "", "Cube", {}, {}, reason="none")
+    assert differences([*first, failed]) == differences(first)
+
+
+# The command
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Five patients with a cube at different distances from a wall, and a list of them."""
+    monkeypatch.chdir(tmp_path)
+    lines = ["case,reference,test,method"]
+    for number in range(5):
+        first = 6 + number
+        boxes = {
+            1: ((first, 5, 5), (first + 4, 9, 9)),
+            2: ((2, 0, 0), (4, 23, 23)),
+            3: ((first, 14, 14), (first + 4, 18, 18)),
+        }
+        SimpleITK.WriteImage(shapes.labelImage(boxes), f"{number}.nrrd")
+        # a list for batch, with two methods on the same reference
+        lines += [f"{number},{number}.nrrd,x.nrrd,{method}" for method in "AB"]
+    Path("cases.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+CHOSEN = ("--structure", "Label 1", "--critical", "Label 2", "--resamples", "200")
+
+
+def run(*arguments, source: str = "cases.csv", output: str = "out") -> int:
+    try:
+        return __main__.main(["stress", source, *arguments, "--output", output])
+    except SystemExit as end:
+        return end.code
+
+
+def rowsOf(name: str) -> list[dict]:
+    with open(f"out/{name}", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def testListOfCases(study, capsys):
+    assert run(*CHOSEN) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and "5 cases tested." in out
+    head, _, *lines = out.splitlines()
+    assert head.split("  ")[0] == "Structure"
+    assert " ".join(head.split()[1:]) == "Measurement Cases Risky Neutral Difference 95 % interval p (one-sided)"
+    assert [line.split()[2] for line in lines[:5]] == ["HD95", "DSC", "SIS", "STAR", "wDice"]
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "stress.csv", "stress.json", "stress.schema.csv", "stress.summary.csv", "stress.summary.schema.csv",
+    ]  # fmt: skip
+    rows = rowsOf("stress.csv")
+    assert [(row["Case"], row["Variant"]) for row in rows[:3]] == [("0", "risky"), ("0", "neutral"), ("1", "risky")]
+    assert len(rows) == 10 and {row["Status"] for row in rows} == {"ok"}
+    # every number is that of the test of the one case
+    image = SimpleITK.ReadImage("3.nrrd")
+    alone = stressTest(image == 1, {"Wall": image == 2}, Settings(families=("overlap", "hazard")))
+    for key in ("STAR", "SIS", "wDice", "DSC", "RFN"):
+        for row, comparison in zip(rows[6:8], (alone.risky, alone.neutral), strict=True):
+            assert float(row[key]) == pytest.approx(comparison[key].value, rel=1e-12)
+    summary = {row["Measurement"]: row for row in rowsOf("stress.summary.csv")}
+    for key in ("SIS", "STAR", "wDice", "RFN", "RFP"):
+        change = [float(risky[key]) - float(neutral[key]) for risky, neutral in zip(rows[::2], rows[1::2], strict=True)]
+        assert float(summary[key]["MeanDifference"]) == pytest.approx(np.mean(change), rel=1e-9)
+        assert float(summary[key]["Low"]) <= np.mean(change) <= float(summary[key]["High"])
+        # five of five
+        assert float(summary[key]["P"]) == 1 / 32 and summary[key]["Alternative"] == (
+            "less" if key == "wDice" else "greater"
+        )
+    assert summary["DSC"]["P"] == "" and float(summary["DSC"]["MeanDifference"]) == 0
+    document = json.loads(Path("out/stress.json").read_text(), parse_constant=pytest.fail)
+    assert document["schema"] == "segment-metrics-stress-cases/1" and document["resamples"] == 200
+    assert (
+        "one-sided" in document["test"] and len(document["tests"]) == 5 and len(document["differences"]) == len(summary)
+    )
+    for name in ("stress", "stress.summary"):
+        assert list(rowsOf(f"{name}.csv")[0]) == [row["key"] for row in rowsOf(f"{name}.schema.csv")]
+
+
+def testSeveralStructures(study, capsys):
+    assert run(*CHOSEN, "--structure", "3") == 0
+    assert "all structures" in capsys.readouterr().out
+    assert {row["Structure"] for row in rowsOf("stress.summary.csv")} == {"Label 1", "3", ALL}
+    assert len(rowsOf("stress.csv")) == 20
+
+
+def testEveryHazardSettingIsAnOption(study):
+    """With the effect that it has on stressTest() itself."""
+    options = {
+        "hazardKernel": ("--kernel", "exponential"), "hazardReach": ("--hazard-reach", 7.0),
+        "hazardPower": ("--hazard-power", 1.0), "hazardDecay": ("--hazard-decay", 3.0),
+        "hazardCombination": ("--hazard-combination", "sum"), "hazardBalance": ("--hazard-balance", 0.4),
+        "hazardTail": ("--hazard-tail", 1.0),
+    }  # fmt: skip
+    assert {*options, "critical"} == {option.setting for option in SETTINGS[HAZARD]}
+    image = SimpleITK.ReadImage("1.nrrd")
+    criticals = {"Label 2": image == 2, "Label 3": image == 3}
+    usual = None
+    for changed in (None, *options):
+        # the decay has an effect with the exponential kernel only
+        names = [] if changed is None else [changed, *(["hazardKernel"] if changed == "hazardDecay" else [])]
+        given = {name: options[name][1] for name in names}
+        flags = [text for name in names for text in map(str, options[name])]
+        weights = {"Label 2": 0.8, "Label 3": 0.5}
+        settings = Settings(families=("overlap", "hazard"), critical=weights, **given)
+        expected = stressTest(image == 1, criticals, settings, count=30)
+        arguments = ("--structure", "1", "--critical", "Label 2=0.8", "--critical", "3=0.5", "--count", "30", *flags)
+        assert run(*arguments, source="1.nrrd") == 0
+        content = json.loads(Path("out/stress.json").read_text())
+        values = [content["variants"]["risky"]["measurements"][key]["value"] for key in ("SIS", "STAR")]
+        assert values == pytest.approx([expected.risky[key].value for key in ("SIS", "STAR")], rel=1e-12)
+        usual = usual or values
+        assert (values == usual) == (changed is None), changed
+        assert run(*arguments) == 0
+        (row, *_) = [row for row in rowsOf("stress.csv") if row["Case"] == "1" and row["Variant"] == "risky"]
+        assert float(row["STAR"]) == pytest.approx(values[1], rel=1e-12)
+
+
+def testShareAndCount(study, capsys):
+    assert run(*CHOSEN, "--share", "0.3") == 0
+    assert {row["Count"] for row in rowsOf("stress.csv")} == {str(int(0.3 * 98))}
+    assert run(*CHOSEN, "--count", "4") == 0
+    assert {row["Count"] for row in rowsOf("stress.csv")} == {"4"}
+    capsys.readouterr()
+    assert run(*CHOSEN, "--count", "4", "--share", "0.1") == 2
+    assert "not allowed with argument" in capsys.readouterr().err
+    assert run(*CHOSEN, "--share", "0.6", source="1.nrrd") == 2
+    assert "must be greater than 0 and at most 0.5, not 0.6" in capsys.readouterr().err
+
+
+def testCasesThatFail(study, capsys):
+    """They are rows with their reason, and the others are tested."""
+    SimpleITK.WriteImage(shapes.labelImage({2: ((2, 0, 0), (4, 23, 23))}), "3.nrrd")
+    Path("4.nrrd").write_text("no image")
+    with open("cases.csv", "a") as file:
+        file.write("5,nowhere.nrrd,,\n0,1.nrrd,,\n")
+    assert run(*CHOSEN) == 1
+    out, err = capsys.readouterr()
+    assert "3 cases tested." in out
+    lines = err.splitlines()
+    assert len(lines) == 4 and all(line.startswith("segment-metrics: ") for line in lines)
+    assert "3, Label 1: " in lines[0] and "no structure named 'Label 1'" in lines[0]
+    failed = {(row["Case"], row["Reason"]) for row in rowsOf("stress.csv") if row["Status"] == "failed"}
+    assert sorted(case for case, _ in failed) == ["0", "3", "4", "5"] and all(reason for _, reason in failed)
+    assert rowsOf("stress.summary.csv")[0]["Cases"] == "3"
+
+
+def testNothingCanBeTested(study, capsys):
+    assert run("--structure", "Heart", "--critical", "Label 2") == 2
+    assert capsys.readouterr().err.count("\n") == 5 and not Path("out").exists()
+
+
+def testListsThatAreRefused(study, capsys):
+    Path("cases.csv").write_text("case,image\n1,1.nrrd\n")
+    assert run(*CHOSEN) == 2
+    assert "reference" in capsys.readouterr().err
+    Path("cases.csv").write_text("case,reference\n")
+    with pytest.raises(InputError, match="there are no cases"):
+        readStressCases("cases.csv")
+
+
+def testOneRunReplacesTheOther(study):
+    """Of one structure, with masks, and of many, with tables."""
+    assert run(*CHOSEN) == 0
+    assert run(*CHOSEN, source="1.nrrd") == 0
+    one = {"stress.csv", "stress.json", "risky_Label_1.nrrd", "neutral_Label_1.nrrd"}
+    assert {path.name for path in Path("out").iterdir()} == one
+    assert run(*CHOSEN) == 0
+    assert not one - {"stress.csv", "stress.json"} & {path.name for path in Path("out").iterdir()} - one
+    assert not list(Path("out").glob("*.nrrd")) and Path("out/stress.summary.csv").exists()
+
+
+def testSeveralStructuresNeedAList(study, capsys):
+    assert run(*CHOSEN, "--structure", "Label 3", source="1.nrrd") == 2
+    assert "give --structure once, or a list of cases" in capsys.readouterr().err
+
+
+def testARunOutOfMemoryIsAReason(study, monkeypatch):
+    def fail(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr(stresscases, "stressTest", fail)
+    (case, *_) = readStressCases("cases.csv")
+    (outcome,) = stresscases.stressCase(case, ["Label 1"], Settings(critical="Label 2"))
+    assert "more memory than the computer has" in outcome.reason
+
+
+def testWhatIsMeasuredIsOfTheVariants(study):
+    image = SimpleITK.ReadImage("0.nrrd")
+    result = stressTest(image == 1, {"Wall": image == 2}, Settings(metrics=("DSC", "hazard")))
+    assert isinstance(result.risky, Comparison) and set(result.risky) == {"DSC", "RFN", "RFP", "SIS", "STAR", "wDice"}
