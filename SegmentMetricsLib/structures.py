@@ -38,8 +38,11 @@ PATIENT, NOTES = "patient", "notes"
 WITHOUT_VOXELS = "withoutVoxels"
 # Remarks, by name, about other structures of the same file that cannot be used.
 LEFT_OUT = "leftOut"
-# Those names in LEFT_OUT that are images in a folder without structures, such as a CT.
+# Those names in LEFT_OUT that are files in a folder which need not hold structures: a CT, or a kind that is not read.
 NO_STRUCTURES = "noStructures"
+# Remarks on files in a folder whose structures are not known, by the beginning of the names that these would have; "" if
+# they may have any name.
+LOST = "lost"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -322,6 +325,30 @@ def requireUsable(name: str, structures: Iterable[Structure]) -> None:
             raise InputError(remark)
 
 
+def whyLost(name: str, structures: Iterable[Structure]) -> str:
+    """Return the remark on the file of a set that may hold a structure which the set lacks, "" if there is none."""
+    own = naming.parse(name)
+    sources = list({id(s.source.get(LEFT_OUT)): s.source for s in structures}.values())
+    for source in sources:
+        for other, why in source.get(LEFT_OUT, {}).items():
+            given = naming.parse(other)
+            if given.spelled == own.spelled or given.meaning == own.meaning:
+                return why
+    lost = {beginning: why for source in sources for beginning, why in source.get(LOST, {}).items()}
+    isOf = (
+        why for beginning, why in lost.items() if beginning and name.casefold().startswith(f"{beginning} ".casefold())
+    )
+    return next(isOf, lost.get("", ""))
+
+
+def lostOf(pairing: Pairing, reference: Collection[Structure], test: Collection[Structure]) -> dict[str, str]:
+    """Return remarks, by name, on the files that may hold the structures without a counterpart in the other set."""
+    found = {}
+    for unmatched, others in ((pairing.unmatchedReference, test), (pairing.unmatchedTest, reference)):
+        found.update({s.name: why for s in unmatched if (why := whyLost(s.name, others))})
+    return found
+
+
 def leftOutOf(*sets: Iterable[Structure]) -> list[str]:
     """Return the remarks about structures that were left out of the files of some sets."""
     remarks = (s.source.get(LEFT_OUT, {}).values() for structures in sets for s in structures)
@@ -331,8 +358,8 @@ def leftOutOf(*sets: Iterable[Structure]) -> list[str]:
 def unusableOf(*sets: Collection[Structure]) -> dict[str, str]:
     """Return the reasons, by name, for which structures were left out of the files of some sets.
 
-    An image without structures in a folder, such as a CT beside the masks, is included only if a set has a structure of
-    the same name, in any spelling.
+    A file in a folder that need not hold structures, such as a CT beside the masks, is included only if a set has a
+    structure of the same name, in any spelling.
     """
     spelled = {naming.parse(s.name).spelled for structures in sets for s in structures}
     found: dict[str, dict[str, None]] = {}

@@ -5,6 +5,7 @@ The readers silently fill missing or damaged parts with zeros, and ignore data t
 
 from __future__ import annotations
 
+import gzip
 import math
 import struct
 import zlib
@@ -55,7 +56,7 @@ def inspect(path: Path, suffix: str, withVoxels: bool = True) -> tuple[str, ...]
             remarks, known, there = _metaImage(path, withVoxels)
     except InputError:
         raise
-    except (EOFError, ValueError, zlib.error) as error:
+    except (EOFError, ValueError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(DAMAGED) from error
     if there < known:
         raise InputError(DAMAGED)

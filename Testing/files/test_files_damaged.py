@@ -15,7 +15,7 @@ from imagefiles import LABELS, refusal, save
 
 from SegmentMetricsLib import cores
 from SegmentMetricsLib.files import integrity, reading
-from SegmentMetricsLib.structures import NOTES
+from SegmentMetricsLib.structures import NOTES, leftOutOf
 
 
 @pytest.mark.parametrize("suffix", [".nrrd", ".nii", ".nii.gz", ".mha", ".seg.nrrd"])
@@ -65,7 +65,7 @@ def testNrrdInSeveralGzipMembers(tmp_path):
 
 
 def testTheFirstOfDamagedFilesIsNamed(tmp_path, capfd, monkeypatch):
-    """Files are read several at a time; which of them is done first must not matter."""
+    """Files are read several at a time; which of them is done first must not matter, nor does it in a folder."""
     monkeypatch.setattr(cores, "availableProcessors", lambda: 3)
     for number in range(9):
         path = save(LABELS, tmp_path / f"{number}.nrrd")
@@ -77,7 +77,11 @@ def testTheFirstOfDamagedFilesIsNamed(tmp_path, capfd, monkeypatch):
     )
     for _ in range(3):
         with pytest.raises(ValueError, match=r"4\.nrrd: the file is damaged or incomplete\."):
-            reading.readStructures(tmp_path)
+            reading.readAll([tmp_path / f"{number}.nrrd" for number in range(9)])
+        found = reading.readStructures(tmp_path)
+        assert [s.name for s in found[::2]] == [f"{number} Label 1" for number in (0, 1, 2, 3, 6, 8)]
+        told = [f"{number}.nrrd was left out: the file is damaged or incomplete." for number in (4, 5, 7)]
+        assert leftOutOf(found) == told and all(list(s.source[NOTES]) == told for s in found)
     for number in (4, 5, 7):
         save(LABELS, tmp_path / f"{number}.nrrd")
     names = [structure.name for structure in reading.readStructures(tmp_path)]
