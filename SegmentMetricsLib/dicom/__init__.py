@@ -5,9 +5,11 @@ Needs the extra `dicom`: pydicom, and highdicom for SEG.
 
 from __future__ import annotations
 
+import struct
 import warnings
 from collections.abc import Iterator, MutableSequence
 from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
 
 from ..errors import InputError
@@ -15,17 +17,69 @@ from ..progress import Cancelled
 from ..structures import Structure
 
 # The bytes at offset 128 of a DICOM file.
-MAGIC = b"DICM"
+MAGIC, MAGIC_END = b"DICM", 132
 DAMAGED = "the DICOM file is damaged or incomplete."
 MODALITY = 0x0008_0060
 # The length of elements that end with a delimiter.
 UNDEFINED = 0xFFFF_FFFF
+# Files without the preamble begin with an element of one of these groups, shorter than this number of bytes.
+FIRST_GROUPS, FIRST_LENGTH = (0x0002, 0x0008), 256
+# The last element of all, and the types of elements with a longer head.
+LAST, LONG = (0xFFFC, 0xFFFC), (b"OB", b"SQ", b"UN", b"UT", b"OW")
+
+
+class Kind(Enum):
+    """What a DICOM file holds. UNREAD: structures in a form that is not supported; UNTOLD: the file does not say."""
+
+    STRUCTURE_SET = "structure set"
+    SEGMENTATION = "segmentation"
+    UNREAD = "unread"
+    NO_STRUCTURES = "no structures"
+    UNTOLD = "untold"
+
+
+STORAGE = "1.2.840.10008.5.1.4.1.1."
+# Kinds by SOP class.
+CLASSES = {
+    f"{STORAGE}481.3": Kind.STRUCTURE_SET,
+    f"{STORAGE}66.4": Kind.SEGMENTATION,
+    f"{STORAGE}66.7": Kind.SEGMENTATION,
+    # segmentations as surfaces and as height maps, and annotations of radiotherapy that refer to others
+    f"{STORAGE}66.5": Kind.UNREAD,
+    f"{STORAGE}66.8": Kind.UNREAD,
+    f"{STORAGE}481.11": Kind.UNREAD,
+}
+MODALITIES = {"RTSTRUCT": Kind.STRUCTURE_SET, "SEG": Kind.SEGMENTATION}
+# Kinds by the element that only they have, in the order of their tags.
+CONTENTS = {"StructureSetROISequence": Kind.STRUCTURE_SET, "SegmentSequence": Kind.SEGMENTATION}
 
 
 def isDicom(path: Path) -> bool:
-    """Return whether a file has the signature of DICOM. Raises OSError when it cannot be opened."""
+    """Return whether a file begins as DICOM does, with or without the preamble. Raises OSError if it cannot be opened.
+
+    Planning systems export structure sets without the preamble and without the information about the file behind it.
+    """
     with path.open("rb") as file:
-        return file.read(132)[128:] == MAGIC
+        start = file.read(2 * FIRST_LENGTH)
+    return start[MAGIC_END - len(MAGIC) : MAGIC_END] == MAGIC or any(_areElements(start, order) for order in "<>")
+
+
+def _areElements(start: bytes, order: str) -> bool:
+    """Return whether a file begins with two elements. order: of bytes, "<" or ">"."""
+    try:
+        group, element, kind, short = struct.unpack_from(f"{order}HH2sH", start)
+        if kind in LONG:
+            begin, (length,) = 12, struct.unpack_from(f"{order}I", start, 8)
+        elif kind.isalpha() and kind.isupper():
+            begin, length = 8, short
+        else:  # without a type, the length has four bytes
+            begin, (length,) = 8, struct.unpack_from(f"{order}I", start, 4)
+        if group not in FIRST_GROUPS or length > FIRST_LENGTH:
+            return False
+        following = struct.unpack_from(f"{order}HH", start, begin + length)
+    except struct.error:  # it ends before
+        return False
+    return (group, element) < following <= LAST
 
 
 def readStructures(path: Path, threshold: float | None = None, title: str = "") -> list[Structure]:
@@ -35,24 +89,63 @@ def readStructures(path: Path, threshold: float | None = None, title: str = "") 
     Settings. title: name of the file in remarks, its own if "". Raises InputError for other DICOM files, for files that
     cannot be read, and without pydicom.
     """
-    header = headerOf(path)
-    modality = str(header.get("Modality", ""))
-    if modality == "RTSTRUCT":
+    if not isDicom(path):
+        isCut = path.stat().st_size < MAGIC_END
+        raise InputError(DAMAGED if isCut else "its content is not that of a DICOM file.")
+    kind = kindOf(path)
+    if kind is Kind.STRUCTURE_SET:
         from .structureset import readStructureSet
 
         return readStructureSet(path, title or path.name)
-    if modality == "SEG":
+    if kind is Kind.SEGMENTATION:
         from .segmentation import readSegmentation
 
         return readSegmentation(path, threshold)
-    raise InputError(
-        f"this is DICOM of the modality {modality or 'unknown'}, which holds no contours; use RTSTRUCT or SEG."
-    )
+    raise InputError(_notRead(path, kind))
+
+
+def kindOf(path: Path) -> Kind:
+    """Return what a DICOM file holds: by its SOP class, else by its modality, else by the elements that it has.
+
+    Raises InputError when it is damaged, and without pydicom.
+    """
+    header = headerOf(path)
+    storage = _storageOf(header)
+    if storage in CLASSES:
+        return CLASSES[storage]
+    modality = str(header.get("Modality", None) or "").strip().upper()
+    if modality in MODALITIES:
+        return MODALITIES[modality]
+    if storage.name != storage:  # a class of the standard
+        return Kind.NO_STRUCTURES
+    found = read(path, specific_tags=list(CONTENTS), stop_before_pixels=True)
+    told = Kind.NO_STRUCTURES if modality else Kind.UNTOLD
+    return next((kind for name, kind in CONTENTS.items() if name in found), told)
 
 
 def holdsStructures(path: Path) -> bool:
-    """Return whether a DICOM file is an RTSTRUCT or SEG, not one of the images beside it."""
-    return str(headerOf(path).get("Modality", "")) in ("RTSTRUCT", "SEG")
+    """Return whether a DICOM file holds structures, in a form that can be read or not. Errors as for kindOf()."""
+    return kindOf(path) in (Kind.STRUCTURE_SET, Kind.SEGMENTATION, Kind.UNREAD)
+
+
+def _storageOf(header):
+    """Return the SOP class of a file as a pydicom UID, "" if unknown."""
+    from pydicom.uid import UID
+
+    told = header.get("SOPClassUID", None) or header.file_meta.get("MediaStorageSOPClassUID", None)
+    return UID(str(told or "").strip())
+
+
+def _notRead(path: Path, kind: Kind) -> str:
+    """Return the reason why a DICOM file of a kind is not read."""
+    header = headerOf(path)
+    storage, modality = _storageOf(header), str(header.get("Modality", None) or "")
+    if kind is Kind.UNTOLD:
+        return "this is DICOM that says neither its SOP class nor its modality, and it has no contours and no segments."
+    if kind is Kind.UNREAD:
+        return f"this is DICOM of the kind {storage.name}, which is not supported; use RTSTRUCT or SEG."
+    what = f"the modality {modality}" if modality else f"the kind {storage.name}"
+    return f"this is DICOM of {what}, which holds no contours; use RTSTRUCT or SEG."
 
 
 def headerOf(path: Path):
@@ -62,12 +155,13 @@ def headerOf(path: Path):
 
     with readable(), warnings.catch_warnings(), path.open("rb") as file:
         warnings.simplefilter("ignore")  # reported when the whole file is read
-        return read_partial(file, stop_when=lambda tag, *_: tag > MODALITY)
+        return read_partial(file, stop_when=lambda tag, *_: tag > MODALITY, force=True)
 
 
 def read(path: Path, **options):
     """Return a DICOM file as a pydicom Dataset. Raises InputError when it is damaged, and without pydicom.
 
+    Whether it is DICOM at all must have been checked with isDicom().
     Values are decoded on access, which must therefore be within readable().
     """
     requirePydicom()
@@ -76,7 +170,7 @@ def read(path: Path, **options):
     # pydicom only warns about a file that ends too early
     with readable(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        dataset = dcmread(path, **options)
+        dataset = dcmread(path, force=True, **options)
     if any("end of file" in str(warning.message).lower() for warning in caught) or _endsEarly(dataset):
         raise InputError(DAMAGED)
     return dataset

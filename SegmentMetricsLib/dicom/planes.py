@@ -19,6 +19,8 @@ ROUNDING = 1e-3
 LEAST_DISTANCE, LEAST_SHARE = 0.1, 0.25
 # Relative difference, as a fraction of a distance, up to which another distance is a multiple of it.
 ALIKE = 0.05
+# A contour runs along a plane if its heights above it differ by at most this fraction of its extent.
+LEANING = 0.1
 # Planes are parallel if the cosine between their normals is at least this; reliable decimals of normals of contours.
 PARALLEL, ROUGHLY = 0.999, 3
 # Slices of an image may deviate from equal spacing by this fraction of it; or by this in mm, because positions may be
@@ -50,16 +52,21 @@ def usualDistance(heights: np.ndarray) -> float | None:
     Planes that are much closer together, as where something was drawn twice, are ignored, as are gaps between separate
     parts.
     """
+    gaps = np.diff(distinct(heights))
+    if not len(gaps):
+        return None
+    usual = float(np.quantile(gaps, 0.5, method="lower"))
+    # the mean, so that rounded heights do not drift away from the slices
+    return round(float(gaps[np.abs(gaps - usual) <= LEAST_SHARE * usual].mean()), 6)
+
+
+def distinct(heights: np.ndarray) -> np.ndarray:
+    """Return the heights (n,) of planes in mm, ascending, without those much closer together than the rest."""
     heights = thinned(np.unique(heights), ROUNDING)
     gaps = np.diff(heights)
     heights = thinned(heights, min(LEAST_DISTANCE, LEAST_SHARE * gaps.max(initial=0.0)))
     gaps = np.diff(heights)
-    if not len(gaps):
-        return None
-    gaps = np.diff(thinned(heights, LEAST_SHARE * float(np.quantile(gaps, 0.75, method="lower"))))
-    usual = float(np.quantile(gaps, 0.5, method="lower"))
-    # the mean, so that rounded heights do not drift away from the slices
-    return round(float(gaps[np.abs(gaps - usual) <= LEAST_SHARE * usual].mean()), 6)
+    return thinned(heights, LEAST_SHARE * float(np.quantile(gaps, 0.75, method="lower"))) if len(gaps) else heights
 
 
 def thinned(heights: np.ndarray, least: float) -> np.ndarray:
@@ -95,6 +102,11 @@ def sliceDistance(heights: np.ndarray, common: float | None) -> float | None:
 def heightsOf(loops: Sequence[np.ndarray], normal: np.ndarray) -> np.ndarray:
     """Return the positions in mm of contours, LPS points (n, 3) each, along a unit vector."""
     return np.array([float((loop @ normal).mean()) for loop in loops])
+
+
+def alongPlanes(loops: Sequence[np.ndarray], normal: np.ndarray) -> list[np.ndarray]:
+    """Return those contours, LPS points (n, 3) in mm each, that run along planes with a normal, or nearly so."""
+    return [loop for loop in loops if np.ptp(loop @ normal) <= LEANING * np.ptp(loop, axis=0).max()]
 
 
 def leastDistance(heights: np.ndarray) -> float:

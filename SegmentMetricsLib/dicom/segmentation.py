@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +16,26 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..structures import NOTES, PATIENT, Structure
 from . import patientOf, read, readable, textOf
-from .planes import LEAST_SHARE, PARALLEL, ROUNDING, allowance, leastDistance, lieOnSlices, thinned
-from .series import findSlices, gridOf, normalOf
+from .planes import (
+    LEAST_SHARE,
+    PARALLEL,
+    ROUNDING,
+    TENTH,
+    allowance,
+    leastDistance,
+    lieOnSlices,
+    stepCounts,
+    thinned,
+)
+from .series import Slice, Uneven, findSlices, gridOf, groupsOf, withOthers, withoutRepeats
+from .slabs import Slabs, continued
 
+# The code of the background: scheme and value.
+BACKGROUND = "DCM", "125040"
+# Transfer syntaxes that pydicom may not know by name yet.
+LATER_SYNTAXES = {"1.2.840.10008.1.2.8.1": "Deflated Image Frame Compression"}
+# Frames at one distance are evenly spaced if they are at least so many.
+FEWEST_EVEN = 3
 UNTOLD = "The segmentation does not say how far apart its slices are"
 
 
@@ -26,10 +43,11 @@ def readSegmentation(path: Path, threshold: float | None = None) -> list[Structu
     """Return every segment of a SEG file, on the grid of its frames; fractional segments also have memberships.
 
     If frames of some slices are not stored, the grid is that of the image that they belong to, if it is near the file.
-    A single frame is a slice of a structure in space, not a contour in a plane.
+    Frames at uneven distances have their own thickness each. A single frame is a slice of a structure in space, not a
+    contour in a plane. The background is no structure.
 
-    threshold: see Settings. Raises InputError for files that cannot be read, for frames that do not form a regular
-    volume, and without highdicom.
+    threshold: see Settings. Raises InputError for files that cannot be read, for kinds of segmentations that are not
+    supported, for frames that do not form a volume, and without highdicom.
     """
     try:
         import highdicom
@@ -37,16 +55,70 @@ def readSegmentation(path: Path, threshold: float | None = None) -> list[Structu
         raise InputError("reading DICOM SEG needs highdicom: pip install highdicom.") from error
     dataset = read(path)
     with readable():
+        _requireSupported(dataset)
         try:
             _requireAllFrames(dataset)
             frames = Frames.of(path, dataset)
-            note = frames.tellDistance(dataset)
+            note, slabs = frames.tellDistance(dataset)
             segmentation = highdicom.seg.Segmentation.from_dataset(dataset, copy=False)
-            structures = (_structure(path, segmentation, number, threshold) for number in segmentation.segment_numbers)
-            placed = [_placed(structure, frames.place) for structure in structures]
+            numbers = [number for number in segmentation.segment_numbers if not _isBackground(segmentation, number)]
+            if not numbers:
+                raise InputError("the segmentation has no segment but the background.")
+            structures = (_structure(path, segmentation, number, threshold) for number in numbers)
+            place = frames.place if slabs is None else partial(frames.placeOnSlabs, slabs)
+            placed = [_placed(structure, place) for structure in structures]
         except RuntimeError as error:
-            raise InputError(f"the segmentation's frames make no regular volume ({error}).") from error
+            why = " ".join(str(error).split())
+            raise InputError(f"the segmentation's frames make no regular volume ({why}).") from error
     return [replace(s, source={**s.source, NOTES: (note,)}) for s in placed] if note else placed
+
+
+def _requireSupported(dataset) -> None:
+    """Raise InputError for whole files of a kind that cannot be read."""
+    from pydicom.uid import UID, ExplicitVRBigEndian, ExplicitVRLittleEndian, ImplicitVRLittleEndian
+
+    if "TransferSyntaxUID" not in dataset.file_meta:  # a file without the preamble; highdicom needs it
+        isImplicit, isLittle = dataset.original_encoding
+        uncompressed = ImplicitVRLittleEndian if isImplicit else ExplicitVRLittleEndian
+        dataset.file_meta.TransferSyntaxUID = uncompressed if isLittle else ExplicitVRBigEndian
+    syntax = UID(dataset.file_meta.TransferSyntaxUID)
+    if not _isReadable(syntax, dataset):
+        raise InputError(
+            f"the segmentation is stored as {LATER_SYNTAXES.get(syntax, syntax.name)}, which is not supported; store "
+            "it as Explicit VR Little Endian, without compression."
+        )
+    groups = list(_groupsOf(dataset))
+    if "TotalPixelMatrixColumns" in dataset or any("PlanePositionSlideSequence" in group for group in groups):
+        raise InputError("this is a segmentation of a microscopic slide, which is not supported.")
+    if groups and not any("PlanePositionSequence" in group for group in groups):
+        raise InputError(
+            "the segmentation does not say where in the patient it lies, as one of a radiograph or a photograph: this "
+            "kind is not supported."
+        )
+
+
+def _isReadable(syntax, dataset) -> bool:
+    """Return whether voxels of a transfer syntax, a pydicom UID, can be read."""
+    from pydicom.pixels import get_decoder
+    from pydicom.uid import DeflatedExplicitVRLittleEndian, ExplicitVRLittleEndian, ImplicitVRLittleEndian, RLELossless
+
+    if syntax in (ImplicitVRLittleEndian, ExplicitVRLittleEndian, DeflatedExplicitVRLittleEndian):
+        return True
+    try:
+        # libraries expect whole bytes for the pixels
+        return get_decoder(syntax).is_available and not (syntax == RLELossless and dataset.BitsAllocated == 1)
+    except NotImplementedError:
+        return False
+
+
+def _isBackground(segmentation, number: int) -> bool:
+    """Return whether a segment is the background: 0 of a label map, or one that says so by its code or as number 0."""
+    description = segmentation.get_segment_description(number)
+    codes = description.get("SegmentedPropertyTypeCodeSequence", None) or ()
+    if any((code.get("CodingSchemeDesignator"), code.get("CodeValue")) == BACKGROUND for code in codes):
+        return True
+    isNamedSo = textOf(description, "SegmentLabel").strip().lower() == "background"
+    return number == 0 and (isNamedSo or segmentation.segmentation_type.value == "LABELMAP")
 
 
 def _requireAllFrames(dataset) -> None:
@@ -89,14 +161,14 @@ class Frames:
 
     heights: (n,) of the stored slices in mm along the normal, ascending; empty for files without a position for each
     frame. positions: (m, 3) of the frames, LPS mm. normal: (3,) of the frames. listed: number of slices of its image
-    that the file names. findHome: returns the grid of that image, None if it is not near the file.
+    that the file names. findSlices: returns the slices of that image near the file, one at each place, ascending.
     """
 
     heights: np.ndarray
     positions: np.ndarray
     normal: np.ndarray
     listed: int
-    findHome: Callable[[], Grid | None]
+    findSlices: Callable[[], list[Slice]]
 
     @staticmethod
     def of(path: Path, dataset) -> Frames:
@@ -105,55 +177,129 @@ class Frames:
         planes = [plane for group in groups for plane in group.get("PlanePositionSequence", [])]
         positions = np.reshape([np.array(plane.ImagePositionPatient, float) for plane in planes], (-1, 3))
         turns = [plane for group in groups for plane in group.get("PlaneOrientationSequence", [])]
-        normal = normalOf(turns[:1]) if turns else np.zeros(3)
+        along = np.array(turns[0].ImageOrientationPatient, float) if turns else np.zeros(6)
+        normal = np.cross(along[:3], along[3:])
         heights = thinned(np.unique(positions @ normal), ROUNDING) if turns else np.zeros(0)
         series = next(iter(dataset.get("ReferencedSeriesSequence", [])), {})
         instances = {str(image.ReferencedSOPInstanceUID) for image in series.get("ReferencedInstanceSequence", [])}
 
         @cache
-        def findHome() -> Grid | None:
-            return _gridOrNone(findSlices(path, str(series.get("SeriesInstanceUID", "")), instances))
+        def slicesOfImage() -> list[Slice]:
+            found = findSlices(path, str(series.get("SeriesInstanceUID", "")), instances)
+            named = [one for one in found if one.instance in instances]
+            alike = [one for one in found if one.instance not in instances]
+            groups = [group for group in groupsOf(named or found) if abs(normal @ group[0].normal) >= PARALLEL]
+            if not groups:
+                return []
+            largest = max(groups, key=len)
+            stack = withoutRepeats(largest)
+            if not named:
+                return stack
+            along = heights * np.sign(normal @ largest[0].normal)
+            return withOthers(stack, [one for one in alike if one.isLike(largest[0])], along)
 
-        return Frames(heights, positions, normal, len(instances), findHome)
+        return Frames(heights, positions, normal, len(instances), slicesOfImage)
 
-    def tellDistance(self, dataset) -> str:
-        """Set the distance of slices in a dataset that lacks it, and return a note if it had to be assumed, else "".
+    @cached_property
+    def home(self) -> Grid | None:
+        """The grid of the image, None if it is not near the file or its slices are unevenly spaced."""
+        slices = self.findSlices()
+        if len(slices) < 2:  # the distance of slices is unknown
+            return None
+        try:
+            return gridOf(slices)
+        except Uneven:  # not needed, as the frames have their own positions
+            return None
 
-        Only the dataset in memory is changed, not the file. Raises InputError for frames that are not on equally spaced
-        slices.
+    def tellDistance(self, dataset) -> tuple[str, Slabs | None]:
+        """Set the distance of slices in a dataset that lacks it, or has one at which its frames do not lie.
+
+        Return a note if it had to be assumed, else "", and for slices at uneven distances their layers, else None; then
+        the frames in the dataset are 1 mm apart. Only the dataset in memory is changed, not the file. Raises InputError
+        for frames that are not above each other.
         """
         if not len(self.heights):
-            return ""
+            return "", None
         measures = [item for group in _groupsOf(dataset) for item in group.get("PixelMeasuresSequence", [])]
         told = [abs(float(item.get("SpacingBetweenSlices", None) or 0.0)) for item in measures]
-        distance, note = next(((length, "") for length in told if length), None) or self._assumed(measures)
+        distance = next((length for length in told if length and lieOnSlices(self.heights, length)), 0.0)
+        distance, note = (distance, "") if distance else self._assumed(measures)
+        slabs = None
         if not lieOnSlices(self.heights, distance):
-            raise InputError(
-                f"the segmentation's frames make no regular volume (they do not lie on slices {distance:.4g} mm apart)."
-            )
+            slabs = self._slabs()
+            self._spread(dataset, slabs)
+            distance = 1.0
+            note = f"The segmentation's slices are not equally spaced: they are {slabs.description}."
         for item in measures:
             item.SpacingBetweenSlices = distance
             item.SliceThickness = item.get("SliceThickness", None) or distance  # required by highdicom
-        return note
+        return note, slabs
 
     def _assumed(self, measures: Sequence) -> tuple[float, str]:
         """Return the distance of slices in mm, and a note if it had to be assumed. measures: items of pixel measures.
 
-        It is that of the image if all frames lie on its slices, else the thickness of frames if they lie on slices at
-        that distance, else the smallest distance between two.
+        It is that of the image if all frames lie on its slices, else that of the frames if they are evenly spaced, else
+        the thickness of frames if they lie on slices at that distance, else the smallest distance between two.
         """
-        home = self.findHome()
-        if home is not None and self._areOn(home):
-            return abs(float(home.axes[:, 2] @ self.normal)), ""
+        if self.home is not None and self._areOn(self.home):
+            return abs(float(self.home.axes[:, 2] @ self.normal)), ""
         thickness = next((float(item.get("SliceThickness", None) or 0.0) for item in measures), 0.0)
         isAlone = len(self.heights) == 1
         distance = (thickness or 1.0) if isAlone else leastDistance(self.heights)
         if isAlone and not thickness:
             return distance, f"{UNTOLD}, nor how thick its only one is: {distance:g} mm is assumed."
-        if not thickness or not lieOnSlices(self.heights, thickness):
-            return distance, f"{UNTOLD}: the smallest distance between two, {distance:.4g} mm, is assumed."
+        isEven = len(self.heights) >= FEWEST_EVEN and (stepCounts(np.diff(self.heights), distance) == 1).all()
+        if not thickness or isEven or not lieOnSlices(self.heights, thickness):
+            isThick = isEven and abs(distance - thickness) <= allowance(distance)
+            how = "its frames are evenly spaced, and their distance" if isEven else "the smallest distance between two"
+            return distance, "" if isThick else f"{UNTOLD}: {how}, {distance:.4g} mm, is assumed."
         isSkipping = thickness < distance - allowance(thickness)
         return thickness, f"{UNTOLD}: their thickness, {thickness:.4g} mm, is assumed." if isSkipping else ""
+
+    def _slabs(self) -> Slabs:
+        """Return the layers of slices at uneven distances: of those of the image, if frames lie on these."""
+        slices = self.findSlices()
+        heights = np.sort(np.array([one.position for one in slices]) @ self.normal) if len(slices) > 1 else np.zeros(0)
+        if len(heights) and all(np.abs(heights - height).min() <= TENTH for height in self.heights):
+            return Slabs.of(continued(heights, heights[0], heights[-1]))
+        # one beyond each end, so that the last frame does not lie at the edge of an image
+        (low, second), (last, high) = self.heights[:2], self.heights[-2:]
+        return Slabs.of(continued(self.heights, 2 * low - second, 2 * high - last))
+
+    @property
+    def line(self) -> tuple[np.ndarray, np.ndarray]:
+        """The place (3,) of the first pixel of a frame at height 0, and the way (3,) of it per mm of height."""
+        order = np.argsort(self.positions @ self.normal)
+        first, last = self.positions[order[[0, -1]]]
+        way = (last - first) / float((last - first) @ self.normal)
+        return first - float(first @ self.normal) * way, way
+
+    def _spread(self, dataset, slabs: Slabs) -> None:
+        """Move the frames in a dataset to multiples of 1 mm along the normal: the numbers of their slices."""
+        start, way = self.line
+        for group in _groupsOf(dataset):
+            for plane in group.get("PlanePositionSequence", []):
+                position = np.array(plane.ImagePositionPatient, float)
+                height = float(position @ self.normal)
+                if np.linalg.norm(start + height * way - position) > allowance(float(slabs.thickness.min())):
+                    raise InputError("the segmentation's frames make no volume: they do not lie above each other.")
+                number = int(np.abs(slabs.heights - height).argmin())
+                plane.ImagePositionPatient = [float(x) for x in start + number * self.normal]
+
+    def placeOnSlabs(self, slabs: Slabs, mask: Mask) -> Mask:
+        """Return the voxels of a segment with the thickness of its slices. mask: of frames moved by _spread()."""
+        start, way = self.line
+        numbered = mask.grid.matrix.copy()
+        numbered[:3, 2], numbered[:3, 3] = self.normal, start
+        columns, rows, _ = mask.grid.size
+        moved = mask.on(Grid((columns, rows, len(slabs.heights)), numbered))
+        matrix = numbered.copy()
+        matrix[:3, 2], matrix[:3, 3] = way * slabs.distance, start + way * slabs.start
+        grid = Grid((columns, rows, slabs.depth), matrix)
+        if moved.isEmpty:
+            return Mask.empty(grid)
+        voxels, first = slabs.layered(moved.voxels, moved.offset[2])
+        return Mask(voxels, (*moved.offset[:2], first), grid)
 
     def _areOn(self, home: Grid) -> bool:
         """Return whether all frames lie on slices of an image."""
@@ -173,7 +319,7 @@ class Frames:
         mask = replace(mask, grid=Grid(mask.grid.size, mask.grid.matrix))  # in space, though there may be one frame
         if depth >= self.listed and len(self.heights) in (0, depth):
             return mask
-        home = self.findHome()
+        home = self.home
         if home is not None:
             mask = replace(mask, grid=_onSlicesOf(home, mask.grid))
             if mask.alongAxesOf(home).grid.offsetOn(home) is not None:
@@ -185,15 +331,6 @@ def _groupsOf(dataset) -> Iterator:
     """Yield the items about all frames of a file, then those about each frame."""
     for groups in ("SharedFunctionalGroupsSequence", "PerFrameFunctionalGroupsSequence"):
         yield from dataset.get(groups, [])
-
-
-def _gridOrNone(slices: list) -> Grid | None:
-    if len(slices) < 2:  # the distance of slices is unknown
-        return None
-    try:
-        return gridOf(slices)
-    except InputError:  # not needed, as the frames have their own positions
-        return None
 
 
 def _onSlicesOf(home: Grid, grid: Grid) -> Grid:

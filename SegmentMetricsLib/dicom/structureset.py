@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,24 +12,23 @@ import numpy as np
 
 from ..errors import InputError
 from ..geometry.filling import CUT, EXCLUSIVE, JOINED, apart, combined
-from ..geometry.grids import Grid, gridAround, requireScale
+from ..geometry.grids import Grid, requireScale
 from ..geometry.masks import LARGEST_BOX, Mask
 from ..progress import checkpoint
 from ..structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure
 from ..texts import commaSeparated, counted
 from . import patientOf, read, readable, textOf
-from .images import Image, imageOf, imagesOf
-from .planes import ALIKE, axesAlong, commonDistance, heightsOf, normalOfLoops, planesBySlice, sliceDistance
-from .series import findSlices, gridOf, normalOf
+from .images import imageOf, imagesOf
+from .places import Place, placesFor
+from .planes import planesBySlice
+from .slabs import Slabs
 
 # A contour may deviate from its plane by this fraction of the distance between slices.
 FLATNESS = 0.25
-# In mm: pixel size of a grid for contours without their image, and distance of its planes if the contours do not
-# determine it.
-PIXEL, DISTANCE = 0.5, 1.0
 NO_POSITIONS = "a contour has coordinates that are not positions in space."
 EXCLUSIVE_TYPE = "CLOSEDPLANAR_XOR"
-CLOSED = ("CLOSED_PLANAR", EXCLUSIVE_TYPE)
+# Types of contours without blanks and underscores: closed ones, and how all others begin that are known to be open.
+CLOSED_KIND, EXCLUSIVE_KIND, OPEN = "CLOSEDPLANAR", "CLOSEDPLANARXOR", ("OPEN", "POINT")
 # Remarks about contours that cross, with a placeholder for the number of slices.
 ODD = {
     JOINED: "its contours cross each other on {}; what those that cross enclose was joined",
@@ -43,7 +42,14 @@ ODD = {
     ),
 }
 # Phrases for one contour, and for several.
-OTHERS = "is an open line or point and was", "are open lines or points and were"
+REMARKS = {
+    "open": ("is an open line or point and was left out", "are open lines or points and were left out"),
+    "short": ("has fewer than three points and was left out", "have fewer than three points and were left out"),
+    "unknown": (
+        "is of the type {}, which DICOM does not know, and was filled like a closed one",
+        "are of the type {}, which DICOM does not know, and were filled like closed ones",
+    ),
+}
 DISPLACED = "lies between slices and was", "lie between slices and were"
 
 
@@ -51,13 +57,13 @@ DISPLACED = "lies between slices and was", "lie between slices and were"
 class Contours:
     """The contours of a region.
 
-    loops: the closed ones, LPS points (n, 3) in mm each. exclusive: numbers of those that are combined by exclusive or.
-    others: number of those that are not closed.
+    loops: those that are filled, LPS points (n, 3) in mm each. exclusive: numbers of those that are combined by
+    exclusive or. remarks: on those that are left out, and on types that DICOM does not know.
     """
 
     loops: list[np.ndarray]
     exclusive: frozenset[int]
-    others: int
+    remarks: list[str]
 
 
 def readStructureSet(path: Path, title: str) -> list[Structure]:
@@ -92,7 +98,7 @@ def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
         except InputError as error:
             leftOut.setdefault(names[number], str(error))
     try:
-        gridFor = _grids(path, images, {number: own.loops for number, own in contours.items()})
+        placeFor = placesFor(path, images, {number: own.loops for number, own in contours.items()})
     except InputError as error:
         raise (_unusable(leftOut) if leftOut else error) from None
     patient, frame = patientOf(dataset), str(dataset.get("FrameOfReferenceUID", ""))
@@ -101,7 +107,7 @@ def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
     for number, own in contours.items():
         checkpoint()
         try:
-            mask, source = _filled(own, *gridFor(number), remark)
+            mask, source = _filled(own, placeFor(number), remark)
         except InputError as error:
             leftOut.setdefault(names[number], str(error))
             continue
@@ -127,15 +133,14 @@ def _unusable(leftOut: Mapping[str, str]) -> InputError:
     return InputError(f"the structure {name!r} cannot be used{', nor any other' if len(leftOut) > 1 else ''}: {why}")
 
 
-def _filled(contours: Contours, grid: Grid, *said: str) -> tuple[Mask, dict]:
+def _filled(contours: Contours, place: Place, said: str) -> tuple[Mask, dict]:
     """Return the voxels of a region, and the entries about them for its source.
 
-    said: remarks on the grid and on the file, "" if there are none. Raises InputError as fill().
+    said: remark on the file, "" if there is none. Raises InputError as fill().
     """
-    mask, notes = fill(contours.loops, grid, contours.exclusive)
-    if contours.others:
-        notes.append(f"{contours.others} of its contours {OTHERS[int(contours.others > 1)]} left out")
-    source = {NOTES: tuple(filter(None, (*said, *notes)))}
+    mask, notes = fill(contours.loops, place.grid, contours.exclusive, place.slabs)
+    notes += contours.remarks
+    source = {NOTES: tuple(filter(None, (place.remark, said, *notes)))}
     return mask, {**source, WITHOUT_VOXELS: True} if contours.loops and mask.isEmpty else source
 
 
@@ -196,7 +201,8 @@ def _contoursOf(drawn) -> Contours:
 
     Raises InputError for invalid contours.
     """
-    loops, exclusive, others = [], set(), 0
+    loops, exclusive = [], set()
+    odd: Counter[tuple[str, str]] = Counter()
     for contour in [] if drawn is None else drawn.get("ContourSequence", []):
         try:
             points = np.array(contour.get("ContourData", None) or [], float)
@@ -207,87 +213,24 @@ def _contoursOf(drawn) -> Contours:
         if len(points) % 3 or not np.isfinite(points).all():
             raise InputError(NO_POSITIONS)
         requireScale(float(np.abs(points).max(initial=0)))
-        kind = str(contour.get("ContourGeometricType", CLOSED[0]))
-        if kind not in CLOSED or len(points) < 9:
-            others += 1
-            continue
-        if kind == EXCLUSIVE_TYPE:
-            exclusive.add(len(loops))
-        loops.append(points.reshape(-1, 3))
-    return Contours(loops, frozenset(exclusive), others)
-
-
-def _grids(
-    path: Path, images: Mapping[int, Image], loops: Mapping[int, Sequence[np.ndarray]]
-) -> Callable[[int], tuple[Grid, str]]:
-    """Return a function of a region's number that returns the grid to fill its contours on, and a remark or "".
-
-    images: the image that each region was drawn on. loops: closed contours, LPS points (n, 3) in mm each, by region.
-    Raises InputError without any contour and any slice of an image.
-    """
-    slices = {image: findSlices(path, image.series, image.instances) for image in dict.fromkeys(images.values())}
-    together = {
-        image: {number: loops[number] for number, other in images.items() if other == image and loops[number]}
-        for image in slices
-    }
-    if not any(loops.values()) and not any(slices.values()):
-        raise InputError("the structure set has no contours, and the image that it belongs to is not near it.")
-
-    def gridFor(number: int) -> tuple[Grid, str]:
-        image = images[number]
-        if slices[image]:
-            return _imageGrid(slices[image], list(together[image].values()), image.instances)
-        grid = gridAroundLoops(loops[number], list(together[image].values()) or list(filter(None, loops.values())))
-        return grid, (
-            "The image that the contours were drawn on is not near the file: they are filled on planes "
-            f"{grid.spacing[2]:.4g} mm apart, with pixels of {PIXEL:g} mm."
-        )
-
-    return gridFor
-
-
-def _imageGrid(
-    slices: Sequence, regions: Sequence[Sequence[np.ndarray]], instances: Collection[str]
-) -> tuple[Grid, str]:
-    """Return the grid of an image's slices, and a remark or "".
-
-    regions: contours of each region. instances: SOP instance UIDs of all slices, as far as the structure set names
-    them.
-    """
-    normal = normalOf(slices)
-    distance = commonDistance(heightsOf(loops, normal) for loops in regions)
-    if len(slices) == 1:
-        grid = gridOf(slices, distance)
-        return grid, (
-            "Only one slice of the image that the contours were drawn on is near the file: the others are thought to "
-            f"be {grid.spacing[2]:.4g} mm apart."
-        )
-    grid = gridOf(slices)
-    known = {str(header.SOPInstanceUID) for header in slices}
-    # without any of the slices that it names, the image was copied under other numbers
-    unseen = len(set(instances) - known) if known.intersection(instances) else 0
-    if distance and unseen > grid.size[2] - len(slices):
-        grid = _withSlicesBetween(grid, distance)
-    missing = max(unseen, grid.size[2] - len(slices))
-    if not missing:
-        return grid, ""
-    are = "is" if missing == 1 else "are"
-    return grid, (
-        f"Near the file, {missing} of the {len(slices) + missing} slices of the image that the contours were drawn on "
-        f"{are} missing: all are thought to be {grid.spacing[2]:.4g} mm apart."
-    )
-
-
-def _withSlicesBetween(grid: Grid, distance: float) -> Grid:
-    """Return a grid with the slices that contours show to be missing between all others, as every second one is.
-
-    distance: usual one of planes of contours in mm; the grid is unchanged unless its own is a multiple of that.
-    """
-    times = round(grid.spacing[2] / distance)
-    if times < 2 or abs(grid.spacing[2] / distance - times) > ALIKE:
-        return grid
-    columns, rows, depth = grid.size
-    return Grid((columns, rows, (depth - 1) * times + 1), grid.matrix @ np.diag([1, 1, 1 / times, 1]))
+        told = textOf(contour, "ContourGeometricType").strip()
+        # some programs write blanks or small letters
+        kind = "".join(filter(str.isalnum, told)).upper()
+        if kind.startswith(OPEN):
+            odd["open", ""] += 1
+        elif len(points) < 9:
+            odd["short", ""] += 1
+        else:
+            if kind == EXCLUSIVE_KIND:
+                exclusive.add(len(loops))
+            elif kind not in ("", CLOSED_KIND):
+                odd["unknown", told] += 1
+            loops.append(points.reshape(-1, 3))
+    remarks = [
+        f"{number} of its contours {REMARKS[which][int(number > 1)].format(told)}"
+        for (which, told), number in odd.items()
+    ]
+    return Contours(loops, frozenset(exclusive), remarks)
 
 
 def _colorOf(contours) -> tuple[float, float, float] | None:
@@ -295,31 +238,21 @@ def _colorOf(contours) -> tuple[float, float, float] | None:
     return None if color is None or len(color) != 3 else tuple(min(max(int(c) / 255, 0.0), 1.0) for c in color)
 
 
-def gridAroundLoops(loops: Sequence[np.ndarray], regions: Sequence[Sequence[np.ndarray]]) -> Grid:
-    """Return a grid for the contours of a region, LPS points (n, 3) in mm each, with their usual distance of planes.
-
-    regions: the contours of every region that has some. The grid contains all of them and is across their common
-    normal. Pixels lie at multiples of their size, so that contours in several files may share a grid.
-    """
-    together = [loop for others in regions for loop in others]
-    normal = normalOfLoops(together)
-    heights = [heightsOf(others, normal) for others in regions]
-    own = heightsOf(loops, normal) if loops else np.concatenate(heights)
-    distance = sliceDistance(own, commonDistance(heights)) or DISTANCE
-    axes = axesAlong(normal) * (PIXEL, PIXEL, distance)
-    return gridAround(np.concatenate(together), axes, normal * own.min())
-
-
-def fill(loops: Sequence[np.ndarray], grid: Grid, exclusive: Collection[int] = ()) -> tuple[Mask, list[str]]:
+def fill(
+    loops: Sequence[np.ndarray], grid: Grid, exclusive: Collection[int] = (), slabs: Slabs | None = None
+) -> tuple[Mask, list[str]]:
     """Return the voxels of a grid inside closed planar contours, LPS points (n, 3) in mm each, and remarks.
 
     Contours are assigned to the nearest slice. A slice is filled from the nearest of its planes, and from other planes
     only with parts that are separate from those. exclusive: numbers of contours that are combined by exclusive or
-    within their plane. Raises InputError when a contour is not parallel to the slices.
+    within their plane. slabs: the layers of the grid that each slice consists of, None if it is one layer. Raises
+    InputError when a contour is not parallel to the slices.
     """
     if not loops:
         return Mask.empty(grid), []
     planar = [grid.toIndex(loop) for loop in loops]
+    if slabs is not None:
+        planar = [np.column_stack([index[:, :2], slabs.numbersAt(index[:, 2])]) for index in planar]
     heights = np.array([index[:, 2].mean() for index in planar])
     if any(np.abs(index[:, 2] - height).max() > FLATNESS for index, height in zip(planar, heights, strict=True)):
         raise InputError("a contour does not run along the slices of the image, so it cannot be filled on them.")
@@ -342,7 +275,10 @@ def fill(loops: Sequence[np.ndarray], grid: Grid, exclusive: Collection[int] = (
             voxels[k - first] |= apart(part, voxels[k - first])
             oddHere |= oddInPlane
         odd.update(oddHere)
-    mask = Mask.fromArray(voxels, grid, (*low, first))
+    begin = first
+    if slabs is not None:
+        voxels, begin = slabs.layered(voxels, first)
+    mask = Mask.fromArray(voxels, grid, (*low, begin))
     return mask, list(_remarks(heights, slices, odd, mask))
 
 
