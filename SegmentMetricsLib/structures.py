@@ -40,8 +40,8 @@ WITHOUT_VOXELS = "withoutVoxels"
 LEFT_OUT = "leftOut"
 # Those names in LEFT_OUT that are files in a folder which need not hold structures: a CT, or a kind that is not read.
 NO_STRUCTURES = "noStructures"
-# Remarks on files in a folder whose structures are not known, by the beginning of the names that these would have; "" if
-# they may have any name.
+# Remarks on files in a folder whose structures are not known, by the beginning of the names that these would have; ""
+# if they may have any name.
 LOST = "lost"
 
 

@@ -136,7 +136,7 @@ def check(path: Path) -> Header | None:
 
 
 def _inSpace(header: Header) -> np.ndarray:
-    """Return the rows (3, 4) of the sform; those of a flat image get the direction across it, which need not be right."""
+    """Return the rows (3, 4) of the sform; those of a flat image with the direction across it in place of any other."""
     rows = np.reshape(header.rows, (3, 4)).astype(float)
     if len(header.sizes) == 2:
         rows[:, 2] = np.cross(rows[:, 0], rows[:, 1])

@@ -89,7 +89,7 @@ def _pointNumber(word: bytes, count: int) -> int:
 
 
 def _cellArray(cells: Sequence[Sequence[int]]) -> vtkCellArray:
-    """Return cells as VTK keeps them, possibly with numbers beyond the last point. Raises OverflowError for huge ones."""
+    """Return cells as VTK keeps them; numbers beyond the last point are left as they are, unless they are too large."""
     offsets = np.concatenate([[0], np.cumsum([len(cell) for cell in cells], dtype=np.int64)])
     corners = np.array([number for cell in cells for number in cell], np.int64)
     result = vtkCellArray()

@@ -97,12 +97,12 @@ def readStructures(
     The structures are every segment of a .seg.nrrd, every label of an image (named `Label 5`), a mesh (named by the
     file's stem), or those of all such files in a folder (named by stem). An image without labels is one empty
     structure. A file in a folder that is no segmentation, such as a CT, is damaged, or is of a kind that is not read is
-    left out, which is noted in the sources of the other structures. threshold, maximum: of images of memberships, see Settings. name: of the structures to return,
-    such as "Parotid_L", usually one, in any spelling, or a label number; None returns all. labelNames: names by number
-    for labels without a name of their own, or a file with them, of the kinds that the command-line option --label-names
-    accepts. Raises UnusableFile, a ValueError, for a file that cannot be read or is no segmentation, and if there is no
-    structure of that name; the message lists the available ones. Raises InputError, a ValueError, for invalid names of
-    structures or labels.
+    left out, which is noted in the sources of the other structures. threshold, maximum: of images of memberships, see
+    Settings. name: of the structures to return, such as "Parotid_L", usually one, in any spelling, or a label number;
+    None returns all. labelNames: names by number for labels without a name of their own, or a file with them, of the
+    kinds that the command-line option --label-names accepts. Raises UnusableFile, a ValueError, for a file that cannot
+    be read or is no segmentation, and if there is no structure of that name; the message lists the available ones.
+    Raises InputError, a ValueError, for invalid names of structures or labels.
     """
     names = labelNamesFrom(labelNames)
     if name is not None:

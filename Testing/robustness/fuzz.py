@@ -336,7 +336,7 @@ DAMAGES = (
     goOnAsAnother,
     append,
 )
-CUTS = ("cutOff", "cutOffTheEnd")
+CUTS = ("cutOff", "cutOffTheEnd", "remove")
 
 # --- reading
 
@@ -422,7 +422,7 @@ def problemOf(whole: dict, found: dict | str, damage: str, path: Path) -> tuple[
         isBad = not said.startswith(str(path)) or INTERNALS.search(said[len(str(path)) :]) or len(said) > 500
         return ("message", f"{damage}: {said[:500]!r}") if isBad else None
     isLess = found["structures"] < whole["structures"] or found["size"] < LEAST_SHARE * whole["size"]
-    if damage in CUTS and isLess and not found["remarks"]:
+    if damage in CUTS and isLess and set(found["remarks"]) <= set(whole["remarks"]):
         return "silent loss", f"{damage}: {found} instead of {whole}"
     return None
 
