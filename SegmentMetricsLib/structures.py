@@ -43,6 +43,8 @@ NO_STRUCTURES = "noStructures"
 # Remarks on files in a folder whose structures are not known, by the beginning of the names that these would have; ""
 # if they may have any name.
 LOST = "lost"
+# Most remarks in a message about what was left out.
+MOST_REMARKS = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -350,9 +352,11 @@ def lostOf(pairing: Pairing, reference: Collection[Structure], test: Collection[
 
 
 def leftOutOf(*sets: Iterable[Structure]) -> list[str]:
-    """Return the remarks about structures that were left out of the files of some sets."""
+    """Return the remarks about structures that were left out of the files of some sets, and how many more there are."""
     remarks = (s.source.get(LEFT_OUT, {}).values() for structures in sets for s in structures)
-    return list(dict.fromkeys(why for reasons in remarks for why in reasons))
+    found = list(dict.fromkeys(why for reasons in remarks for why in reasons))
+    more = len(found) - MOST_REMARKS
+    return [*found[:MOST_REMARKS], f"And {more} more were left out."] if more > 0 else found
 
 
 def unusableOf(*sets: Collection[Structure]) -> dict[str, str]:

@@ -157,6 +157,9 @@ def _metaImage(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]
     with path.open("rb") as file:
         fields = textheaders.metaFields(file)
         if "NDims" not in fields or "ElementDataFile" not in fields:
+            file.seek(0)
+            if b"NDims" in file.read(CHUNK):  # the reader takes this for a MetaImage, and crashes on some parts of one
+                raise ValueError("The header is incomplete.")
             return (), 0, 0
         remarks = textheaders.checkMeta(path, fields)
         if not withVoxels or fields["ElementDataFile"] != "LOCAL":

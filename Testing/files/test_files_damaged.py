@@ -190,3 +190,16 @@ def testTheSumAtTheEndTellsAsMuchAsDecompressing(tmp_path, monkeypatch, kind):
     # what is damaged behind the last voxel only is no loss
     assert [one for one, other in zip(quick, everything(), strict=True) if one != other and one[1] != intact] == []
     assert sum("damaged" in said for _, said in quick) > 20
+
+
+@pytest.mark.parametrize("suffix", [".mha", ".mhd"])
+def testMetaImagesThatEndInTheirHeader(tmp_path, suffix):
+    """The reader crashes on some of them."""
+    path = tmp_path / f"x{suffix}"
+    for text in (
+        "ObjectType = Image\nNDims = 3\nDimSize = 8 8 8\n",
+        "-1e300 = Image\nNDims = -1e300\nBinaryData = True\nTransformMatrix = 1 0 0 0 1 0 0 0 1",
+        "ObjectType = Image\nx NDims = 3\nElementDataFile = LOCAL\n",
+    ):
+        path.write_text(text)
+        assert refusal(path) == integrity.DAMAGED

@@ -276,3 +276,20 @@ def testJsonSaysWhy(run, tmp_path):
     (outcome,) = map(json.loads, Path("out/results.jsonl").read_text().splitlines())
     assert outcome["status"] == "failed" and list(outcome["failures"]) == ["Heart"]
     assert "Heart.img was left out" in outcome["reason"] or "Heart.hdr was left out" in outcome["reason"]
+
+
+def testConventionsTellWhatWasLeftOut(run, tmp_path):
+    folder("ref", Heart=BOX, Liver=BOX, Tumor=BOX)
+    folder("test", Heart=SHIFTED, Liver=BOX)
+    damage("test/Heart.nrrd")
+    Path("test/Tumor.vtk").write_bytes(b"x")
+    command = ("conventions", "ref", "test", "-o", "out", "--tool", "MedPy")
+    status, out, err = run(*command)
+    said = {"Heart": f"Heart.nrrd was left out: {DAMAGED}", "Tumor": f"Tumor.vtk was left out: {NOT_READ}"}
+    assert (
+        status == 1
+        and "Only in" not in out
+        and sorted(err.splitlines()) == [f"segment-metrics: {why}" for why in said.values()]
+    )
+    assert json.loads(Path("out/conventions.json").read_text())["failures"] == said
+    assert run(*command, "--structure", "Liver")[::2] == (0, "")
