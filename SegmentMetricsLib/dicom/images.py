@@ -36,18 +36,18 @@ def imagesOf(dataset) -> list[Image]:
     return [Image("", str(frames[0].get("FrameOfReferenceUID", "")) if frames else "", instances)]
 
 
-def imageOf(region, drawn, images: Sequence[Image]) -> Image:
-    """Return the image that a region of interest was drawn on.
+def imagesFor(region, drawn, images: Sequence[Image]) -> list[Image]:
+    """Return the images that a region of interest may have been drawn on, at least one.
 
-    It is the image that most of its contours refer to, else one in its frame of reference, else the first. drawn: its
+    It is the image that most of its contours refer to, else those in its frame of reference, else the first. drawn: its
     item in the sequence of contours, None if it has none.
     """
     named = Counter(() if drawn is None else _instancesOf(drawn))
     shares = [sum(number for uid, number in named.items() if uid in image.instances) for image in images]
     if any(shares):
-        return images[shares.index(max(shares))]
+        return [images[shares.index(max(shares))]]
     frame = str(region.get("ReferencedFrameOfReferenceUID", ""))
-    return next((image for image in images if image.frame == frame), images[0])
+    return [image for image in images if image.frame == frame] or [images[0]]
 
 
 def _instancesOf(drawn) -> Iterator[str]:

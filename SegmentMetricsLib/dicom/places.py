@@ -15,6 +15,7 @@ from .planes import ALIKE, alongPlanes, axesAlong, commonDistance, distinct, hei
 from .series import (
     Slice,
     Uneven,
+    contoursOn,
     findSlices,
     gridAlong,
     gridOf,
@@ -46,14 +47,20 @@ class Place:
 
 
 def placesFor(
-    path: Path, images: Mapping[int, Image], loops: Mapping[int, Sequence[np.ndarray]]
+    path: Path, images: Mapping[int, Sequence[Image]], loops: Mapping[int, Sequence[np.ndarray]]
 ) -> Callable[[int], Place]:
     """Return a function of a region's number that returns where to fill its contours.
 
-    images: the image that each region was drawn on. loops: closed contours, LPS points (n, 3) in mm each, by region.
-    Raises InputError without any contour and any slice of an image.
+    images: that each region may have been drawn on; of several, it is the one on whose slices most of its contours lie.
+    loops: closed contours, LPS points (n, 3) in mm each, by region. Raises InputError without any contour and any slice
+    of an image.
     """
-    slices = {image: findSlices(path, image.series, image.instances) for image in dict.fromkeys(images.values())}
+    every = dict.fromkeys(image for some in images.values() for image in some)
+    slices = {image: findSlices(path, image.series, image.instances) for image in every}
+    images = {
+        number: max(some, key=lambda image: contoursOn(slices[image], loops[number])) if len(some) > 1 else some[0]
+        for number, some in images.items()
+    }
     together = {
         image: {number: loops[number] for number, other in images.items() if other == image and loops[number]}
         for image in slices

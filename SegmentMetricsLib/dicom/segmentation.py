@@ -28,7 +28,7 @@ from .planes import (
     thinned,
 )
 from .series import Slice, Uneven, findSlices, gridOf, groupsOf, withOthers, withoutRepeats
-from .slabs import Slabs, continued
+from .slabs import Slabs, areUneven, continued
 
 # The code of the background: scheme and value.
 BACKGROUND = "DCM", "125040"
@@ -100,10 +100,10 @@ def _requireSupported(dataset) -> None:
 def _isReadable(syntax, dataset) -> bool:
     """Return whether voxels of a transfer syntax, a pydicom UID, can be read."""
     from pydicom.pixels import get_decoder
-    from pydicom.uid import DeflatedExplicitVRLittleEndian, ExplicitVRLittleEndian, ImplicitVRLittleEndian, RLELossless
+    from pydicom.uid import ExplicitVRBigEndian, RLELossless
 
-    if syntax in (ImplicitVRLittleEndian, ExplicitVRLittleEndian, DeflatedExplicitVRLittleEndian):
-        return True
+    if syntax == ExplicitVRBigEndian:
+        return False
     try:
         # libraries expect whole bytes for the pixels
         return get_decoder(syntax).is_available and not (syntax == RLELossless and dataset.BitsAllocated == 1)
@@ -223,13 +223,12 @@ class Frames:
         measures = [item for group in _groupsOf(dataset) for item in group.get("PixelMeasuresSequence", [])]
         told = [abs(float(item.get("SpacingBetweenSlices", None) or 0.0)) for item in measures]
         distance = next((length for length in told if length and lieOnSlices(self.heights, length)), 0.0)
-        distance, note = (distance, "") if distance else self._assumed(measures)
-        slabs = None
-        if not lieOnSlices(self.heights, distance):
-            slabs = self._slabs()
+        note, slabs = "", None if distance else self._slabs(_thicknessOf(measures))
+        if slabs is not None:
             self._spread(dataset, slabs)
-            distance = 1.0
-            note = f"The segmentation's slices are not equally spaced: they are {slabs.description}."
+            distance, note = 1.0, f"The segmentation's slices are not equally spaced: they are {slabs.description}."
+        elif not distance:
+            distance, note = self._assumed(measures)
         for item in measures:
             item.SpacingBetweenSlices = distance
             item.SliceThickness = item.get("SliceThickness", None) or distance  # required by highdicom
@@ -243,12 +242,12 @@ class Frames:
         """
         if self.home is not None and self._areOn(self.home):
             return abs(float(self.home.axes[:, 2] @ self.normal)), ""
-        thickness = next((float(item.get("SliceThickness", None) or 0.0) for item in measures), 0.0)
+        thickness = _thicknessOf(measures)
         isAlone = len(self.heights) == 1
         distance = (thickness or 1.0) if isAlone else leastDistance(self.heights)
         if isAlone and not thickness:
             return distance, f"{UNTOLD}, nor how thick its only one is: {distance:g} mm is assumed."
-        isEven = len(self.heights) >= FEWEST_EVEN and (stepCounts(np.diff(self.heights), distance) == 1).all()
+        isEven = self._areEven
         if not thickness or isEven or not lieOnSlices(self.heights, thickness):
             isThick = isEven and abs(distance - thickness) <= allowance(distance)
             how = "its frames are evenly spaced, and their distance" if isEven else "the smallest distance between two"
@@ -256,15 +255,36 @@ class Frames:
         isSkipping = thickness < distance - allowance(thickness)
         return thickness, f"{UNTOLD}: their thickness, {thickness:.4g} mm, is assumed." if isSkipping else ""
 
-    def _slabs(self) -> Slabs:
-        """Return the layers of slices at uneven distances: of those of the image, if frames lie on these."""
+    @property
+    def _areEven(self) -> bool:
+        """Whether the frames lie at one distance, and are enough to tell."""
+        if len(self.heights) < FEWEST_EVEN:
+            return False
+        distance = leastDistance(self.heights)
+        isEvery = (stepCounts(np.diff(self.heights), distance) == 1).all()
+        return bool(isEvery) and lieOnSlices(self.heights, distance)
+
+    def _slabs(self, thickness: float) -> Slabs | None:
+        """Return the layers of slices at uneven distances, those of the image if frames lie on these; else None.
+
+        thickness: of frames in mm, 0 if unknown.
+        """
         slices = self.findSlices()
-        heights = np.sort(np.array([one.position for one in slices]) @ self.normal) if len(slices) > 1 else np.zeros(0)
-        if len(heights) and all(np.abs(heights - height).min() <= TENTH for height in self.heights):
-            return Slabs.of(continued(heights, heights[0], heights[-1]))
+        if self.home is not None and self._areOn(self.home):
+            return None
+        if len(slices) > 1 and self.home is None:
+            heights = np.sort(np.array([one.position for one in slices]) @ self.normal)
+            if all(np.abs(heights - height).min() <= TENTH for height in self.heights):
+                return Slabs.of(continued(heights, heights[0], heights[-1]))
+        heights = self.heights
+        if len(heights) < FEWEST_EVEN or self._areEven:
+            return None
+        isOn = thickness and lieOnSlices(heights, thickness)
+        if not areUneven(heights, thickness if isOn else leastDistance(heights)):
+            return None
+        steps = np.diff(heights)
         # one beyond each end, so that the last frame does not lie at the edge of an image
-        (low, second), (last, high) = self.heights[:2], self.heights[-2:]
-        return Slabs.of(continued(self.heights, 2 * low - second, 2 * high - last))
+        return Slabs.of(continued(heights, heights[0] - steps[0], heights[-1] + steps[-1]))
 
     @property
     def line(self) -> tuple[np.ndarray, np.ndarray]:
@@ -325,6 +345,11 @@ class Frames:
             if mask.alongAxesOf(home).grid.offsetOn(home) is not None:
                 return mask.on(home)
         return mask.on(mask.grid.resized((0, 0, -1), (columns - 1, rows - 1, depth)))
+
+
+def _thicknessOf(measures: Sequence) -> float:
+    """Return the thickness of frames in mm, 0 if unknown. measures: items of pixel measures."""
+    return next((float(item.get("SliceThickness", None) or 0.0) for item in measures), 0.0)
 
 
 def _groupsOf(dataset) -> Iterator:

@@ -21,6 +21,8 @@ from .planes import (
     TENTH,
     UNEVENNESS,
     allowance,
+    alongPlanes,
+    heightsOf,
     leastDistance,
     stepCounts,
     usualDistance,
@@ -153,24 +155,23 @@ def groupsOf(slices: Sequence[Slice]) -> list[list[Slice]]:
 
 def groupUnder(groups: Sequence[list[Slice]], loops: Sequence[np.ndarray]) -> list[Slice]:
     """Return the group of slices on which most contours lie, LPS points (n, 3) in mm each, else the largest one."""
-
-    def contoursOn(group: list[Slice]) -> int:
-        heights, reach = np.sort(heightsOfSlices(group)), _reachOf(group)
-        return sum(_liesOn(loop @ group[0].normal, heights, reach) for loop in loops)
-
     if len(groups) == 1:
         return groups[0]
-    return max(groups, key=lambda group: (contoursOn(group), len(group)))
+    return max(groups, key=lambda group: (contoursOn(group, loops), len(group)))
+
+
+def contoursOn(slices: Sequence[Slice], loops: Sequence[np.ndarray]) -> int:
+    """Return how many contours, LPS points (n, 3) in mm each, lie on slices, all of which are parallel to the first."""
+    if not slices:
+        return 0
+    heights, normal = heightsOfSlices(slices), slices[0].normal
+    drawn = heightsOf(alongPlanes(loops, normal), normal)
+    return sum(bool(np.abs(heights - height).min() <= TENTH) for height in drawn)
 
 
 def _reachOf(group: Sequence[Slice]) -> float:
     """Return half the usual distance of slices in mm."""
     return (usualDistance(heightsOfSlices(group)) or group[0].thickness or TENTH) / 2 + ROUNDING
-
-
-def _liesOn(points: np.ndarray, heights: np.ndarray, reach: float) -> bool:
-    """Return whether a contour, from the heights (n,) of its points, runs along a slice and at most `reach` from it."""
-    return bool(np.ptp(points) <= reach and np.abs(heights - points.mean()).min() <= reach)
 
 
 def withoutRepeats(slices: Sequence[Slice]) -> list[Slice]:

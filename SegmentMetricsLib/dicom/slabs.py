@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .planes import LEAST_SHARE, ROUNDING, distinct, leastDistance, lieOnSlices, thinned
+from .planes import LEAST_SHARE, ROUNDING, UNEVENNESS, distinct, leastDistance, lieOnSlices, thinned
 
 # A step between slices that is this many times as large as both steps beside it is a gap, not a thick slice.
 GAP = 3.0
@@ -41,11 +41,7 @@ class Slabs:
         ends = 2 * heights[0] - heights[1], 2 * heights[-1] - heights[-2]
         around = np.concatenate([ends[:1], heights, ends[1:]])
         bounds = (around[1:] + around[:-1]) / 2
-        thinnest = float(np.diff(bounds).min())
-        finer = (thinnest / number for number in range(1, MOST_LAYERS + 1))
-        distance = next((d for d in finer if lieOnSlices(bounds, d)), thinnest / MOST_LAYERS)
-        edges = np.rint((bounds - bounds[0]) / distance).astype(np.int64)
-        distance = float((bounds[-1] - bounds[0]) / edges[-1])
+        edges, distance = _layersOf(bounds)
         return Slabs(heights, edges, distance, float(bounds[0] + distance / 2))
 
     @property
@@ -71,6 +67,25 @@ class Slabs:
         """Return the layers of slices, an array [slice, ...], and the number of the first. first: number of a slice."""
         counts = np.diff(self.edges)[first : first + len(slices)]
         return np.repeat(slices, counts, axis=0), int(self.edges[first])
+
+
+def _layersOf(bounds: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the numbers (n,) of layers at which slices end, and the thickness of a layer in mm.
+
+    It is the largest one for which layers end where slices do, else the one for which that is closest. bounds: (n,)
+    heights in mm at which slices end, ascending.
+    """
+    thinnest = float(np.diff(bounds).min())
+    best = None
+    for number in range(1, MOST_LAYERS + 1):
+        places = (bounds - bounds[0]) * number / thinnest
+        edges = np.rint(places).astype(np.int64)
+        error = float(np.abs(places - edges).max()) * thinnest / number
+        if best is None or error < best[0]:
+            best = error, edges, thinnest / number
+        if error <= UNEVENNESS * thinnest:
+            break
+    return best[1:]
 
 
 def continued(heights: np.ndarray, low: float, high: float) -> np.ndarray:
@@ -109,10 +124,10 @@ def unevenPlanes(own: np.ndarray, structures: Sequence[np.ndarray]) -> np.ndarra
     extents = [np.unique(np.searchsorted(together, heights + ROUNDING)) for heights in structures if len(heights)]
     if sum(map(len, extents)) > SAME_SLICES * sum(int(np.ptp(numbers)) + 1 for numbers in extents):
         planes = together
-    return planes if len(planes) > 2 and _areApart(planes, leastDistance(planes)) else None
+    return planes if len(planes) > 2 and areUneven(planes, leastDistance(planes)) else None
 
 
-def _areApart(heights: np.ndarray, distance: float) -> bool:
+def areUneven(heights: np.ndarray, distance: float) -> bool:
     """Return whether planes at heights (n,) in mm, ascending, are slices at uneven distances.
 
     They are not if all lie on slices at a distance in mm, and slices are missing here and there, or many in a gap; but

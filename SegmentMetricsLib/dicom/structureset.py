@@ -18,7 +18,7 @@ from ..progress import checkpoint
 from ..structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure
 from ..texts import commaSeparated, counted
 from . import patientOf, read, readable, textOf
-from .images import imageOf, imagesOf
+from .images import imagesFor, imagesOf
 from .places import Place, placesFor
 from .planes import planesBySlice
 from .slabs import Slabs
@@ -94,7 +94,7 @@ def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
         try:
             with readable():  # damage here does not affect the other regions
                 own = _drawnOf(drawn.get(number, []))
-                contours[number], images[number] = _contoursOf(own), imageOf(region, own, listed)
+                contours[number], images[number] = _contoursOf(own), imagesFor(region, own, listed)
         except InputError as error:
             leftOut.setdefault(names[number], str(error))
     try:
@@ -117,7 +117,9 @@ def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
                 names[number],
                 mask,
                 file=str(path),
-                frameOfReference=str(region.get("ReferencedFrameOfReferenceUID", "")) or frame or images[number].frame,
+                frameOfReference=str(region.get("ReferencedFrameOfReferenceUID", ""))
+                or frame
+                or images[number][0].frame,
                 color=_colorOf(_drawnOf(drawn.get(number, []))),
                 source={"roiNumber": number, PATIENT: patient, **source},
             )
@@ -125,6 +127,10 @@ def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
     if not structures:
         raise _unusable(leftOut)
     return [_withoutOthers(structure, title, leftOut) for structure in structures] if leftOut else structures
+
+
+def _frameOf(region) -> str:
+    return str(region.get("ReferencedFrameOfReferenceUID", ""))
 
 
 def _unusable(leftOut: Mapping[str, str]) -> InputError:

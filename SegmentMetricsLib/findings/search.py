@@ -23,6 +23,7 @@ from .recognition import asFinding
 if TYPE_CHECKING:
     from ..measurements import Measurement
     from ..pair import Pair
+    from ..structures import Structure
 
 # Pattern of a DICOM UID, for frames of reference.
 UID = re.compile(r"[\d.]+")
@@ -148,9 +149,18 @@ def _frames(pair: Pair) -> Iterator[str]:
     patients = [s.source.get(PATIENT) for s in pair.structures]
     if all(patients) and patients[0] != patients[1]:
         yield Finding.of(Kind.OTHER_PATIENTS)
-    grids = [s.samplingGrid for s in pair.structures]
-    if all(grids) and not _meet(*((g.corners().min(axis=0), g.corners().max(axis=0)) for g in grids)):
+    if all(s.samplingGrid for s in pair.structures) and not _meet(*map(_extentOf, pair.structures)):
         yield Finding.of(Kind.IMAGES_APART)
+
+
+def _extentOf(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and the highest coordinates (3,) in mm of an image and of the structure, which may leave it.
+
+    A structure is known where only some slices of its image are.
+    """
+    grid = structure.samplingGrid
+    corners = grid.corners() if structure.isEmpty else np.concatenate([grid.corners(), structure.box])
+    return corners.min(axis=0), corners.max(axis=0)
 
 
 def _placement(pair: Pair) -> Iterator[str]:

@@ -304,21 +304,9 @@ def testPositionsRoundedToTenths(tmp_path, distance, first):
     assert voxelsOf(structure).sum() == 40 * 100 and structure.source[NOTES] == ()
 
 
-@pytest.mark.parametrize(
-    "heights",
-    [
-        [0, 2.5, 5, 6.4, 10, 12.5],
-        [0, 2.5, 5, 7.5, 7.5, 10],
-        # a part in which slices are further apart, a part that is missing, a drift
-        [0, 3, 6, 9, 15, 21, 27],
-        [0, 2, 4, 20, 22],
-        [*np.arange(0, 50, 2.5), *np.arange(50, 100, 2.6)],
-        [0, 0.02, 0.04, 0.065, 0.085],
-    ],
-)
-def testUnevenSlices(tmp_path, heights):
-    with pytest.raises(ValueError, match="not equally spaced"):
-        seriesAt(tmp_path, heights)
+def testASliceThatIsThereTwice(tmp_path):
+    structure = seriesAt(tmp_path, [0, 2.5, 5, 7.5, 7.5, 10])
+    assert structure.mask.grid.size[2] == 5 and voxelsOf(structure).sum() == 5 * 100
 
 
 def testMissingSlices(tmp_path):

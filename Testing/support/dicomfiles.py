@@ -51,6 +51,32 @@ def writeSeries(folder: Path, grid, patient: str = "A", frame: str = "1.2.3") ->
     return slices
 
 
+def writeSlices(folder: Path, positions, like: FileDataset, **elements) -> list[FileDataset]:
+    """Write further slices at positions in LPS mm, of the series of a slice unless elements say otherwise."""
+    from copy import deepcopy
+
+    folder.mkdir(parents=True, exist_ok=True)
+    slices = []
+    for number, position in enumerate(positions):
+        image = deepcopy(like)
+        image.SOPInstanceUID = image.file_meta.MediaStorageSOPInstanceUID = generate_uid()
+        image.ImagePositionPatient = [float(x) for x in position]
+        for name, value in elements.items():
+            setattr(image, name, value)
+        image.PixelData = bytes(2 * image.Rows * image.Columns)
+        image.save_as(folder / f"other{number}", enforce_file_format=True)
+        slices.append(image)
+    return slices
+
+
+def withoutPreamble(path: Path, isImplicit: bool = True) -> None:
+    """Write a DICOM file again without the preamble and the file meta information."""
+    from pydicom import Dataset, dcmread, dcmwrite
+
+    content = Dataset(dcmread(path))
+    dcmwrite(path, content, implicit_vr=isImplicit, little_endian=True, enforce_file_format=False)
+
+
 def writeStructureSet(path: Path, regions: dict, slices=(), patient: str = "A", frame: str = "1.2.3", kinds=None):
     """Write an RTSTRUCT: regions are names -> contours, each LPS points (n, 3). Return it."""
     from pydicom.dataset import Dataset
