@@ -343,11 +343,16 @@ def whyLost(name: str, structures: Iterable[Structure]) -> str:
     return next(isOf, lost.get("", ""))
 
 
-def lostOf(pairing: Pairing, reference: Collection[Structure], test: Collection[Structure]) -> dict[str, str]:
-    """Return remarks, by name, on the files that may hold the structures without a counterpart in the other set."""
-    found = {}
+def unusableIn(pairing: Pairing, reference: Collection[Structure], test: Collection[Structure]) -> dict[str, str]:
+    """Return the reasons, by name, for which structures of two sets were left out of their files, or may have been.
+
+    These are those of unusableOf(), and the structures without a counterpart that a file of the other set may hold.
+    """
+    found = unusableOf(reference, test)
     for unmatched, others in ((pairing.unmatchedReference, test), (pairing.unmatchedTest, reference)):
-        found.update({s.name: why for s in unmatched if (why := whyLost(s.name, others))})
+        for name in naming.notAmong((s.name for s in unmatched), found):
+            if why := whyLost(name, others):
+                found[name] = why
     return found
 
 

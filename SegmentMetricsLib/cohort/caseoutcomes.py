@@ -16,7 +16,7 @@ from ..naming import pairTitle
 from ..pairing import pairStructures, whyNothingIsPaired
 from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.measuring import compareMatch
-from ..structures import Match, lostOf, unusableOf
+from ..structures import Match, unusableIn
 from ..texts import oneLine, tellingApart
 from .cases import FAILED, OK, Task
 from .casework import comparePair, criticalsOf, readableChoices, withLabelsNamed
@@ -49,7 +49,7 @@ def compared(task: Task) -> dict:
     def compareOne(match: Match) -> Compared:
         return compareMatch(match, settings, task.protocol, compareTwo)
 
-    unusable = {**unusableOf(*sets), **lostOf(pairing, *sets)}
+    unusable = unusableIn(pairing, *sets)
     whys = [*unusable.values(), *map(str, pairing.failures.values())]
     pairs = _Pairs(
         failures={**unusable, **{name: reasonOf(error) for name, error in pairing.failures.items()}},

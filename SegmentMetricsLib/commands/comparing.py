@@ -186,8 +186,8 @@ def _show(compared: _Compared, where: str) -> None:
 
 def unusableIn(pairing) -> dict[str, str]:
     """Return the reasons, by name, for which structures were left out of the files of a pairing."""
-    from ..structures import lostOf, unusableOf
+    from .. import structures
 
     reference = [*(match.reference for match in pairing.pairs), *pairing.unmatchedReference]
     test = [*(match.test for match in pairing.pairs), *pairing.unmatchedTest]
-    return {**unusableOf(reference, test), **lostOf(pairing, reference, test)}
+    return structures.unusableIn(pairing, reference, test)
