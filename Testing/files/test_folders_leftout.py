@@ -105,6 +105,8 @@ def testManyHaveOneRemark(tmp_path):
     assert remark.startswith("organ00.mgz, organ01.mgz, ") and remark.endswith(
         f" and 32 more were left out: {NOT_READ}"
     )
+    # a message about all of them is short, too
+    assert len(leftOutOf([heart])) == 9 and leftOutOf([heart])[-1] == "And 32 more were left out."
     assert whyLost("organ39", [heart]) == f"organ39.mgz was left out: {NOT_READ}"
 
 
