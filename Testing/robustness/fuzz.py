@@ -218,7 +218,7 @@ def _segmentation(folder: Path) -> list[Path]:
     slices.sort(key=lambda image: image.InstanceNumber)
     array = np.zeros((8, 14, 16), np.uint8)
     array[2:6, 3:10, 3:11] = 1
-    (folder / "seg").mkdir()
+    (folder / "seg").mkdir(exist_ok=True)
     paths = [folder / "seg" / f"{name}.dcm" for name in ("binary", "fractional", "labels")]
     dicomfiles.writeSegmentation(paths[0], slices, {"Heart": array, "Liver": array[::-1]})
     dicomfiles.writeSegmentation(paths[1], slices, {"Heart": array * 0.75}, fractional=True)
