@@ -46,8 +46,13 @@ WITHOUT_VOXELS = "withoutVoxels"
 LEFT_OUT = "leftOut"
 # Names of structures that are only known by a number.
 NUMBERED = re.compile(r"Label (\d+)( of layer \d+)?")
-# Those names in LEFT_OUT that are images in a folder without structures, such as a CT.
+# Those names in LEFT_OUT that are files in a folder which need not hold structures: a CT, or a kind that is not read.
 NO_STRUCTURES = "noStructures"
+# Remarks on files in a folder whose structures are not known, by the beginning of the names that these would have; ""
+# if they may have any name.
+LOST = "lost"
+# Most remarks in a message about what was left out.
+MOST_REMARKS = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -357,17 +362,48 @@ def requireUsable(name: str, structures: Iterable[Structure]) -> None:
             raise InputError(remark)
 
 
+def whyLost(name: str, structures: Iterable[Structure]) -> str:
+    """Return the remark on the file of a set that may hold a structure which the set lacks, "" if there is none."""
+    own = naming.parse(name)
+    sources = list({id(s.source.get(LEFT_OUT)): s.source for s in structures}.values())
+    for source in sources:
+        for other, why in source.get(LEFT_OUT, {}).items():
+            given = naming.parse(other)
+            if given.spelled == own.spelled or given.meaning == own.meaning:
+                return why
+    lost = {beginning: why for source in sources for beginning, why in source.get(LOST, {}).items()}
+    isOf = (
+        why for beginning, why in lost.items() if beginning and name.casefold().startswith(f"{beginning} ".casefold())
+    )
+    return next(isOf, lost.get("", ""))
+
+
+def unusableIn(pairing: Pairing, reference: Collection[Structure], test: Collection[Structure]) -> dict[str, str]:
+    """Return the reasons, by name, for which structures of two sets were left out of their files, or may have been.
+
+    These are those of unusableOf(), and the structures without a counterpart that a file of the other set may hold.
+    """
+    found = unusableOf(reference, test)
+    for unmatched, others in ((pairing.unmatchedReference, test), (pairing.unmatchedTest, reference)):
+        for name in naming.notAmong((s.name for s in unmatched), found):
+            if why := whyLost(name, others):
+                found[name] = why
+    return found
+
+
 def leftOutOf(*sets: Iterable[Structure]) -> list[str]:
-    """Return the remarks about structures that were left out of the files of some sets."""
+    """Return the remarks about structures that were left out of the files of some sets, and how many more there are."""
     remarks = (s.source.get(LEFT_OUT, {}).values() for structures in sets for s in structures)
-    return list(dict.fromkeys(why for reasons in remarks for why in reasons))
+    found = list(dict.fromkeys(why for reasons in remarks for why in reasons))
+    more = len(found) - MOST_REMARKS
+    return [*found[:MOST_REMARKS], f"And {more} more were left out."] if more > 0 else found
 
 
 def unusableOf(*sets: Collection[Structure]) -> dict[str, str]:
     """Return the reasons, by name, for which structures were left out of the files of some sets.
 
-    An image without structures in a folder, such as a CT beside the masks, is included only if a set has a structure of
-    the same name, in any spelling.
+    A file in a folder that need not hold structures, such as a CT beside the masks, is included only if a set has a
+    structure of the same name, in any spelling.
     """
     spelled = {naming.parse(s.name).spelled for structures in sets for s in structures}
     found: dict[str, dict[str, None]] = {}

@@ -17,7 +17,7 @@ from ..naming import pairTitle
 from ..pairing import pairStructures, whyNothingIsPaired
 from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.measuring import compareMatch
-from ..structures import Match, unusableOf
+from ..structures import Match, unusableIn
 from ..texts import cutShort, oneLine, tellingApart
 from .cases import FAILED, OK, Task
 from .casework import comparePair, criticalsOf, readableChoices, withLabelsNamed
@@ -50,7 +50,7 @@ def compared(task: Task) -> dict:
     def compareOne(match: Match) -> Compared:
         return compareMatch(match, settings, task.protocol, compareTwo)
 
-    unusable = unusableOf(*sets)
+    unusable = unusableIn(pairing, *sets)
     whys = [*unusable.values(), *map(str, pairing.failures.values())]
     pairs = _Pairs(
         failures={**unusable, **{name: reasonOf(error) for name, error in pairing.failures.items()}},

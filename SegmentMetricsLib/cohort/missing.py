@@ -12,7 +12,7 @@ from ..comparison import Comparison
 from ..errors import InputError
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
-from ..structures import LEFT_OUT, OF_CASE, WITHOUT_LABELS, Match, Pairing, Structure
+from ..structures import OF_CASE, WITHOUT_LABELS, Match, Pairing, Structure, whyLost
 from ..texts import oneLine
 
 REFERENCE, TEST, BOTH = "reference", "test", "both"
@@ -76,7 +76,7 @@ def compareMissing(
                 "diagonal": diagonal(match),
                 "measurements": {},
             }
-            unusable = _whyUnusable(structure.name, lacking)
+            unusable = whyLost(structure.name, lacking)
             if unusable:
                 records.append({**record, "leftOut": side, "reason": oneLine(unusable)})
                 continue
@@ -104,13 +104,6 @@ def emptyBeside(structure: Structure, others: Sequence[Structure]) -> Structure:
     given = structure.surface
     nothing = Surface(np.zeros((0, 3)), np.zeros((0, given.dimension), given.cells.dtype), given.normal)
     return Structure(structure.name, givenSurface=nothing, surfaceKind="imported", file=file)
-
-
-def _whyUnusable(name: str, structures: Iterable[Structure]) -> str:
-    """Return the reason for leaving a structure out of the file of a set, "" if it was not left out."""
-    wanted = naming.parse(name).spelled
-    leftOut = {other: why for s in structures for other, why in s.source.get(LEFT_OUT, {}).items()}
-    return next((why for other, why in leftOut.items() if naming.parse(other).spelled == wanted), "")
 
 
 class Roster:

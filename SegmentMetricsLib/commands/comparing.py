@@ -194,7 +194,8 @@ def _show(compared: _Compared, where: str) -> None:
 
 def unusableIn(pairing) -> dict[str, str]:
     """Return the reasons, by name, for which structures were left out of the files of a pairing."""
-    from ..structures import unusableOf
+    from .. import structures
 
-    paired = [[match.reference for match in pairing.pairs], [match.test for match in pairing.pairs]]
-    return unusableOf(*paired, pairing.unmatchedReference, pairing.unmatchedTest)
+    reference = [*(match.reference for match in pairing.pairs), *pairing.unmatchedReference]
+    test = [*(match.test for match in pairing.pairs), *pairing.unmatchedTest]
+    return structures.unusableIn(pairing, reference, test)

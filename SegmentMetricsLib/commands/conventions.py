@@ -11,6 +11,7 @@ from pathlib import Path
 from ..errors import InputError, raiseAny, reasonOf
 from ..settings import Settings
 from ..texts import commaSeparated, oneLine
+from .comparing import unusableIn
 from .options import (
     DEFAULTS,
     addLabelNames,
@@ -92,6 +93,7 @@ def run(options: argparse.Namespace) -> int:
     from ..files import reading as files
     from ..files.labelnames import labelNamesFrom
     from ..files.structurenames import adviceOnCases, settled
+    from ..naming import notAmong
     from ..pairing import pairStructures, whyNothingIsPaired
 
     tools = [find(key).key for key in (options.tool or known())]
@@ -105,12 +107,14 @@ def run(options: argparse.Namespace) -> int:
         why = whyNothingIsPaired(pairing, sets, paths, bool(options.structure))
         raise InputError(" ".join([*why, advice]).rstrip())
     records, errors = evaluate(pairing, settings, tools, options.at_edge)
-    errors = {**pairing.failures, **errors}
+    unusable = {} if options.structure else {name: InputError(why) for name, why in unusableIn(pairing).items()}
+    errors = {**unusable, **pairing.failures, **errors}
     write(records, pairing, settings, options.output, errors)
     show(records, options.reasons)
     for which, unmatched in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
-        if unmatched:
-            print(f"Only in the {which}: {oneLine(commaSeparated(s.name for s in unmatched))}")
+        # a structure that is damaged on the other side is among the failures
+        if names := notAmong((s.name for s in unmatched), errors):
+            print(f"Only in the {which}: {oneLine(commaSeparated(names))}")
     print(f"Results are in {oneLine(str(options.output))}{os.sep}")
     tellFailures(list(dict.fromkeys(map(str, errors.values()))), "conventions.json")
     return SOME_FAILED if errors else 0

@@ -67,6 +67,8 @@ def readSegmentation(path: Path, threshold: float | None = None) -> list[Structu
             structures = (_structure(path, segmentation, number, threshold) for number in numbers)
             place = frames.place if slabs is None else partial(frames.placeOnSlabs, slabs)
             placed = [_placed(structure, place) for structure in structures]
+        except NotImplementedError:  # pydicom's for the type of an element that does not exist: the file is damaged
+            raise
         except RuntimeError as error:
             why = " ".join(str(error).split())
             raise InputError(f"the segmentation's frames make no regular volume ({why}).") from error

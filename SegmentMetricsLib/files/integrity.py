@@ -5,6 +5,7 @@ The readers silently fill missing or damaged parts with zeros, and ignore data t
 
 from __future__ import annotations
 
+import gzip
 import math
 import struct
 import zlib
@@ -55,7 +56,7 @@ def inspect(path: Path, suffix: str, withVoxels: bool = True) -> tuple[str, ...]
             remarks, known, there = _metaImage(path, withVoxels)
     except InputError:
         raise
-    except (EOFError, ValueError, zlib.error) as error:
+    except (EOFError, ValueError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(DAMAGED) from error
     if there < known:
         raise InputError(DAMAGED)
@@ -156,6 +157,9 @@ def _metaImage(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]
     with path.open("rb") as file:
         fields = textheaders.metaFields(file)
         if "NDims" not in fields or "ElementDataFile" not in fields:
+            file.seek(0)
+            if b"NDims" in file.read(CHUNK):  # the reader takes this for a MetaImage, and crashes on some parts of one
+                raise ValueError("The header is incomplete.")
             return (), 0, 0
         remarks = textheaders.checkMeta(path, fields)
         if not withVoxels or fields["ElementDataFile"] != "LOCAL":

@@ -1,4 +1,4 @@
-"""Reading meshes with VTK's readers, in the coordinate system noted in the file."""
+"""Reading meshes in the coordinate system noted in the file."""
 
 from __future__ import annotations
 
@@ -31,14 +31,17 @@ def readPolyData(path: Path, suffix: str) -> tuple[vtkPolyData, bool]:
 
         polyData, note = readPly(path)
         return polyData, "SPACE=RAS" in note
+    if suffix == ".obj":
+        from .obj import readObj
+
+        polyData, note = readObj(path)
+        return polyData, "SPACE=RAS" in note
     if suffix == ".vtp":
         vtpheaders.check(path)
         from vtkmodules.vtkIOXML import vtkXMLPolyDataReader as Reader
-    elif suffix == ".stl":
+    else:
         stlheaders.check(path)
         from vtkmodules.vtkIOGeometry import vtkSTLReader as Reader
-    else:
-        from vtkmodules.vtkIOGeometry import vtkOBJReader as Reader
     reader = Reader()
     reader.SetFileName(str(path))
     with quiet() as messages:
@@ -51,7 +54,7 @@ def readPolyData(path: Path, suffix: str) -> tuple[vtkPolyData, bool]:
         space = polyData.GetFieldData().GetAbstractArray("SPACE")
         note = f"SPACE={space.GetValue(0)}" if space is not None and space.GetNumberOfValues() else ""
     else:
-        note = (reader.GetHeader() if suffix == ".stl" else reader.GetComment()) or ""
+        note = reader.GetHeader() or ""
     if isinstance(note, bytes):  # VTK could not decode the header
         note = note.decode("latin-1")
     return polyData, "SPACE=RAS" in note

@@ -128,7 +128,7 @@ def check(path: Path) -> Header | None:
     if not all(math.isfinite(length) and length > 0 for length in lengths):
         shown = " x ".join(f"{length:g}" for length in lengths)
         raise InputError(f"its header has a voxel size of {shown} mm.")
-    if header.sform > 0 and not spansSpace(np.reshape(header.rows, (3, 4))):
+    if header.sform > 0 and not spansSpace(_inSpace(header)):
         raise InputError("the axes in its header do not span space.")
     isDecisive = header.qform > 0 and header.sform <= 0
     given = np.array([*header.quaternion, *header.shift])
@@ -188,6 +188,14 @@ def _labelsIn(text: bytes) -> dict[int, str]:
     if len(set(found.values())) < len(found):
         raise InputError("several labels have the same one")
     return found
+
+
+def _inSpace(header: Header) -> np.ndarray:
+    """Return the rows (3, 4) of the sform; those of a flat image with the direction across it in place of any other."""
+    rows = np.reshape(header.rows, (3, 4)).astype(float)
+    if len(header.sizes) == 2:
+        rows[:, 2] = np.cross(rows[:, 0], rows[:, 1])
+    return rows
 
 
 def spansSpace(rows: np.ndarray) -> bool:

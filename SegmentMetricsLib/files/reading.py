@@ -10,7 +10,7 @@ from pathlib import Path
 
 import SimpleITK
 
-from .. import dicom, inputs
+from .. import dicom, inputs, naming
 from ..cores import eachSideBySide
 from ..errors import InputError, NoSegmentation, asPath, requireText
 from ..geometry.grids import Grid
@@ -19,6 +19,7 @@ from ..settings import Settings
 from ..structures import (
     LABEL,
     LEFT_OUT,
+    LOST,
     NO_STRUCTURES,
     NOTES,
     WITHOUT_LABELS,
@@ -28,17 +29,20 @@ from ..structures import (
     numbered,
     requireUsable,
 )
-from ..texts import commaSeparated, didYouMean, tellingApart
+from ..texts import commaSeparated, didYouMean, oneLine, tellingApart
 from . import fractional, integrity, niftiheaders, vtpheaders
+from .flatimages import asVolume
 from .labelnames import labelNamesFrom
 from .meshfiles import readMesh
 from .messages import quiet
 from .segmentationfiles import readSegments, segmentHeaders, wholeGrid
 from .textheaders import unicodeText
+from .unread import MOST_ALONE, NOT_READ, dataFiles, mayHoldStructures, remarkOn, remarksOn, stemOfUnread
 
 IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
 MESH_SUFFIXES = (".stl", ".obj", ".ply", ".vtp")
 DICOM_SUFFIX = ".dcm"
+UNTOLD = "it is DICOM that does not say what it holds."
 SUFFIXES = (".seg.nrrd", *IMAGE_SUFFIXES, *MESH_SUFFIXES, DICOM_SUFFIX)
 
 # Coordinate spaces of NIfTI files in which equal coordinates mean equal places.
@@ -52,6 +56,10 @@ NIFTI_SPACES = {
 
 class UnusableFile(InputError):
     """A file that cannot be compared; the message names the file and the reason."""
+
+    def about(self, path: Path) -> str:
+        """Return the reason without the name of the file."""
+        return str(self).removeprefix(f"{path}: ")
 
 
 class NoSegmentationFile(UnusableFile):
@@ -91,8 +99,9 @@ def readStructures(
 
     The structures are every segment of a .seg.nrrd, every label of an image (named `Label 5`, or by the file's stem if
     it is the only one), a mesh (named by the file's stem), or those of all such files in a folder (named by stem). An
-    image without labels is one empty structure. An image in a folder that is no segmentation, such as a CT, is left
-    out, which is noted in the sources of the other structures. threshold, maximum: of images of memberships, see
+    image without labels is one empty structure. A file in a folder that is no segmentation, such as a CT, is damaged,
+    or is of a kind that is not read is left out, which is noted in the sources of the other structures. threshold,
+    maximum: of images of memberships, see
     Settings. name: of the structures to return, such as "Parotid_L", usually one, in any spelling, or a label number;
     None returns all. labelNames: names by number for labels without a name of their own, or a file with them, of the
     kinds that the command-line option --label-names accepts. Raises UnusableFile, a ValueError, for a file that cannot
@@ -160,7 +169,11 @@ def _readAny(path: Path, how: _How) -> list[Structure]:
     except NoSegmentation as error:
         raise NoSegmentationFile(path, str(error)) from error
     except ValueError as error:
-        raise UnusableFile(f"{path}: {error}") from error
+        raise UnusableFile(f"{path}: {oneLine(str(error))}") from error
+    except NotImplementedError as error:  # pydicom's for the type of an element that does not exist
+        raise UnusableFile(f"{path}: {dicom.DAMAGED}") from error
+    except OSError as error:  # such as of a disk or a network
+        raise UnusableFile(f"{path}: the file cannot be read ({error.strerror}).") from error
     except MemoryError as error:
         raise UnusableFile(f"{path}: it is too large for the memory of this computer.") from error
 
@@ -183,19 +196,19 @@ def readAll(
 def _readEach(given: Iterable[tuple[str | Path, _How]], isFolder: bool = False) -> list:
     """Return the structures of each of several files or folders. Raises UnusableFile of the first in order that fails.
 
-    given: each with its options. isFolder: whether the files are those of a folder; if so, the result for an image that
-    is no segmentation is its NoSegmentationFile error.
+    given: each with its options. isFolder: whether the files are those of a folder; if so, the result for one that
+    fails is its UnusableFile error.
     """
     errors: dict[int, UnusableFile] = {}
 
-    def attempt(numbered: tuple[int, tuple[str | Path, _How]]) -> list[Structure] | NoSegmentationFile:
+    def attempt(numbered: tuple[int, tuple[str | Path, _How]]) -> list[Structure] | UnusableFile:
         number, (path, how) = numbered
         if any(other < number for other in list(errors)):
             return []  # not needed, because an earlier path has failed
         try:
             return _readAny(Path(path), how)
         except UnusableFile as error:
-            if isFolder and isinstance(error, NoSegmentationFile):
+            if isFolder:
                 return error
             errors[number] = error
             return []
@@ -227,28 +240,33 @@ def _readFolder(folder: Path, how: _How) -> list[Structure]:
     """Return the structures of the files in a folder.
 
     Of DICOM files, only structure sets and segmentations are read. Results of SegmentMetrics are skipped. If the folder
-    itself has nothing to compare, DICOM files in its subfolders are read: a patient has a folder for each series.
+    itself has nothing to compare, DICOM files in its subfolders are read: a patient has a folder for each series. Files
+    that are damaged, hold no structures, or are of a kind that is not read are left out, which the sources of the
+    structures say. Raises UnusableFile if nothing is left.
     """
     members = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith("."))
     found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX) and not _isResult(p)]
-    objects = _dicomObjects(members)
+    objects, unread = _dicomObjects(members)
     if not found and not objects:
-        objects = _dicomObjects(sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith(".")))
-    if len(objects) == 1 and not found:
+        deeper = sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("."))
+        objects, unread = _dicomObjects(deeper)
+    unread |= _ofUnknownKind(members)
+    if len(objects) == 1 and not found and not unread:
         return _readAny(objects[0], how.within(objects[0]))
     found = sorted([*found, *objects])
     if not found:
-        raise UnusableFile(f"{folder}: the folder holds no files that can be compared ({', '.join(SUFFIXES)}).")
-    contents = list(zip(found, _readEach([(p, how.within(p)) for p in found], isFolder=True), strict=True))
-    others = {path: content for path, content in contents if isinstance(content, NoSegmentationFile)}
-    if len(others) == len(found):
-        raise _noneOf(folder, others)
+        raise _nothingIn(folder, unread)
+    contents = dict(zip(found, _readEach([(p, how.within(p)) for p in found], isFolder=True), strict=True))
+    failed = {path: content for path, content in contents.items() if isinstance(content, UnusableFile)}
+    if len(failed) == len(found):
+        raise _noneOf(folder, failed)
+    others = [path for path, error in failed.items() if isinstance(error, NoSegmentationFile)]
     if len(objects) == 1 and [path for path in found if path not in others] == objects:
         # the only file except for images such as a CT, so its name is not part of the structures' names
-        structures = next(content for path, content in contents if path == objects[0])
+        structures = contents[objects[0]]
     else:
-        structures = [s for path, content in contents if path not in others for s in _inFolder(path, content)]
-    return _besideOthers(structures, others) if others else structures
+        structures = [s for path, content in contents.items() if path not in failed for s in _inFolder(path, content)]
+    return _besideOthers(structures, failed, unread) if failed or unread else structures
 
 
 def _inFolder(path: Path, structures: list[Structure]) -> list[Structure]:
@@ -266,27 +284,57 @@ def _inFolder(path: Path, structures: list[Structure]) -> list[Structure]:
     return found
 
 
-def _besideOthers(structures: list[Structure], others: Mapping[Path, NoSegmentationFile]) -> list[Structure]:
-    """Return structures of a folder with notes about its images that are no segmentations, and the reasons."""
-    remarks = {path: f"{path.name} was left out: {error.reason}" for path, error in others.items()}
+def _besideOthers(
+    structures: list[Structure], failed: Mapping[Path, UnusableFile], unread: Mapping[Path, str]
+) -> list[Structure]:
+    """Return structures of a folder with notes about its files that were left out.
+
+    failed: those without structures, such as a CT, and those that cannot be used. unread: reasons for which others, of
+    which nobody knows what they hold, were not read.
+    """
+    reasons = {path: error.about(path) for path, error in failed.items()} | dict(unread)
     # a structure is not missing if another file has it
-    names = {structure.name for structure in structures}
-    leftOut = {stemOf(path): remark for path, remark in remarks.items() if stemOf(path) not in names}
+    known = {naming.parse(structure.name).spelled for structure in structures}
+    stems = {path: stemOf(path) if suffixOf(path) else stemOfUnread(path) for path in reasons}
+    alone = [path for path in reasons if naming.parse(stems[path]).spelled not in known]
+    leftOut = {stems[path]: remarkOn(path, reasons[path]) for path in alone}
+    isDamaged = {path for path, error in failed.items() if not isinstance(error, NoSegmentationFile)}
+    optional = tuple(stems[path] for path in alone if path not in isDamaged)
+    # beginnings of the names that structures of these files would have: any if the file names its structures
+    lost = {stems[path]: leftOut[stems[path]] for path in alone if path in isDamaged or path in unread}
+    anyName = next((path for path in reasons if path in isDamaged | set(unread) and _namesItsStructures(path)), None)
+    if anyName is not None:
+        lost[""] = remarkOn(anyName, reasons[anyName])
+    notes = remarksOn(reasons)
     found = []
     for structure in structures:
-        source = {**structure.source, NO_STRUCTURES: tuple(leftOut)}
+        source = {**structure.source, NO_STRUCTURES: optional, LOST: lost}
         source[LEFT_OUT] = {**leftOut, **source.get(LEFT_OUT, {})}
-        source[NOTES] = (*source.get(NOTES, ()), *remarks.values())
+        source[NOTES] = (*source.get(NOTES, ()), *notes)
         found.append(replace(structure, source=source))
     return found
 
 
-def _noneOf(folder: Path, others: Mapping[Path, NoSegmentationFile]) -> UnusableFile:
-    """Return the error to raise for a folder in which no file is a segmentation."""
-    path, error = next(iter(others.items()))
-    if len(others) == 1:
-        return UnusableFile(str(error))
-    return UnusableFile(f"{folder}: none of its {len(others)} files is a segmentation. {path.name}: {error.reason}")
+def _namesItsStructures(path: Path) -> bool:
+    """Return whether a file is of a kind that holds several structures with names of their own."""
+    return suffixOf(path) in (".seg.nrrd", DICOM_SUFFIX) or (not suffixOf(path) and _saysDicom(path))
+
+
+def _noneOf(folder: Path, failed: Mapping[Path, UnusableFile]) -> UnusableFile:
+    """Return the error to raise for a folder in which no file can be used."""
+    # what is damaged may have been a segmentation
+    damaged = [path for path, error in failed.items() if not isinstance(error, NoSegmentationFile)]
+    path = next(iter(damaged or failed))
+    if len(failed) == 1:
+        return UnusableFile(str(failed[path]))
+    what = "can be used" if damaged else "is a segmentation"
+    return UnusableFile(f"{folder}: none of its {len(failed)} files {what}. {path.name}: {failed[path].about(path)}")
+
+
+def _nothingIn(folder: Path, unread: Mapping[Path, str]) -> UnusableFile:
+    """Return the error to raise for a folder without any file that is read. unread: reasons for its other files."""
+    told = " ".join(["", *remarksOn(unread)[:MOST_ALONE]])
+    return UnusableFile(f"{folder}: the folder holds no files that can be compared ({', '.join(SUFFIXES)}).{told}")
 
 
 def _isResult(path: Path) -> bool:
@@ -297,16 +345,38 @@ def _isResult(path: Path) -> bool:
         return False
 
 
-def _dicomObjects(paths: list[Path]) -> list[Path]:
-    """Return the files that are DICOM structure sets or segmentations, not images."""
-    return [p for p in paths if suffixOf(p) in ("", DICOM_SUFFIX) and _saysDicom(p) and _holdsStructures(p)]
+def _dicomObjects(paths: list[Path]) -> tuple[list[Path], dict[Path, str]]:
+    """Return the DICOM files that hold structures, and reasons for others of which nobody knows what they hold."""
+    objects, unread = [], {}
+    for path in paths:
+        if suffixOf(path) not in ("", DICOM_SUFFIX):
+            continue
+        isDicom = _saysDicom(path)
+        if not isDicom:
+            if suffixOf(path) == DICOM_SUFFIX:  # reading it gives the reason
+                objects.append(path)
+            continue
+        try:
+            dicom.requirePydicom()
+        except InputError as error:
+            raise UnusableFile(f"{path}: {error}") from error
+        try:
+            kind = dicom.kindOf(path)
+        except InputError:  # reading it gives the reason
+            objects.append(path)
+            continue
+        if kind is dicom.Kind.UNTOLD:
+            unread[path] = UNTOLD
+        elif kind is not dicom.Kind.NO_STRUCTURES:
+            objects.append(path)
+    return objects, unread
 
 
-def _holdsStructures(path: Path) -> bool:
-    try:
-        return dicom.holdsStructures(path)
-    except InputError as error:  # its contents are unknown, so it must not be silently left out
-        raise UnusableFile(f"{path}: {error}") from error
+def _ofUnknownKind(members: list[Path]) -> dict[Path, str]:
+    """Return reasons for the files of a folder that are not read although they may hold a structure."""
+    others = [p for p in members if not suffixOf(p) and mayHoldStructures(p) and not _saysDicom(p)]
+    voxels = dataFiles(members) if others else set()
+    return {path: NOT_READ for path in others if path not in voxels}
 
 
 def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
@@ -370,8 +440,8 @@ def _nameOf(path: Path, label: int, how: _How) -> tuple[str, dict[str, str]]:
 
 def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:
     try:
-        with quiet(), niftiheaders.readable(path) as read:
-            return SimpleITK.ReadImage(str(read))
+        with quiet(), niftiheaders.readable(path) as read, asVolume(read) as volume:
+            return SimpleITK.ReadImage(str(volume))
     except RuntimeError as error:
         raise UnusableFile(
             f"{path}: the file cannot be read as an image: {_problem(str(error), path, suffix)}."
@@ -405,10 +475,10 @@ def readGrid(path: str | Path) -> Grid:
     if not path.is_file():
         raise UnusableFile(f"{path}: there is no such file.")
     reader = SimpleITK.ImageFileReader()
-    reader.SetFileName(str(path))
     try:
         integrity.inspect(path, suffix, withVoxels=False)
-        with quiet():
+        with quiet(), asVolume(path) as volume:
+            reader.SetFileName(str(volume))
             reader.ReadImageInformation()
         # the reader has the same interface as an image
         return wholeGrid(reader, Grid.fromImage(reader))

@@ -8,11 +8,15 @@ from pathlib import Path
 import numpy as np
 import SimpleITK
 
+from .. import naming
 from ..errors import InputError
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, fromLabels
 from ..structures import Structure, codeSource
 from .textheaders import unicodeText
+
+# The words of the name that some programs give the label 0, which is no structure.
+BACKGROUND = ("background",)
 
 
 def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
@@ -65,7 +69,7 @@ def readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], frame
     """Return the structures of a segmentation's image, including labels that are missing from its header.
 
     segments: as returned by segmentHeaders(). frame: frame of reference, "" if unknown. Raises InputError for an image
-    that does not match its header.
+    that does not match its header. Label 0 is not a structure, even if the header lists it as the background.
     """
     array = SimpleITK.GetArrayViewFromImage(image)
     if array.dtype.kind not in "iu":
@@ -81,6 +85,8 @@ def readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], frame
         if not 0 <= segment["layer"] < len(masks):
             raise InputError(f"the header puts segment {segment['name']!r} into a layer that the file does not have.")
         if segment["label"] == 0:
+            if naming.parse(segment["name"]).words == BACKGROUND:
+                continue
             raise InputError(f"the header gives segment {segment['name']!r} the label 0, which is the background.")
         mask = masks[segment["layer"]].get(segment["label"], Mask.empty(grid)).on(whole)
         structures.append(

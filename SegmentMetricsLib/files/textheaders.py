@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..geometry.grids import requireScale
+from .niftiheaders import NO_PLACE
 
 # All fields of the NRRD format, in lower case: https://teem.sourceforge.net/nrrd/format.html
 NRRD_FIELD = re.compile(
@@ -92,14 +93,26 @@ def checkNrrd(path: Path, fields: Mapping[str, str]) -> tuple[str, ...]:
     sizes = [int(size) for size in fields.get("sizes", "").split()]
     if any(size < 1 for size in sizes):
         raise ValueError("There is no such image.")
-    vectors = [_numbers(text) for text in re.findall(r"\(([^)]*)\)", fields.get("spacedirections", ""))]
+    vectors = vectorsOf(fields.get("spacedirections", ""))
     spacings = [float(text) for text in fields.get("spacings", "").split()]
-    origin = [number for text in re.findall(r"\(([^)]*)\)", fields.get("spaceorigin", "")) for number in _numbers(text)]
+    origin = [number for vector in vectorsOf(fields.get("spaceorigin", "")) for number in vector]
     lengths = [math.hypot(*vector) for vector in vectors] or [abs(s) for s in spacings if not math.isnan(s)]
     _requirePlace([*lengths, *origin], lengths)
-    if len(vectors) == 3 and all(len(vector) == 3 for vector in vectors):
-        _requireVolume(np.array(vectors) / np.array(lengths)[:, None])
-    return () if lengths else (NO_VOXEL_SIZE,)
+    if len(vectors) in (2, 3) and all(len(vector) == 3 for vector in vectors):
+        axes = np.array(vectors) / np.array(lengths)[:, None]
+        # an image of two dimensions may lie anywhere in space
+        _requireVolume(axes if len(axes) == 3 else np.vstack([axes, np.cross(*axes)]))
+    return _unsaid(bool(lengths), bool(origin) or "axismins" in fields)
+
+
+def vectorsOf(text: str) -> list[list[float]]:
+    """Return the vectors in an entry of an NRRD header. Raises InputError for what is no number."""
+    return [_numbers(part) for part in re.findall(r"\(([^)]*)\)", text)]
+
+
+def _unsaid(isVoxelKnown: bool, isPlaceKnown: bool) -> tuple[str, ...]:
+    """Return remarks on what a header does not say."""
+    return (() if isVoxelKnown else (NO_VOXEL_SIZE,)) + (() if isPlaceKnown else (NO_PLACE,))
 
 
 def checkMeta(path: Path, fields: Mapping[str, str]) -> tuple[str, ...]:
@@ -123,7 +136,7 @@ def checkMeta(path: Path, fields: Mapping[str, str]) -> tuple[str, ...]:
     _requirePlace([*spacing, *origin, *matrix], [abs(length) for length in spacing])
     if matrix:
         _requireVolume(np.reshape(matrix[: dimension**2], (dimension, dimension)))
-    return () if spacing else (NO_VOXEL_SIZE,)
+    return _unsaid(bool(spacing), bool(origin))
 
 
 def metaSizes(fields: Mapping[str, str]) -> list[int]:

@@ -15,7 +15,7 @@ from imagefiles import LABELS, refusal, save
 
 from SegmentMetricsLib import cores
 from SegmentMetricsLib.files import integrity, reading
-from SegmentMetricsLib.structures import NOTES
+from SegmentMetricsLib.structures import NOTES, leftOutOf
 
 
 @pytest.mark.parametrize("suffix", [".nrrd", ".nii", ".nii.gz", ".mha", ".seg.nrrd"])
@@ -65,7 +65,7 @@ def testNrrdInSeveralGzipMembers(tmp_path):
 
 
 def testTheFirstOfDamagedFilesIsNamed(tmp_path, capfd, monkeypatch):
-    """Files are read several at a time; which of them is done first must not matter."""
+    """Files are read several at a time; which of them is done first must not matter, nor does it in a folder."""
     monkeypatch.setattr(cores, "availableProcessors", lambda: 3)
     for number in range(9):
         path = save(LABELS, tmp_path / f"{number}.nrrd")
@@ -77,7 +77,11 @@ def testTheFirstOfDamagedFilesIsNamed(tmp_path, capfd, monkeypatch):
     )
     for _ in range(3):
         with pytest.raises(ValueError, match=r"4\.nrrd: the file is damaged or incomplete\."):
-            reading.readStructures(tmp_path)
+            reading.readAll([tmp_path / f"{number}.nrrd" for number in range(9)])
+        found = reading.readStructures(tmp_path)
+        assert [s.name for s in found[::2]] == [f"{number} Label 1" for number in (0, 1, 2, 3, 6, 8)]
+        told = [f"{number}.nrrd was left out: the file is damaged or incomplete." for number in (4, 5, 7)]
+        assert leftOutOf(found) == told and all(list(s.source[NOTES]) == told for s in found)
     for number in (4, 5, 7):
         save(LABELS, tmp_path / f"{number}.nrrd")
     names = [structure.name for structure in reading.readStructures(tmp_path)]
@@ -186,3 +190,16 @@ def testTheSumAtTheEndTellsAsMuchAsDecompressing(tmp_path, monkeypatch, kind):
     # what is damaged behind the last voxel only is no loss
     assert [one for one, other in zip(quick, everything(), strict=True) if one != other and one[1] != intact] == []
     assert sum("damaged" in said for _, said in quick) > 20
+
+
+@pytest.mark.parametrize("suffix", [".mha", ".mhd"])
+def testMetaImagesThatEndInTheirHeader(tmp_path, suffix):
+    """The reader crashes on some of them."""
+    path = tmp_path / f"x{suffix}"
+    for text in (
+        "ObjectType = Image\nNDims = 3\nDimSize = 8 8 8\n",
+        "-1e300 = Image\nNDims = -1e300\nBinaryData = True\nTransformMatrix = 1 0 0 0 1 0 0 0 1",
+        "ObjectType = Image\nx NDims = 3\nElementDataFile = LOCAL\n",
+    ):
+        path.write_text(text)
+        assert refusal(path) == integrity.DAMAGED

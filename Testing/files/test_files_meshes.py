@@ -229,7 +229,7 @@ def testMeshesThatCannotBeCompared(tmp_path, polyData, message):
         ("cloud.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\n", "the mesh has no cells"),
         ("none.stl", b"solid x\nendsolid x\n", "the mesh has no cells"),
         ("far.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n", "The surface has triangles or lines between points"),
-        ("text.obj", b"hello, this is a letter\n", "the mesh has no cells"),
+        ("text.obj", b"hello, this is a letter\n", "the file cannot be read as a mesh: it is damaged"),
         ("text.stl", b"hello, this is a letter\n", "the file cannot be read as a mesh: it is damaged"),
         ("text.vtp", b"hello, this is a letter\n", "the file cannot be read as a mesh: it is damaged"),
         ("noise.stl", np.random.default_rng(0).bytes(3000), "the file cannot be read as a mesh: it is damaged"),

@@ -198,6 +198,14 @@ def testDamagedSegmentHeaders(tmp_path, fields, message):
     assert refusal(save(shapes.segmentation(OVERLAPPING, [segment]), tmp_path / "x.seg.nrrd")) == message
 
 
+def testTheBackgroundIsNoSegment(tmp_path):
+    """Some programs list the label 0 in the header, by the name of what it is."""
+    segment = {"ID": "a", "Name": "A", "LabelValue": 1, "Layer": 0}
+    background = {"ID": "b", "Name": "Background", "LabelValue": 0, "Layer": 0}
+    image = shapes.segmentation(OVERLAPPING[:1], [background, segment])
+    assert list(read(save(image, tmp_path / "x.seg.nrrd"))) == ["A", "Label 2"]
+
+
 def testSegmentationsOfFractions(tmp_path):
     image = SimpleITK.Cast(shapes.segmentation(OVERLAPPING[:1], []), SimpleITK.sitkFloat32)
     image.SetMetaData("Segment0_ID", "a")

@@ -1,0 +1,495 @@
+"""Reads damaged and odd files of every kind, and reports crashes, hangs, internal errors and what is lost silently.
+
+    python Testing/robustness/fuzz.py [--kind nrrd --kind obj ...] [--count 1000] [--seed 0] [--keep FOLDER]
+
+The files are made from whole ones, the same ones for the same seed: cut off, with bytes, numbers, words or lines
+changed, removed, repeated or exchanged, or continued by something else. A child process reads one after another. When
+it dies or does not come back, that is reported, and another one goes on behind the file. The exit status is the number
+of problems, at most 100.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# Longest time for a file in seconds, and most memory of a child in bytes.
+LONGEST, MEMORY = 30.0, 6 * 1024**3
+# What a sentence for users never has.
+INTERNALS = re.compile(r"0x|\bitk|\bvtk|Traceback|Exception|Errno|np\.|\.cxx|\.hxx|\n", re.IGNORECASE)
+# Values that readers may not expect, in text and in binary.
+WORDS = (b"-1", b"0", b"1e308", b"-1e300", b"nan", b"inf", b"", b"99999999999999999999", b"2147483648", b"%s", b"x")
+BYTES = (b"\0\0\0\0", b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\0\0\xc0\x7f", b"\0\0\x80\x7f")
+# Smallest share of the voxels or the volume of the whole file that a part of it may have without a remark.
+LEAST_SHARE = 0.999
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What went wrong with a file. what: "crash", "hang", "internal error", "message" or "silent loss"."""
+
+    kind: str
+    number: int
+    what: str
+    details: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.number}: {self.what}: {self.details}"
+
+
+# --- whole files
+
+
+def wholeFiles(kind: str, folder: Path) -> list[Path]:
+    """Write the whole files of a kind, and return those that are to be damaged."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return KINDS[kind](folder)
+
+
+def _labels():
+    import numpy as np
+    import shapes
+
+    array = np.zeros((9, 10, 11), np.uint8)
+    array[2:6, 2:7, 2:8], array[6:8, 3:6, 3:9] = 1, 3
+    return shapes.imageOf(array, (1, 1.5, 2), (10, -20, 30))
+
+
+def _images(folder: Path, suffix: str, withFloats: bool = True) -> list[Path]:
+    import SimpleITK
+
+    image, paths = _labels(), []
+    types = {"labels": SimpleITK.sitkUInt8, "wide": SimpleITK.sitkInt16}
+    if withFloats:
+        types["memberships"] = SimpleITK.sitkFloat32
+    for name, kind in types.items():
+        given = SimpleITK.Cast(image, kind)
+        if name == "memberships":
+            given = SimpleITK.Cast(image > 0, kind) * 0.75
+        for isCompressed in (False, True):
+            paths.append(folder / f"{name}{isCompressed:d}{suffix}")
+            SimpleITK.WriteImage(given, str(paths[-1]), isCompressed)
+    return paths
+
+
+def _nrrd(folder: Path) -> list[Path]:
+    import shapes
+    import SimpleITK
+
+    paths = _images(folder, ".nrrd")
+    array = SimpleITK.GetArrayFromImage(_labels())
+    text = "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 11 10 9\nspacings: 1 1.5 2\nencoding: ascii\n\n"
+    paths.append(folder / "text.nrrd")
+    paths[-1].write_text(text + "\n".join(" ".join(map(str, row)) for row in array.reshape(-1, 11)) + "\n")
+    paths.append(folder / "layers.seg.nrrd")
+    segments = [
+        {"ID": "a", "Name": "Heart", "LabelValue": "1", "Layer": "0", "Color": "1 0 0", "Extent": "0 10 0 9 0 8"},
+        {"ID": "b", "Name": "Liver", "LabelValue": "1", "Layer": "1", "Color": "0 1 0", "Extent": "0 10 0 9 0 8"},
+    ]
+    SimpleITK.WriteImage(
+        shapes.segmentation([(array == n).astype("uint8") for n in (1, 3)], segments), str(paths[-1]), True
+    )
+    return paths
+
+
+def _nhdr(folder: Path) -> list[Path]:
+    import SimpleITK
+
+    for suffix in (".nhdr", ".mhd"):
+        SimpleITK.WriteImage(_labels(), str(folder / f"apart{suffix}"), suffix == ".nhdr")
+    return [folder / "apart.nhdr", folder / "apart.mhd"]
+
+
+def _mha(folder: Path) -> list[Path]:
+    import SimpleITK
+
+    paths = _images(folder, ".mha")
+    array = SimpleITK.GetArrayFromImage(_labels())
+    head = "ObjectType = Image\nNDims = 3\nBinaryData = False\nElementSpacing = 1 1.5 2\nDimSize = 11 10 9\n"
+    paths.append(folder / "text.mha")
+    paths[-1].write_text(
+        f"{head}ElementType = MET_UCHAR\nElementDataFile = LOCAL\n{' '.join(map(str, array.ravel()))}\n"
+    )
+    return paths
+
+
+def _nifti(folder: Path) -> list[Path]:
+    return [*_images(folder, ".nii"), *_images(folder, ".nii.gz")]
+
+
+def _mesh():
+    import shapes
+
+    return shapes.ballMesh(9, (3, 4, 5), 8)
+
+
+def _stl(folder: Path) -> list[Path]:
+    import shapes
+
+    return [shapes.writeMesh(_mesh(), folder / f"{ascii:d}.stl", ascii=ascii) for ascii in (False, True)]
+
+
+def _obj(folder: Path) -> list[Path]:
+    import shapes
+
+    path = shapes.writeMesh(_mesh(), folder / "plain.obj")
+    lines = path.read_text().splitlines()
+    points = [line for line in lines if line.startswith("v ")]
+    faces = [line.split()[1:] for line in lines if line.startswith("f ")]
+    number = [[int(word.split("/")[0]) for word in face] for face in faces]
+    forms = {
+        "texture": "{0}/{0}",
+        "both": "{0}/{0}/{0}",
+        "normals": "{0}//{0}",
+        "bare": "{0}//",
+    }
+    paths = [path]
+    for name, form in forms.items():
+        text = "\n".join([*points, *("f " + " ".join(map(form.format, face)) for face in number)])
+        paths.append(folder / f"{name}.obj")
+        paths[-1].write_text(f"# {name}\nmtllib none.mtl\no one\n{text}\n")
+    paths.append(folder / "negative.obj")
+    back = ("f " + " ".join(str(n - len(points) - 1) for n in face) for face in number)
+    paths[-1].write_text("\n".join([*points, "g \\", "all", "usemtl x", "s off", *back]))
+    return paths
+
+
+def _ply(folder: Path) -> list[Path]:
+    import shapes
+
+    return [shapes.writeMesh(_mesh(), folder / f"{ascii:d}.ply", ascii=ascii) for ascii in (False, True)]
+
+
+def _vtp(folder: Path) -> list[Path]:
+    from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
+
+    paths = []
+    for mode in ("Ascii", "Binary", "Appended"):
+        for isCompressed in (False, True):
+            writer = vtkXMLPolyDataWriter()
+            paths.append(folder / f"{mode}{isCompressed:d}.vtp")
+            writer.SetFileName(str(paths[-1]))
+            writer.SetInputData(_mesh())
+            getattr(writer, f"SetDataModeTo{mode}")()
+            if not isCompressed:
+                writer.SetCompressorTypeToNone()
+            writer.SetEncodeAppendedData(isCompressed)
+            writer.Write()
+    return paths
+
+
+def _grid():
+    import numpy as np
+
+    from SegmentMetricsLib.geometry.grids import Grid
+
+    return Grid((16, 14, 8), np.diag([1.0, 1.5, 2.5, 1.0]))
+
+
+def _structureSet(folder: Path) -> list[Path]:
+    import dicomfiles
+    import numpy as np
+
+    slices = dicomfiles.writeSeries(folder / "series", _grid())
+    corners = np.array([(3, 3), (11, 3), (11, 10), (3, 10)], float)
+    loops = [np.column_stack([corners * (1, 1.5), np.full(4, 2.5 * k)]) for k in range(2, 6)]
+    path = folder / "set" / "set.dcm"
+    dicomfiles.writeStructureSet(path, {"Heart": loops, "Liver": loops[1:]}, slices)
+    return [path]
+
+
+def _segmentation(folder: Path) -> list[Path]:
+    import dicomfiles
+    import numpy as np
+
+    slices = dicomfiles.writeSeries(folder / "series", _grid())
+    slices.sort(key=lambda image: image.InstanceNumber)
+    array = np.zeros((8, 14, 16), np.uint8)
+    array[2:6, 3:10, 3:11] = 1
+    (folder / "seg").mkdir(exist_ok=True)
+    paths = [folder / "seg" / f"{name}.dcm" for name in ("binary", "fractional", "labels")]
+    dicomfiles.writeSegmentation(paths[0], slices, {"Heart": array, "Liver": array[::-1]})
+    dicomfiles.writeSegmentation(paths[1], slices, {"Heart": array * 0.75}, fractional=True)
+    dicomfiles.writeLabelMap(paths[2], slices, array, {1: "Heart"})
+    return paths
+
+
+KINDS: dict[str, Callable[[Path], list[Path]]] = {
+    "nrrd": _nrrd,
+    "detached": _nhdr,
+    "mha": _mha,
+    "nifti": _nifti,
+    "stl": _stl,
+    "obj": _obj,
+    "ply": _ply,
+    "vtp": _vtp,
+    "structureset": _structureSet,
+    "segmentation": _segmentation,
+}
+
+# --- damage
+
+
+def damaged(data: bytes, draw: random.Random, others: list[bytes]) -> tuple[bytes, str]:
+    """Return data with one to three kinds of damage, and their names. others: contents of other files of the kind."""
+    names = []
+    for _ in range(draw.choice((1, 1, 1, 2, 3))):
+        damage = draw.choice(DAMAGES)
+        data = damage(data, draw, others)
+        names.append(damage.__name__)
+    return data, "+".join(names)
+
+
+def cutOff(data, draw, others):
+    return data[: draw.randrange(len(data) + 1)]
+
+
+def cutOffTheEnd(data, draw, others):
+    return data[: max(0, len(data) - draw.randint(1, 200))]
+
+
+def changeBytes(data, draw, others):
+    result = bytearray(data)
+    for _ in range(draw.randint(1, 8) if data else 0):
+        result[draw.randrange(len(result))] = draw.randrange(256)
+    return bytes(result)
+
+
+def changeTheBeginning(data, draw, others):
+    head = changeBytes(data[:400], draw, others)
+    return head + data[400:]
+
+
+def overwrite(data, draw, others):
+    place = draw.randrange(len(data) + 1)
+    given = draw.choice(BYTES) if draw.random() < 0.7 else draw.randbytes(draw.randint(1, 50))
+    return data[:place] + given + data[place + len(given) :]
+
+
+def remove(data, draw, others):
+    place = draw.randrange(len(data) + 1)
+    return data[:place] + data[place + draw.randint(1, 300) :]
+
+
+def repeat(data, draw, others):
+    place, length = draw.randrange(len(data) + 1), draw.randint(1, 300)
+    return data[:place] + data[place : place + length] * draw.randint(2, 5) + data[place + length :]
+
+
+def insert(data, draw, others):
+    place = draw.randrange(len(data) + 1)
+    return data[:place] + draw.choice((draw.choice(WORDS), draw.choice(BYTES), b"\n", b" ")) + data[place:]
+
+
+def changeWord(data, draw, others):
+    """Replace a number or a word, more often one of the header."""
+    found = list(re.finditer(rb"[-+.\w]+", data[: draw.choice((600, 3000, len(data)))]))
+    if not found:
+        return data
+    word = draw.choice(found)
+    given = draw.choice((*WORDS, draw.choice(found).group()))
+    return data[: word.start()] + given + data[word.end() :]
+
+
+def exchangeLines(data, draw, others):
+    lines = data.splitlines(keepends=True)
+    if len(lines) < 2:
+        return data
+    one, other = draw.randrange(len(lines)), draw.randrange(len(lines))
+    lines[one], lines[other] = lines[other], lines[one] if draw.random() < 0.7 else b""
+    return b"".join(lines)
+
+
+def goOnAsAnother(data, draw, others):
+    other = draw.choice(others)
+    return data[: draw.randrange(len(data) + 1)] + other[draw.randrange(len(other) + 1) :]
+
+
+def append(data, draw, others):
+    return data + draw.choice((draw.randbytes(20), data[-100:], draw.choice(others)))
+
+
+DAMAGES = (
+    cutOff,
+    cutOffTheEnd,
+    changeBytes,
+    changeTheBeginning,
+    overwrite,
+    remove,
+    repeat,
+    insert,
+    changeWord,
+    changeWord,
+    exchangeLines,
+    goOnAsAnother,
+    append,
+)
+CUTS = ("cutOff", "cutOffTheEnd", "remove")
+
+# --- reading
+
+
+class Child:
+    """A process that reads files, one at a time."""
+
+    def __init__(self):
+        command = [sys.executable, str(Path(__file__).resolve()), "--child"]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def read(self, path: Path) -> dict | str:
+        """Return what is read from a file, or "crash" or "hang", after which there must be another child."""
+        try:
+            self._process.stdin.write(f"{json.dumps(str(path))}\n".encode())
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return self._ended()
+        ready, _, _ = select.select([self._process.stdout], [], [], LONGEST)
+        if not ready:
+            self.stop()
+            return "hang"
+        line = self._process.stdout.readline()
+        return json.loads(line) if line else self._ended()
+
+    def _ended(self) -> str:
+        return f"crash (status {self._process.wait()})"
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._process.stdin.close()
+        self._process.stdout.close()
+
+
+def readEach() -> None:
+    """Read the files that are named on standard input, one per line, and print what is found in each."""
+    import faulthandler
+    import os
+    import resource
+
+    sys.path.insert(0, str(HERE.parents[1]))
+    from SegmentMetricsLib import readStructures
+    from SegmentMetricsLib.files.reading import UnusableFile
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    faulthandler.enable()
+    results = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # nothing that a library prints is taken for a result
+    for line in sys.stdin:
+        try:
+            found = _found(readStructures(json.loads(line)))
+        except UnusableFile as error:
+            found = {"refused": str(error)}
+        except BaseException as error:
+            found = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(found), file=results, flush=True)
+
+
+def _found(structures) -> dict:
+    """Return the size of all structures, and whether anything is remarked on them."""
+    remarks = [note for s in structures for note in s.source.get("notes", ())]
+    size = 0.0
+    for structure in structures:
+        if structure.mask is not None:
+            voxels = structure.memberships if structure.memberships is not None else structure.mask
+            size += float(voxels.values.sum()) if hasattr(voxels, "values") else float(structure.mask.count)
+        else:
+            size += abs(structure.surface.volume)
+            remarks += [f"{structure.surface.openEdges} open edges"] if structure.surface.openEdges else []
+            remarks += structure.surface.repairs
+    return {"structures": len(structures), "size": size, "remarks": remarks}
+
+
+def problemOf(whole: dict, found: dict | str, damage: str, path: Path) -> tuple[str, str] | None:
+    """Return what went wrong and how, None if nothing did. whole: what is read from the file before the damage."""
+    if isinstance(found, str):
+        return found.split()[0], f"{damage}: {found}"
+    if "error" in found:
+        return "internal error", f"{damage}: {found['error']}"
+    if "refused" in found:
+        said = found["refused"]
+        isBad = not said.startswith(str(path)) or INTERNALS.search(said[len(str(path)) :]) or len(said) > 500
+        return ("message", f"{damage}: {said[:500]!r}") if isBad else None
+    isLess = found["structures"] < whole["structures"] or found["size"] < LEAST_SHARE * whole["size"]
+    if damage in CUTS and isLess and set(found["remarks"]) <= set(whole["remarks"]):
+        return "silent loss", f"{damage}: {found} instead of {whole}"
+    return None
+
+
+def fuzz(kind: str, count: int, seed: int, folder: Path, outcomes: Counter | None = None) -> Iterator[Problem]:
+    """Read a number of damaged files of a kind, and yield the problems; their files stay in the folder.
+
+    outcomes: counts of what became of the files, to be added to.
+    """
+    paths = wholeFiles(kind, folder / kind)
+    contents = [path.read_bytes() for path in paths]
+    child = Child()
+    try:
+        wholes = [child.read(path) for path in paths]
+        for path, whole in zip(paths, wholes):
+            if isinstance(whole, str) or "structures" not in whole:
+                raise RuntimeError(f"The whole file {path} cannot be read: {whole}")
+        for number in range(count):
+            draw = random.Random(f"{kind} {seed} {number}")
+            which = draw.randrange(len(paths))
+            data, damage = damaged(contents[which], draw, contents)
+            name = paths[which].name
+            suffix = name[name.index(".") :]
+            # beside the whole file, as its voxels or its image may be in other files
+            path = paths[which].with_name(f"odd{number}{suffix}")
+            path.write_bytes(data)
+            found = child.read(path)
+            if isinstance(found, str):
+                child.stop()
+                child = Child()
+            problem = problemOf(wholes[which], found, damage, path)
+            if outcomes is not None:
+                outcomes["refused" if "refused" in found else "read" if "structures" in found else "failed"] += 1
+            if problem:
+                yield Problem(kind, number, problem[0], f"{name}: {problem[1]}")
+            else:
+                path.unlink()
+    finally:
+        child.stop()
+
+
+def main() -> int:
+    """Run the command and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--kind", action="append", choices=list(KINDS), help="a kind of files (all)")
+    parser.add_argument("--count", type=int, default=1000, help="damaged files of each kind (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="another seed makes other files (%(default)s)")
+    parser.add_argument("--keep", type=Path, help="folder for the files with problems (none)")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        readEach()
+        return 0
+    folder, total = options.keep or Path(tempfile.mkdtemp()), 0
+    try:
+        for kind in options.kind or KINDS:
+            outcomes: Counter = Counter()
+            for problem in fuzz(kind, options.count, options.seed, folder, outcomes):
+                total += 1
+                print(problem, flush=True)
+            print(f"{kind}: {', '.join(f'{count} {what}' for what, count in sorted(outcomes.items()))}", flush=True)
+    finally:
+        if options.keep is None:
+            shutil.rmtree(folder)
+    return min(total, 100)
+
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(HERE.parent / "support"), str(HERE.parents[1])]
+    sys.exit(main())

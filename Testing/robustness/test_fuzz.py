@@ -1,0 +1,74 @@
+"""A short run of the fuzz command, and what it would report."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import fuzz
+import pytest
+
+WHOLE = {"structures": 2, "size": 100.0, "remarks": []}
+COMMAND = Path(fuzz.__file__)
+
+
+@pytest.mark.parametrize("kind", fuzz.KINDS)
+def testDamagedFilesAreRefusedOrRead(tmp_path, kind):
+    if kind in ("structureset", "segmentation"):
+        pytest.importorskip("highdicom", reason="highdicom is not installed")
+    assert list(map(str, fuzz.fuzz(kind, 40, 7, tmp_path))) == []
+
+
+def testTheSameSeedMakesTheSameFiles():
+    import random
+
+    made = [fuzz.damaged(bytes(range(200)), random.Random("x 1"), [b"another"]) for _ in range(2)]
+    others = {fuzz.damaged(bytes(range(200)), random.Random(f"x {n}"), [b"another"])[0] for n in range(50)}
+    assert made[0] == made[1] and len(others) > 40
+
+
+@pytest.mark.parametrize(
+    ("found", "damage", "what"),
+    [
+        ("hang", "append", "hang"),
+        ("crash (status -11)", "append", "crash"),
+        ({"error": "KeyError: 1"}, "append", "internal error"),
+        ({"refused": "/a/x.obj: itk::ERROR"}, "append", "message"),
+        ({"refused": "elsewhere: damaged"}, "append", "message"),
+        ({"refused": "/a/x.obj: two\nlines"}, "append", "message"),
+        ({"refused": "/a/x.obj: the file is damaged."}, "cutOff", None),
+        ({"structures": 1, "size": 100.0, "remarks": []}, "cutOff", "silent loss"),
+        ({"structures": 2, "size": 90.0, "remarks": []}, "cutOffTheEnd", "silent loss"),
+        ({"structures": 2, "size": 90.0, "remarks": ["3 open edges"]}, "cutOff", None),
+        ({"structures": 2, "size": 100.0, "remarks": []}, "cutOff", None),
+    ],
+)
+def testWhatCountsAsAProblem(found, damage, what):
+    problem = fuzz.problemOf(WHOLE, found, damage, Path("/a/x.obj"))
+    assert (problem and problem[0]) == what
+
+
+def testACrashAndAHangAreReported(tmp_path, monkeypatch):
+    """A child that dies at one file, and one that does not answer, are replaced for the next file."""
+    script = (
+        "import json, os, sys, time\n"
+        "for line in sys.stdin:\n"
+        "    name = json.loads(line)\n"
+        "    if 'odd1.' in name: os.abort()\n"
+        "    if 'odd2.' in name: time.sleep(60)\n"
+        "    print(json.dumps({'structures': 1, 'size': 1.0, 'remarks': []}), flush=True)\n"
+    )
+    (tmp_path / "child.py").write_text(script)
+    real = subprocess.Popen
+    monkeypatch.setattr(
+        fuzz.subprocess, "Popen", lambda command, **options: real([command[0], tmp_path / "child.py"], **options)
+    )
+    monkeypatch.setattr(fuzz, "LONGEST", 5.0)
+    found = list(fuzz.fuzz("obj", 4, 0, tmp_path / "files"))
+    assert [(problem.number, problem.what) for problem in found] == [(1, "crash"), (2, "hang")]
+
+
+def testTheCommand():
+    done = subprocess.run([sys.executable, COMMAND, "--kind", "ply", "--count", "10"], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("ply: ") and done.stdout.count("\n") == 1
