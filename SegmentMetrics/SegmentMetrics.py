@@ -212,9 +212,9 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         from SegmentMetricsPanel.enumerations import Mode
         from SegmentMetricsPanel.parameters import protocolOf, settingsOf
 
+        from SegmentMetricsLib.base.progress import Cancelled
+        from SegmentMetricsLib.case.protocol.measuring import measuredFor
         from SegmentMetricsLib.mrml import outcomes
-        from SegmentMetricsLib.progress import Cancelled
-        from SegmentMetricsLib.protocol.measuring import measuredFor
 
         p, settings, protocol = parameters, settingsOf(parameters), protocolOf(parameters)
         measured = []
@@ -265,7 +265,7 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         from SegmentMetricsPanel.enumerations import Mode
         from SegmentMetricsPanel.parameters import protocolOf
 
-        from SegmentMetricsLib.protocol.judgment import judgeCase
+        from SegmentMetricsLib.case.protocol.judgment import judgeCase
 
         protocol = protocolOf(parameters)
         if protocol is None:

@@ -22,19 +22,19 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from .version import __version__
+from .base.version import __version__
 
 if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
-    from .comparison import Comparison, compare
-    from .files.reading import readStructures
+    from .case.comparison import Comparison, compare
+    from .case.multilabel import compareLabels
+    from .case.stress import StressTest, stressTest
+    from .comparison.measurements import Measurement
     from .geometry.grids import Grid
     from .geometry.masks import Mask
     from .geometry.surfaces import Surface
-    from .measurements import Measurement
-    from .multilabel import compareLabels
-    from .settings import Settings
-    from .stress import StressTest, stressTest
-    from .structures import Structure
+    from .io.reading import readStructures
+    from .model.structures import Structure
+    from .settings.settings import Settings
 
 __all__ = [
     "Comparison",
@@ -54,18 +54,18 @@ __all__ = [
 
 # Public names are imported on first use, so that importing the package itself takes no time.
 _HOMES = {
-    "Comparison": "comparison",
+    "Comparison": "case.comparison",
     "Grid": "geometry.grids",
     "Mask": "geometry.masks",
-    "Measurement": "measurements",
-    "Settings": "settings",
-    "StressTest": "stress",
-    "Structure": "structures",
+    "Measurement": "comparison.measurements",
+    "Settings": "settings.settings",
+    "StressTest": "case.stress",
+    "Structure": "model.structures",
     "Surface": "geometry.surfaces",
-    "compare": "comparison",
-    "compareLabels": "multilabel",
-    "readStructures": "files.reading",
-    "stressTest": "stress",
+    "compare": "case.comparison",
+    "compareLabels": "case.multilabel",
+    "readStructures": "io.reading",
+    "stressTest": "case.stress",
 }
 
 

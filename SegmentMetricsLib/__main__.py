@@ -9,13 +9,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .allocation import giveBackLargeArrays
+from .base.allocation import giveBackLargeArrays
+from .base.errors import InputError, Mistakes
+from .base.texts import oneLine
+from .base.version import __version__
 from .commands import batch, compare, conventions, demo, stress
 from .commands.parsing import UNUSABLE_INPUT, Parser
 from .commands.streams import closedWithoutComplaint
-from .errors import InputError, Mistakes
-from .texts import oneLine
-from .version import __version__
 
 INTERRUPTED, TERMINATED = 130, 143
 # Errors of writing to an open file: no space, quota exceeded, file too large, read-only file system, I/O error.

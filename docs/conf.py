@@ -9,7 +9,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE / "_extensions")]
 
-from SegmentMetricsLib.version import __version__  # noqa: E402
+from SegmentMetricsLib.base.version import __version__  # noqa: E402
 
 project = "SegmentMetrics"
 author = "SegmentMetrics contributors"

@@ -5,9 +5,9 @@ from pathlib import Path
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.mrml import showConventionsTable
-from SegmentMetricsLib.progress import Cancelled
 
 from . import reports
 from .work import LongWork

@@ -2,10 +2,10 @@
 
 import qt
 
-from SegmentMetricsLib import explanations
+from SegmentMetricsLib.case import explanations
+from SegmentMetricsLib.case.relevance import isRelevant
 from SegmentMetricsLib.conventions import known
-from SegmentMetricsLib.relevance import isRelevant
-from SegmentMetricsLib.settings import DECIDED_BY_TOOLS, FAMILIES, OWN_CONVENTION
+from SegmentMetricsLib.settings.settings import DECIDED_BY_TOOLS, FAMILIES, OWN_CONVENTION
 
 from .enumerations import HazardKernel
 from .markup import explain

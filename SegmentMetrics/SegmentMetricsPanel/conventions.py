@@ -8,14 +8,15 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib import tables
-from SegmentMetricsLib.conventions import known, output
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.comparison.measurements import statusOf
+from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.conventions.evaluation import OPTIMISTIC, PESSIMISTIC
-from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.files.writing import pasteable
-from SegmentMetricsLib.measurements import statusOf
 from SegmentMetricsLib.mrml import folders, recallConventions
-from SegmentMetricsLib.settings import OWN_CONVENTION
+from SegmentMetricsLib.settings.settings import OWN_CONVENTION
+from SegmentMetricsLib.show import conventions as output
+from SegmentMetricsLib.show import tables
+from SegmentMetricsLib.show.writing import pasteable
 
 from .buttons import ExplainedButton
 from .freshness import outOfDate

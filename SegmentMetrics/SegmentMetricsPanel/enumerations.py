@@ -4,7 +4,7 @@ import enum
 
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.structures import REFERENCE_AND_TEST
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
 
 class Labeled(enum.Enum):

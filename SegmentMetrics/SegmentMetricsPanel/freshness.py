@@ -6,7 +6,7 @@ import vtk
 from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
 
-from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.base.errors import InputError
 
 from .editedpairs import choicesOf
 from .enumerations import Mode

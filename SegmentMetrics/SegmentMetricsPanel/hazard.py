@@ -3,7 +3,7 @@
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import folders, overlays, showHazard
 
 from .work import waiting

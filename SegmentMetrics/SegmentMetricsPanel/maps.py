@@ -4,7 +4,7 @@ import slicer
 from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
 
-from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import maps, showDistanceMap
 
 from .buttons import ExplainedButton

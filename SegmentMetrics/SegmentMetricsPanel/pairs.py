@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import qt
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.texts import commaSeparated
 from SegmentMetricsLib.mrml import pairSegments, proposePairs
-from SegmentMetricsLib.texts import commaSeparated
 
 from .editedpairs import CHOSEN, OVERLAP, choicesOf, entriesIn, entriesOf
 from .enumerations import Mode

@@ -6,11 +6,11 @@ import vtk
 from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
 
-from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.mrml import folders, outcomes
 from SegmentMetricsLib.mrml.leftovers import Leftovers
-from SegmentMetricsLib.settinglocations import inPanel
-from SegmentMetricsLib.structures import REFERENCE_AND_TEST
+from SegmentMetricsLib.settings.locations import inPanel
 
 from .attempts import Attempts
 from .choices import Choices

@@ -7,10 +7,10 @@ import vtk
 from slicer.i18n import tr as _
 from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapper
 
-from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.case.relevance import isRelevant
 from SegmentMetricsLib.mrml import protocolFromTable
-from SegmentMetricsLib.relevance import isRelevant
-from SegmentMetricsLib.settings import (
+from SegmentMetricsLib.settings.settings import (
     DECIDED_BY_TOOLS,
     DEFAULT_FAMILIES,
     LARGEST_BETA,

@@ -3,9 +3,9 @@
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.metrics.places import positionText
+from SegmentMetricsLib.analysis.places import positionText
+from SegmentMetricsLib.families.signed.entries import SIDES
 from SegmentMetricsLib.mrml import folders, markers, navigation
-from SegmentMetricsLib.registry.signed import SIDES
 
 from .sorting import SortableTable
 

@@ -8,18 +8,19 @@ import vtk
 from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
 
-from SegmentMetricsLib import explanations, tables
-from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.measurements import typeset
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.texts import commaSeparated
+from SegmentMetricsLib.case import explanations
+from SegmentMetricsLib.case.protocol import exampleNames
+from SegmentMetricsLib.case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, ruleOf
+from SegmentMetricsLib.case.protocol.protocol import readProtocol
+from SegmentMetricsLib.case.protocol.wording import SIGNS, limitText, unitOf, valueText
+from SegmentMetricsLib.comparison.measurements import typeset
 from SegmentMetricsLib.mrml import tableFromProtocol
 from SegmentMetricsLib.mrml.protocols import allProtocols
-from SegmentMetricsLib.protocol import exampleNames
-from SegmentMetricsLib.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, ruleOf
-from SegmentMetricsLib.protocol.protocol import readProtocol
-from SegmentMetricsLib.protocol.verdictwriting import summary, writeVerdicts
-from SegmentMetricsLib.protocol.wording import SIGNS, limitText, unitOf, valueText
-from SegmentMetricsLib.report.ranking import UNJUDGED, severity, worstFirst
-from SegmentMetricsLib.texts import commaSeparated
+from SegmentMetricsLib.show import tables
+from SegmentMetricsLib.show.report.ranking import UNJUDGED, severity, worstFirst
+from SegmentMetricsLib.show.verdicts import summary, writeVerdicts
 
 from .buttons import ExplainedButton
 from .markup import escaped, explain

@@ -6,11 +6,11 @@ from pathlib import Path
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.files.writing import fileNames
-from SegmentMetricsLib.progress import Cancelled
-from SegmentMetricsLib.protocol.measuring import measuredFor
-from SegmentMetricsLib.report import Report, requirePlotly
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.progress import Cancelled
+from SegmentMetricsLib.case.protocol.measuring import measuredFor
+from SegmentMetricsLib.show.report import Report, requirePlotly
+from SegmentMetricsLib.show.writing import fileNames
 
 from .enumerations import Mode
 from .markup import explain

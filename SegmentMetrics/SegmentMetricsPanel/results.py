@@ -7,15 +7,15 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib import explanations, tables
+from SegmentMetricsLib.base.texts import commaSeparated
+from SegmentMetricsLib.case import explanations
+from SegmentMetricsLib.case.findings.search import split
+from SegmentMetricsLib.comparison.measurements import fixed, typeset
 from SegmentMetricsLib.conventions import known
-from SegmentMetricsLib.files import writing
-from SegmentMetricsLib.findings.search import split
-from SegmentMetricsLib.measurements import fixed, typeset
-from SegmentMetricsLib.settinglocations import inPanel
-from SegmentMetricsLib.settings import OWN_CONVENTION
-from SegmentMetricsLib.structures import SEGMENTATION
-from SegmentMetricsLib.texts import commaSeparated
+from SegmentMetricsLib.model.structures import SEGMENTATION
+from SegmentMetricsLib.settings.locations import inPanel
+from SegmentMetricsLib.settings.settings import OWN_CONVENTION
+from SegmentMetricsLib.show import tables, writing
 
 from .buttons import ExplainedButton
 from .markup import breakable, escaped

@@ -8,8 +8,8 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.files.writing import fileNames
-from SegmentMetricsLib.structures import REFERENCE_AND_TEST, SEGMENTATION
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
+from SegmentMetricsLib.show.writing import fileNames
 
 # The folder last used for files in this session, by the folder of the scene that was open.
 _folders: dict[str, Path] = {}

@@ -6,7 +6,7 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.structures import REFERENCE_AND_TEST
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
 from .editedpairs import swapped
 from .enumerations import Mode

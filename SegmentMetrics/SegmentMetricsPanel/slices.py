@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.metrics.slices import SliceRow, axisOfRows, columnOf, positionText
+from SegmentMetricsLib.families.slices.formulas import SliceRow, axisOfRows, columnOf, positionText
 from SegmentMetricsLib.mrml import navigation, showSlices
 from SegmentMetricsLib.mrml.charts import isDrawn
 from SegmentMetricsLib.mrml.folders import ComparedPair

@@ -8,8 +8,8 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.cores import allCores
-from SegmentMetricsLib.progress import Cancelled, stoppable
+from SegmentMetricsLib.base.cores import allCores
+from SegmentMetricsLib.base.progress import Cancelled, stoppable
 
 # Seconds before the dialog appears: most comparisons are finished by then.
 PATIENCE = 1.0

@@ -10,7 +10,11 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from ..cohort.summaryoptions import (
+from ..base.cores import availableProcessors
+from ..base.errors import InputError
+from ..base.texts import counted, oneLine
+from ..base.workers import requireWorkers
+from ..batch.summaryoptions import (
     BONFERRONI,
     CORRECTIONS,
     EMPTY,
@@ -21,12 +25,8 @@ from ..cohort.summaryoptions import (
     TREATMENTS,
     Options,
 )
-from ..cores import availableProcessors
-from ..errors import InputError
-from ..naming import parse
-from ..settings import OWN_CONVENTION
-from ..texts import counted, oneLine
-from ..workers import requireWorkers
+from ..model.naming import parse
+from ..settings.settings import OWN_CONVENTION
 from .options import (
     DEFAULTS,
     addLabelNames,
@@ -116,17 +116,17 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(f"The seed must not be negative, not {options.seed}.")
     settings = settingsFrom(options)
     requireWritable(options.output)
-    from ..cohort import tasks as cohort
-    from ..cohort.alarms import Alarms
-    from ..cohort.caselist import lineOf, titleOf
-    from ..cohort.cases import readList, tasksOf
-    from ..cohort.correlations import chosenKeys, writeCorrelations
-    from ..cohort.resultfiles import CohortFiles, columnsOf, requireInputsKept, writeParquet
-    from ..cohort.statistics import Cohort
-    from ..cohort.summarywriting import remarks, summaryTable, writeSummary
-    from ..files.labelnames import labelNamesFrom
-    from ..structures import REFERENCE_AND_TEST
-    from ..texts import commaSeparated
+    from ..base.texts import commaSeparated
+    from ..batch import tasks as cohort
+    from ..batch.alarms import Alarms
+    from ..batch.caselist import lineOf, titleOf
+    from ..batch.cases import readList, tasksOf
+    from ..batch.correlations import chosenKeys, writeCorrelations
+    from ..batch.resultfiles import CohortFiles, columnsOf, requireInputsKept, writeParquet
+    from ..batch.statistics import Cohort
+    from ..batch.summarywriting import remarks, summaryTable, writeSummary
+    from ..io.labelnames import labelNamesFrom
+    from ..model.structures import REFERENCE_AND_TEST
 
     summaryOptions = Options(
         treatment=options.infinite,
@@ -214,9 +214,9 @@ def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[s
 
 def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
     """Return the tasks with a report file for each, in the folder reports of the results."""
-    from ..cohort.resultfiles import REPORTS
-    from ..files.writing import fileNames
-    from ..report.index import INDEX
+    from ..batch.resultfiles import REPORTS
+    from ..show.report.index import INDEX
+    from ..show.writing import fileNames
 
     folder = (output / REPORTS).resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -236,7 +236,7 @@ def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
 
 def executors(options: argparse.Namespace, tasks: int):
     """Return a context manager that yields a factory of executors and the number of tasks to submit at a time."""
-    from ..cohort import tasks as cohort
+    from ..batch import tasks as cohort
 
     if options.scheduler:
         return cohort.cluster(options.scheduler)
@@ -248,7 +248,7 @@ def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
 
     They are in the order of the tasks, regardless of the order of completion.
     """
-    from ..cohort import tasks as cohort
+    from ..batch import tasks as cohort
 
     failures = {}
     waiting = [task for task in tasks if not task.problem and task.key not in files.done]
@@ -279,7 +279,7 @@ def report(
 
     judged: titles of cases and verdicts. unlimited: names of structures without limits.
     """
-    from ..cohort.caselist import notPassing, titleOf
+    from ..batch.caselist import notPassing, titleOf
 
     if table:
         stated = "" if convention == OWN_CONVENTION else f", boundary and overlap in the convention {convention}"
@@ -289,7 +289,7 @@ def report(
     repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
     print(f"{counts['ok']} of {counted(counts['given'], 'case')} compared{repeated}.")
     if judged:
-        from ..protocol.verdictwriting import summary, unjudged
+        from ..show.verdicts import summary, unjudged
 
         print(f"Protocol: {summary(verdict for _, verdict in judged)}.")
         print("".join(f"{oneLine(line)}\n" for line in notPassing(judged)), end="")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from ..errors import InputError
-from ..settings import Settings
-from ..texts import tellingApart
-from ..workers import requireWorkers
+from ..base.errors import InputError
+from ..base.texts import tellingApart
+from ..base.workers import requireWorkers
+from ..settings.settings import Settings
 from .comparing import Request, compareAndWrite
 from .options import (
     DEFAULTS,
@@ -80,11 +80,11 @@ def run(options: argparse.Namespace) -> int:
     isReported = isReportWanted(options)
     if options.output is not None:
         requireWritable(options.output)
-    from ..cohort.casework import criticalsOf, readableChoices, withLabelsNamed
-    from ..files import reading as files
-    from ..files.labelnames import labelNamesFrom
-    from ..files.structurenames import adviceOnCases, settled
-    from ..pairing import pairStructures, whyNothingIsPaired
+    from ..case.casework import criticalsOf, readableChoices, withLabelsNamed
+    from ..case.pairing import pairStructures, whyNothingIsPaired
+    from ..io import reading as files
+    from ..io.labelnames import labelNamesFrom
+    from ..io.structurenames import adviceOnCases, settled
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
@@ -128,7 +128,7 @@ def requireFolderForReport(options: argparse.Namespace) -> None:
 
 def newReport(options: argparse.Namespace, settings: Settings):
     """Return an empty report as requested by the options; its settings also select slices."""
-    from ..report import Report
+    from ..show.report import Report
 
     titles = tellingApart([options.reference, options.test])
     origins = (titles[options.reference], titles[options.test])

@@ -10,9 +10,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..errors import reasonOf
-from ..settings import Settings
-from ..texts import commaSeparated, oneLine
+from ..base.errors import reasonOf
+from ..base.texts import commaSeparated, oneLine
+from ..settings.settings import Settings
 from .results import finalStatus, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 # Most findings that are printed; the others are in metrics.json.
@@ -101,10 +101,10 @@ def compareAndWrite(pairing, request: Request) -> int:
 
 def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
     """Return the results of a pairing. Raises InputError when none of its pairs can be compared."""
-    from .. import multilabel
-    from ..files import writing
-    from ..naming import pairTitle
-    from ..protocol.judgment import judgeCase
+    from ..case import multilabel
+    from ..case.protocol.judgment import judgeCase
+    from ..model.naming import pairTitle
+    from ..show import writing
     from .pairwork import compareEach
 
     names = list(writing.fileNames(reference.name for reference, _ in pairing.pairs))
@@ -145,8 +145,8 @@ def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
 
 def _write(compared: _Compared, report, folder: Path) -> None:
     """Write the files about all pairs, beside those of each pair. report: to be filled and written, or None."""
-    from ..files import writing
-    from ..protocol import verdictwriting
+    from ..show import verdicts as verdictwriting
+    from ..show import writing
 
     document, records = compared.document, compared.records
     if compared.judged:
@@ -171,9 +171,9 @@ def _write(compared: _Compared, report, folder: Path) -> None:
 
 def _show(compared: _Compared, where: str) -> None:
     """Print the tables and the findings. where: the file with the findings that are not printed."""
-    from .. import tables
-    from ..naming import notAmong
-    from ..protocol.verdictwriting import verdictTable
+    from ..model.naming import notAmong
+    from ..show import tables
+    from ..show.verdicts import verdictTable
 
     records, pairing = compared.records, compared.pairing
     width = terminalWidth()
@@ -194,7 +194,7 @@ def _show(compared: _Compared, where: str) -> None:
 
 def unusableIn(pairing) -> dict[str, str]:
     """Return the reasons, by name, for which structures were left out of the files of a pairing."""
-    from .. import structures
+    from ..model import structures
 
     reference = [*(match.reference for match in pairing.pairs), *pairing.unmatchedReference]
     test = [*(match.test for match in pairing.pairs), *pairing.unmatchedTest]

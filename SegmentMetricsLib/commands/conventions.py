@@ -8,20 +8,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..errors import InputError, raiseAny, reasonOf
-from ..settings import Settings
-from ..texts import commaSeparated, oneLine
+from ..base.errors import InputError, raiseAny, reasonOf
+from ..base.texts import commaSeparated, oneLine
+from ..settings.settings import Settings
 from .comparing import unusableIn
-from .options import (
-    DEFAULTS,
-    addLabelNames,
-    addOutput,
-    addPairs,
-    addStructure,
-    choicesFrom,
-    pathFrom,
-    requireWritable,
-)
+from .options import DEFAULTS, addLabelNames, addOutput, addPairs, addStructure, choicesFrom, pathFrom, requireWritable
 from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 LEGEND = (
@@ -88,13 +79,13 @@ def run(options: argparse.Namespace) -> int:
     given["membershipMaximum"] = options.membership_maximum
     settings = Settings(families=("boundary", "overlap"), **{k: v for k, v in given.items() if v is not None})
     requireWritable(options.output)
-    from ..cohort.casework import readableChoices
+    from ..case.casework import readableChoices
+    from ..case.pairing import pairStructures, whyNothingIsPaired
     from ..conventions import find, known
-    from ..files import reading as files
-    from ..files.labelnames import labelNamesFrom
-    from ..files.structurenames import adviceOnCases, settled
-    from ..naming import notAmong
-    from ..pairing import pairStructures, whyNothingIsPaired
+    from ..io import reading as files
+    from ..io.labelnames import labelNamesFrom
+    from ..io.structurenames import adviceOnCases, settled
+    from ..model.naming import notAmong
 
     tools = [find(key).key for key in (options.tool or known())]
     choices, labelNames = choicesFrom(options.pair or ()), labelNamesFrom(options.label_names)
@@ -125,10 +116,10 @@ def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> tup
 
     Raises all of these errors when no pair can be compared.
     """
-    from ..cohort.casework import comparePair
-    from ..comparison import describe
-    from ..conventions.output import ConventionsRecord
-    from ..naming import pairTitle
+    from ..case.casework import comparePair
+    from ..case.comparison import describe
+    from ..model.naming import pairTitle
+    from ..show.conventions import ConventionsRecord
 
     records, errors = [], {}
     with progressBar(len(pairing.pairs), "pair", len(pairing.pairs) > 1) as progress:
@@ -148,8 +139,8 @@ def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> tup
 
 def write(records: list, pairing, settings: Settings, output: Path, errors: Mapping[str, InputError]) -> None:
     """Write conventions.json and conventions.csv: both or neither. errors: of the pairs without a record, by title."""
-    from ..conventions import output as results
-    from ..files.writing import writeJson
+    from ..show import conventions as results
+    from ..show.writing import writeJson
 
     document = results.document(records, pairing, settings.toDictionary())
     if errors:
@@ -161,7 +152,7 @@ def write(records: list, pairing, settings: Settings, output: Path, errors: Mapp
 
 def show(records: list, withReasons: bool) -> None:
     """Print the tables."""
-    from ..conventions import output as results
+    from ..show import conventions as results
 
     colored = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     for record in records:

@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from ..errors import InputError
+from ..base.errors import InputError
 from .comparing import Request, compareAndWrite
 from .options import DEFAULTS, addOutput, addSettings, requireWritable, settingsFrom
 
@@ -30,10 +30,10 @@ def run(options: argparse.Namespace) -> int:
     """Compare the two observers of the sample and return the exit status."""
     settings = settingsFrom(options)
     requireWritable(options.output)
-    from .. import samples
-    from ..cohort.casework import criticalsOf
-    from ..files import reading as files
-    from ..pairing import pairStructures
+    from ..case.casework import criticalsOf
+    from ..case.pairing import pairStructures
+    from ..io import reading as files
+    from ..io import samples
 
     with tempfile.TemporaryDirectory() as folder:
         try:

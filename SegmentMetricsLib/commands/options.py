@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import InputError, requireText
-from ..protocol import exampleNames
-from ..settings import (
+from ..base.errors import InputError, requireText
+from ..base.texts import inAnyCase
+from ..case.protocol import exampleNames
+from ..settings.settings import (
     ACCURACIES,
     COMBINATIONS,
     DECIDED_BY_TOOLS,
@@ -28,7 +29,6 @@ from ..settings import (
     VOXEL_UNITS,
     Settings,
 )
-from ..texts import inAnyCase
 
 # Below the help of every command.
 DEFAULTS = "Defaults are given in parentheses."
@@ -281,7 +281,7 @@ def isReportWanted(options: argparse.Namespace) -> bool:
     """Return whether the options request a report. Raises InputError if reports cannot be written here."""
     if not (options.report or options.report_conventions or options.report_patient):
         return False
-    from ..report import requirePlotly
+    from ..show.report import requirePlotly
 
     requirePlotly()
     return True
@@ -318,9 +318,9 @@ def tellWithoutEffect(
 
     protocols: which choose numbers, too; None for none. others: further settings that have no effect if given.
     """
-    from ..registry import findDefinition  # slow imports
-    from ..relevance import isUsed
-    from ..selection import selected
+    from ..case.relevance import isUsed
+    from ..families.registry import findDefinition  # slow imports
+    from ..families.selection import selected
 
     rules = (rule for one in protocols if one is not None for rule in one.rules)
     measured = [definition for definition, _ in selected(settings)]
@@ -390,7 +390,7 @@ def chosenGrid(given: str):
     """Return the evaluated grid: a choice by name, or the grid of an image file."""
     if given in GRIDS:
         return given
-    from ..files import reading as files
+    from ..io import reading as files
 
     return files.readGrid(given)
 
@@ -411,7 +411,7 @@ def protocolFrom(options: argparse.Namespace):
     """Return the protocol that the options name, None without one. Raises InputError for an invalid one."""
     if options.protocol is None:
         return None
-    from ..protocol.protocol import readProtocol
+    from ..case.protocol.protocol import readProtocol
 
     return readProtocol(options.protocol)
 

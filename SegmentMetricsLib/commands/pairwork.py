@@ -15,12 +15,12 @@ from threading import RLock
 
 import numpy as np
 
-from .. import workers as processes
-from ..cores import availableProcessors, onOneThread
-from ..errors import InputError, raiseAny
-from ..records import Record
-from ..settings import Settings
-from ..structures import Match, Structure
+from ..base import workers as processes
+from ..base.cores import availableProcessors, onOneThread
+from ..base.errors import InputError, raiseAny
+from ..case.records import Record
+from ..model.structures import Match, Structure
+from ..settings.settings import Settings
 
 # Least number of pairs from which the speed is estimated; the first is not timed, as it also imports and tabulates.
 FEWEST_TIMED = 2
@@ -131,7 +131,7 @@ def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, na
 
     Raises InputError for a pair that cannot be compared, after removing its files.
     """
-    from ..files import writing
+    from ..show import writing
 
     try:
         return _compared(job, overlays, number, match, name)
@@ -143,9 +143,9 @@ def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, na
 
 
 def _compared(job: Job, overlays: Overlays, number: int, match: Match, name: str) -> PairResult:
-    from ..cohort.casework import comparePair
-    from ..files import writing
-    from ..protocol.measuring import compareMatch
+    from ..case.casework import comparePair
+    from ..case.protocol.measuring import compareMatch
+    from ..show import writing
 
     # a copy, so that the surfaces made for measuring and drawing are freed with it
     match = match.anew()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from ..texts import commaSeparated, didYouMean, oneLine
+from ..base.texts import commaSeparated, didYouMean, oneLine
 
 UNUSABLE_INPUT = 2
 # So many unknown arguments are shown as they were typed; more are files that a pattern stood for.

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..errors import InputError
-from ..texts import oneLine
+from ..base.errors import InputError
+from ..base.texts import oneLine
 from .options import FAIL_ON, VERDICT_REACHED, requireWritable
 
 # The exit status if some, but not all, pairs or cases could not be compared; and most failures that are printed.
@@ -26,7 +26,7 @@ def unfinishedResults(output: Path, earlier: Sequence[Path] | None = None) -> It
 
     earlier: as for writing.deliver(). Raises InputError when nothing can be written there.
     """
-    from ..files import writing
+    from ..show import writing
 
     # on the same disk as the output folder, so that the files only need to be renamed
     existing = requireWritable(output)

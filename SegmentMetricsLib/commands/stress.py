@@ -5,19 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 
-from ..cohort.summaryoptions import RESAMPLES, SEED, Options
-from ..errors import InputError
-from ..settings import Settings
-from ..texts import commaSeparated, counted, oneLine
-from .options import (
-    DEFAULTS,
-    addHazard,
-    addLabelNames,
-    addOutput,
-    hazardFrom,
-    pathFrom,
-    requireWritable,
-)
+from ..base.errors import InputError
+from ..base.texts import commaSeparated, counted, oneLine
+from ..batch.summaryoptions import RESAMPLES, SEED, Options
+from ..settings.settings import Settings
+from .options import DEFAULTS, addHazard, addLabelNames, addOutput, hazardFrom, pathFrom, requireWritable
 from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 FAMILIES = ("boundary", "overlap", "hazard")
@@ -85,12 +77,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _runOne(options: argparse.Namespace, settings: Settings, share: dict[str, float]) -> int:
-    from .. import stress, tables
-    from ..cohort.casework import criticalsOf, withLabelsNamed
-    from ..cohort.stresscases import structureNamed
-    from ..files import reading as files
-    from ..files import stressfiles
-    from ..files.labelnames import labelNamesFrom
+    from ..batch.stresscases import structureNamed
+    from ..case import stress
+    from ..case.casework import criticalsOf, withLabelsNamed
+    from ..io import reading as files
+    from ..io.labelnames import labelNamesFrom
+    from ..show import stress as stressfiles
+    from ..show import tables
 
     if len(options.structure) > 1:
         raise InputError("Of a single reference one structure is changed: give --structure once, or a list of cases.")
@@ -119,9 +112,9 @@ def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, 
 
     The exit status is 1 if any could not be tested, and 2, without results, if none could.
     """
-    from ..cohort import stresscases, stresswriting
-    from ..files import stressfiles
-    from ..files.labelnames import labelNamesFrom
+    from ..batch import stresscases, stresswriting
+    from ..io.labelnames import labelNamesFrom
+    from ..show import stress as stressfiles
 
     bootstrap = Options(resamples=options.resamples, seed=options.seed)
     labelNames = labelNamesFrom(options.label_names)

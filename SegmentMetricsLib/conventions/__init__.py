@@ -15,8 +15,8 @@ import importlib
 import pkgutil
 from functools import lru_cache
 
-from ..errors import InputError
-from ..texts import didYouMean, inAnyCase
+from ..base.errors import InputError
+from ..base.texts import didYouMean, inAnyCase
 from .convention import Convention
 
 

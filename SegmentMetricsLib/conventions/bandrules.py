@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ..cores import threads
-from ..metrics import overlap
+from ..base.cores import threads
+from ..families.overlap import formulas as overlap
 from .elements import faceBorder
 from .sampling import Sampling
 

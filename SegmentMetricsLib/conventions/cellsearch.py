@@ -14,8 +14,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..cores import threads
-from ..progress import checkpoint
+from ..base.cores import threads
+from ..base.progress import checkpoint
 from .elements import faceBorder
 from .rules import Sample
 from .sampling import Sampling

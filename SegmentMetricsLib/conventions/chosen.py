@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..measurements import Measurement
-from ..settings import PRESETS
-from ..texts import shortest
+from ..base.texts import shortest
+from ..comparison.measurements import Measurement
+from ..settings.settings import PRESETS
 from . import find
 from .convention import KEYS
 from .evaluation import Source
 
 if TYPE_CHECKING:
-    from ..definitions import Definition
-    from ..pair import Pair
+    from ..comparison.definitions import Definition
+    from ..comparison.workspace import Pair
 
 
 def covers(pair: Pair, definition: Definition) -> bool:
@@ -53,7 +53,7 @@ def measure(definition: Definition, pair: Pair, parameter: Mapping[str, float]) 
 
 def restated(measurement: Measurement, key: str) -> Measurement:
     """Return a measurement with the texts of a convention, given by key, if the convention decides the measurement."""
-    from ..registry import findDefinition
+    from ..families.registry import findDefinition
 
     found = findDefinition(measurement.key)
     if key in PRESETS or found is None or found.definition.key not in KEYS:

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from .. import measurements
-from ..definitions import Definition
-from ..errors import Cause, Undefined, requireKind
-from ..measurements import Measurement, finite, infiniteText, statusOf
-from ..progress import checkpoint
-from ..registry import REGISTRY
-from ..settings import OWN_CONVENTION, Settings
-from ..structures import REFERENCE_AND_TEST
-from ..texts import commaSeparated, shortest
+from ..base.errors import Cause, Undefined, requireKind
+from ..base.progress import checkpoint
+from ..base.texts import commaSeparated, shortest
+from ..comparison import measurements
+from ..comparison.definitions import Definition
+from ..comparison.measurements import Measurement, finite, infiniteText, statusOf
+from ..families.registry import REGISTRY
+from ..model.structures import REFERENCE_AND_TEST
+from ..settings.settings import OWN_CONVENTION, Settings
 from . import known
 from .convention import DISTANCES, KEYS, Convention, Number
 from .meshes import Meshes
@@ -23,8 +23,8 @@ from .rules import Sample
 from .sampling import NO_BORDER, Sampling
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
-    from ..pair import Pair
+    from ..case.comparison import Comparison
+    from ..comparison.workspace import Pair
 
 OPTIMISTIC, PESSIMISTIC, SAME = "over-optimistic", "over-pessimistic", ""
 # Prefix of these for slight differences.
@@ -190,7 +190,7 @@ def conventions(
 
 def referencePair(comparison: Comparison) -> tuple[Pair, Mapping[str, Measurement]]:
     """Return a pair and its boundary and overlap measurements without any convention, the comparison's if possible."""
-    from ..pair import Pair
+    from ..comparison.workspace import Pair
 
     settings = comparison.settings
     given = comparison.reference, comparison.test

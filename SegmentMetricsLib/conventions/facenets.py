@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
-from ..cores import threads
+from ..base.cores import threads
+from ..base.progress import checkpoint
 from ..distances.surfacedistances import BoundaryPair
 from ..geometry import contours, meshing
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, triangleIndices
-from ..progress import checkpoint
-from ..structures import Structure
+from ..model.structures import Structure
 from .bandrules import sharedShare
 from .meshes import samples
 from .rules import Sample

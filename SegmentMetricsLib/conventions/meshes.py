@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..distances.surfacedistances import BoundaryPair
-from ..metrics.bands.methods import bands
+from ..families.boundary.bands.methods import bands
 from .bandrules import dice, jaccard
 from .convention import ASSD, BIOU, DSC, HD, HDP, IOU, MASD, NSD, Number
 from .elements import masks

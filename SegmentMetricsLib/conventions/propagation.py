@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..progress import checkpoint
+from ..base.progress import checkpoint
 from .elements import faceBorder
 from .rules import Sample
 from .sampling import Sampling

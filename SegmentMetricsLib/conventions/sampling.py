@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..cores import threads
-from ..errors import Undefined
+from ..base.cores import threads
+from ..base.errors import Undefined
+from ..base.progress import checkpoint
 from ..geometry.masks import Mask, boxAround
-from ..progress import checkpoint
-from ..structures import Structure
+from ..model.structures import Structure
 
 if TYPE_CHECKING:
-    from ..pair import Pair
+    from ..comparison.workspace import Pair
 
 # Voxels of background around both structures, so that cropping an image does not change the numbers.
 MARGIN = 2

@@ -38,8 +38,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..base.progress import checkpoint
 from ..geometry.triangles import distancesToTriangles
-from ..progress import checkpoint
 from .linear import PIECES
 
 # Weights of several triangles are whole multiples of 1 / PARTS_OF_WEIGHT.

@@ -35,7 +35,8 @@ from threading import Lock
 
 import numpy as np
 
-from ..cores import lockedCache
+from ..base.cores import lockedCache
+from ..base.progress import checkpoint
 from ..geometry.cases import (
     Positions,
     caseEdges,
@@ -54,7 +55,6 @@ from ..geometry.lateral import MORE_SLICES
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, barycentricWeights
 from ..geometry.triangles import TriangleSet
-from ..progress import checkpoint
 
 # Number of cells that the lookup reaches along each axis before the search tree takes over.
 REACH = 4

@@ -42,10 +42,10 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from ..cores import sideBySide
+from ..base.cores import sideBySide
+from ..base.progress import checkpoint
 from ..geometry.edges import uniqueSides
 from ..geometry.surfaces import meanLength
-from ..progress import checkpoint
 from .bounded import Bounded
 from .crossing import sizesBeyond
 from .cutting import compacted, divided, middlesOf, quartered, sidesOfPieces

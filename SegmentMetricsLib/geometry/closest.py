@@ -8,7 +8,7 @@ import numpy as np
 from vtkmodules.vtkCommonCore import reference
 from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkStaticCellLocator
 
-from ..progress import checkpoint
+from ..base.progress import checkpoint
 from .edges import acrossSides
 from .nearest import FEW_TRIANGLES, NearestTriangles
 from .pseudonormals import PseudoNormals

@@ -6,7 +6,7 @@ import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
-from ..errors import InputError
+from ..base.errors import InputError
 from . import arrangement
 from .masks import Mask
 from .surfaces import Surface

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..progress import checkpoint
+from ..base.progress import checkpoint
 from .filling import levelsOf
 from .grids import Grid, rounded
 from .masks import Mask

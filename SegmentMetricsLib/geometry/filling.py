@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from ..progress import checkpoint
+from ..base.progress import checkpoint
 
 # Cuts or crossings processed at a time.
 PART = 1 << 16

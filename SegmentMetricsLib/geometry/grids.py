@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import InputError, NoSegmentation
+from ..base.errors import InputError, NoSegmentation
 
 # Headers store single-precision numbers; grids whose voxels differ by less than this fraction of a voxel are the same.
 SAME_LATTICE_TOLERANCE = 1e-3

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import Undefined
+from ..base.errors import Undefined
 from .grids import Grid, gridAround, rounded
 
 # Labels above this are renumbered before their bounding boxes are searched: the search returns a list of that length.

@@ -9,8 +9,8 @@ import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
-from ..errors import InputError
-from ..texts import counted
+from ..base.errors import InputError
+from ..base.texts import counted
 from . import contours, orientation
 from .caps import haveArea, withoutCaps
 from .grids import requireScale

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ..progress import checkpoint
+from ..base.progress import checkpoint
 from .stars import LatticeShapes, Stars
 from .triangles import columns
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..texts import counted
+from ..base.texts import counted
 from .closest import ClosestSurface
 from .graphs import components
 from .surfaces import Surface

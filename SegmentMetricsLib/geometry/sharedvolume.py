@@ -19,7 +19,7 @@ import numpy as np
 from scipy.ndimage import maximum_filter, minimum_filter
 from scipy.sparse import csr_array
 
-from ..progress import checkpoint
+from ..base.progress import checkpoint
 from .grids import SAME_LATTICE_TOLERANCE
 from .masks import Mask
 

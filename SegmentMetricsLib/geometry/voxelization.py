@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import InputError
+from ..base.errors import InputError
 from .contours import planeAxes
 from .filling import filled, filledSolid
 from .grids import Grid, gridAround, rounded

@@ -7,9 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from numbers import Real
 
-from ..errors import InputError, requireKind
-from ..geometry.grids import RAS_FROM_LPS
-from ..metrics.distributions import (
+from ..analysis.distributions import (
     cumulativeLimit,
     cumulativePositions,
     cumulativeShares,
@@ -17,11 +15,13 @@ from ..metrics.distributions import (
     roundAbove,
     roundRange,
 )
-from ..metrics.places import LETTERS_OF_AXES
-from ..metrics.slices import axisOfRows, columnOf
-from ..registry.signed import SIDES
-from ..tables import shortened
-from ..texts import shortest
+from ..analysis.places import LETTERS_OF_AXES
+from ..base.errors import InputError, requireKind
+from ..base.texts import shortest
+from ..families.signed.entries import SIDES
+from ..families.slices.formulas import axisOfRows, columnOf
+from ..geometry.grids import RAS_FROM_LPS
+from ..show.tables import shortened
 from . import folders
 from .arguments import asNode, asScene, requireComparison
 from .navigation import PLACE_COLUMNS

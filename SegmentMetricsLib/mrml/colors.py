@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..palettes import ABSOLUTE, SIGNED
+from ..base.palettes import ABSOLUTE, SIGNED
 
 TOLERANCE = ("#3a76bd", "#dfe3bd", "#d95f0e")  # test too small, within, test too large
 TOLERANCE_ABSOLUTE = ("#dfe3bd", "#d95f0e")

@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 
-from ..comparison import Comparison, compare
-from ..errors import InputError, reasonOf, requireKind
-from ..multilabel import MultiLabel, ofShares
-from ..naming import pairTitle
-from ..pairing import withProposals
-from ..progress import Cancelled
-from ..protocol.judgment import Judgment, judgeCase
-from ..protocol.measuring import compareMatch
-from ..protocol.protocol import Protocol
-from ..settings import Settings, asSettings
-from ..structures import Match, Pairing, Structure, nameMeant
-from ..tables import overviewHtml
-from ..texts import commaSeparated, counted
+from ..base.errors import InputError, reasonOf, requireKind
+from ..base.progress import Cancelled
+from ..base.texts import commaSeparated, counted
+from ..case.comparison import Comparison, compare
+from ..case.multilabel import MultiLabel, ofShares
+from ..case.pairing import withProposals
+from ..case.protocol.judgment import Judgment, judgeCase
+from ..case.protocol.measuring import compareMatch
+from ..case.protocol.protocol import Protocol
+from ..model.naming import pairTitle
+from ..model.structures import Match, Pairing, Structure, nameMeant
+from ..settings.settings import Settings, asSettings
+from ..show.tables import overviewHtml
 from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..fingerprints import contentHash
-from ..structures import Structure
+from ..comparison.fingerprints import contentHash
+from ..model.structures import Structure
 from .conversion import DISPLAY_PARAMETERS
 from .inputs import SegmentReader, linearMatrix, worldTransform
 

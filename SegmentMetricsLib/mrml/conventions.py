@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from ..base.errors import InputError, requireKind
 from ..conventions import known
 from ..conventions.evaluation import Reported, Reports
-from ..errors import InputError, requireKind
 from . import folders
 from .arguments import asNode, asScene, requireComparison
 from .nodenames import nameResult

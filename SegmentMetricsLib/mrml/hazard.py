@@ -7,7 +7,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonDataModel import vtkImageData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
-from ..errors import InputError
+from ..base.errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from . import colors, folders, outputs
 from .arguments import asNode, asScene, requireComparison

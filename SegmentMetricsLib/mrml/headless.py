@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 
-from ..errors import installing
-from ..workers import signalsLater
+from ..base.errors import installing
+from ..base.workers import signalsLater
 
 
 class HeadlessSlicer:

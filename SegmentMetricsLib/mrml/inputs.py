@@ -11,14 +11,14 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkCommonTransforms import vtkGeneralTransform, vtkTransform
 
-from .. import naming
-from ..errors import InputError, requireKind
+from ..base.errors import InputError, requireKind
+from ..base.texts import commaSeparated, didYouMean
 from ..geometry import meshing
 from ..geometry.grids import RAS_FROM_LPS, Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
-from ..structures import SEGMENTATION, Structure, codeSource
-from ..texts import commaSeparated, didYouMean
+from ..model import naming
+from ..model.structures import SEGMENTATION, Structure, codeSource
 from .conversion import closedSurface, displayedSurface, toRas
 from .voxels import VoxelReader, matrixArray
 

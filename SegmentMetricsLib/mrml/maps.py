@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
-from ..errors import InputError
-from ..structures import REFERENCE_AND_TEST
+from ..base.errors import InputError
+from ..model.structures import REFERENCE_AND_TEST
 from . import colors, folders
 from .outputs import MAP_ATTRIBUTE, colorMap, mapRole
 

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..errors import requireKind
+from ..analysis.places import Place
+from ..base.errors import requireKind
+from ..base.palettes import SIGNED
+from ..families.signed.entries import SIDES
 from ..geometry.grids import RAS_FROM_LPS
-from ..metrics.places import Place
-from ..palettes import SIGNED
-from ..registry.signed import SIDES
 from . import folders
 from .arguments import asNode, asScene, requireComparison
 from .colors import rgb

@@ -7,7 +7,7 @@ from numbers import Integral
 
 import numpy as np
 
-from ..errors import InputError
+from ..base.errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from .arguments import asScene
 from .views import viewAxes

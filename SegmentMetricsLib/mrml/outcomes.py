@@ -7,11 +7,11 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..comparison import Comparison
-from ..errors import InputError
-from ..protocol.judgment import Judgment
-from ..records import Record
-from ..settings import Settings
+from ..base.errors import InputError
+from ..case.comparison import Comparison
+from ..case.protocol.judgment import Judgment
+from ..case.records import Record
+from ..settings.settings import Settings
 from .comparing import Comparisons
 from .contents import ContentHashes, contentHashOfSegment
 from .folders import Compared, ComparedPair

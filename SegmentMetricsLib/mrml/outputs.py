@@ -11,16 +11,16 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
-from ..cores import threads
-from ..errors import InputError, requireKind
-from ..files.writing import IDENTITY
+from ..analysis.distributions import mapRange
+from ..base.cores import threads
+from ..base.errors import InputError, requireKind
+from ..case.records import identityOf
+from ..families.similarity.ofpair import localDistancesOn
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.surfaces import barycentricWeights, toPolyData
-from ..metrics.distributions import mapRange
-from ..quantities.similarity import localDistancesOn
-from ..records import identityOf
-from ..settings import OWN_CONVENTION
-from ..structures import REFERENCE_AND_TEST
+from ..model.structures import REFERENCE_AND_TEST
+from ..settings.settings import OWN_CONVENTION
+from ..show.writing import IDENTITY
 from . import colors, folders
 from .arguments import asNode, asScene, requireComparison
 from .conversion import displayedSurface as convertedSurface

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ..errors import InputError, requireKind
-from ..pairing import pairStructures, propose
-from ..settingchecks import oneOf
-from ..settings import SURFACES
-from ..structures import Match, Pairing, codeSource, nameMeant
+from ..base.errors import InputError, requireKind
+from ..case.pairing import pairStructures, propose
+from ..model.structures import Match, Pairing, codeSource, nameMeant
+from ..settings.checks import oneOf
+from ..settings.settings import SURFACES
 from .folders import Compared
 from .inputs import SegmentReader, nameOf, segmentationOf, tagOf
 

@@ -12,11 +12,11 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkMassProperties, vtkStripper, vtkTubeFilter
 
-from ..errors import InputError
+from ..base.errors import InputError
+from ..base.texts import shortest
 from ..geometry.grids import RAS_FROM_LPS
-from ..naming import pairTitle
-from ..structures import REFERENCE_AND_TEST
-from ..texts import shortest
+from ..model.naming import pairTitle
+from ..model.structures import REFERENCE_AND_TEST
 from . import colors, outputs
 from .conversion import withNormals
 from .headless import privateScene

@@ -7,8 +7,8 @@ import io
 
 from vtkmodules.vtkCommonCore import vtkStringArray
 
-from ..errors import InputError, requireKind
-from ..protocol.protocol import OPTIONAL, REQUIRED, Protocol, parseProtocol
+from ..base.errors import InputError, requireKind
+from ..case.protocol.protocol import OPTIONAL, REQUIRED, Protocol, parseProtocol
 from .arguments import asNode, asScene
 
 PROTOCOL_ATTRIBUTE = "SegmentMetrics.Protocol"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 
-from ..errors import InputError
-from ..samples import writeHeadAndNeck
+from ..base.errors import InputError
+from ..io.samples import writeHeadAndNeck
 from .arguments import asScene
 
 

@@ -6,11 +6,11 @@ import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
-from ..errors import InputError
-from ..files import fractional
+from ..base.errors import InputError
 from ..geometry.grids import RAS_FROM_LPS, Grid
 from ..geometry.masks import Labels, Mask
-from ..inputs import HALF
+from ..io import fractional
+from ..model.inputs import HALF
 
 
 class VoxelReader:

@@ -24,8 +24,10 @@ import numpy as np
 import pairs
 import SimpleITK
 
-from SegmentMetricsLib import Settings, comparison, inputs
-from SegmentMetricsLib import pair as structurePair
+from SegmentMetricsLib import Settings
+from SegmentMetricsLib.case import comparison
+from SegmentMetricsLib.comparison import workspace as structurePair
+from SegmentMetricsLib.model import inputs
 
 # Labels of the pairs by the ending of their files, densest last.
 KINDS = {"3mm": "", "aniso": "_aniso", "1mm": "_1mm"}
@@ -90,7 +92,7 @@ def truth(reference, test, most: int = MOST_ELEMENTS) -> dict:
 
 def boundaryValues(distances) -> dict:
     """Return the boundary metrics of some distances, by key."""
-    from SegmentMetricsLib.metrics import boundary
+    from SegmentMetricsLib.families.boundary import formulas as boundary
 
     return {
         "HD": boundary.hausdorff(distances),

@@ -41,7 +41,7 @@ class Pair:
     @cached_property
     def triangles(self) -> int:
         """Number of triangles of both unsmoothed surfaces."""
-        from SegmentMetricsLib import inputs
+        from SegmentMetricsLib.model import inputs
 
         return sum(len(inputs.structureFromImage(image, "", None, 0.5).surface.cells) for image in self.images)
 
@@ -54,8 +54,8 @@ class Pair:
 def _smoothed(image: SimpleITK.Image) -> vtkPolyData:
     from vtkmodules.vtkFiltersCore import vtkWindowedSincPolyDataFilter
 
-    from SegmentMetricsLib import inputs
     from SegmentMetricsLib.geometry.surfaces import toPolyData
+    from SegmentMetricsLib.model import inputs
 
     smoothing = vtkWindowedSincPolyDataFilter()
     smoothing.SetInputData(toPolyData(inputs.structureFromImage(image, "", None, 0.5).surface))

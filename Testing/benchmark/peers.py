@@ -107,9 +107,10 @@ def allConventions() -> Measure:
 def withoutBands() -> Measure:
     """What compare() calls for the boundary metrics other than BIoU, to compare with tools that have no BIoU."""
     _importOurs()
-    from SegmentMetricsLib import Settings, inputs
-    from SegmentMetricsLib.metrics import boundary
-    from SegmentMetricsLib.pair import Pair as Structures
+    from SegmentMetricsLib import Settings
+    from SegmentMetricsLib.comparison.workspace import Pair as Structures
+    from SegmentMetricsLib.families.boundary import formulas as boundary
+    from SegmentMetricsLib.model import inputs
 
     settings = Settings(tolerances=(TOLERANCE,), percentiles=(PERCENTILE,))
 
@@ -129,7 +130,7 @@ def withoutBands() -> Measure:
 
 def _importOurs() -> None:
     """Import what compare() imports only when it needs it: starting up is measured apart."""
-    for module in ("SegmentMetricsLib.comparison", "scipy.ndimage", "vtkmodules.vtkFiltersGeneral"):
+    for module in ("SegmentMetricsLib.case.comparison", "scipy.ndimage", "vtkmodules.vtkFiltersGeneral"):
         importlib.import_module(module)
 
 

@@ -19,8 +19,9 @@ from commandruns import run as run
 from imagefiles import save
 
 import SegmentMetricsLib
-from SegmentMetricsLib import __main__, commands, comparison
-from SegmentMetricsLib.files import writing
+from SegmentMetricsLib import __main__, commands
+from SegmentMetricsLib.case import comparison
+from SegmentMetricsLib.show import writing
 
 
 def contents() -> dict:
@@ -49,7 +50,7 @@ def testFilesThatCannotBeOpened(run, pair):
 
 
 def testFilesThatAreTooLarge(run, pair, monkeypatch):
-    from SegmentMetricsLib import inputs
+    from SegmentMetricsLib.model import inputs
 
     def tooLarge(*given):
         raise MemoryError
@@ -228,7 +229,7 @@ def testALaterPairThatFails(run, tmp_path, monkeypatch):
     def failing(result, path):
         write(result, path)
         if result.reference.name == "Label 2":
-            raise SegmentMetricsLib.errors.InputError("It is too odd.")
+            raise SegmentMetricsLib.base.errors.InputError("It is too odd.")
 
     monkeypatch.setattr(writing, "writeSurfaces", failing)
     status, out, err = run("compare", image, image, "--output", "out")

@@ -13,16 +13,17 @@ import pytest
 import shapes
 import SimpleITK
 
-from SegmentMetricsLib import __main__, dicom, readStructures
-from SegmentMetricsLib.cohort import tasks
-from SegmentMetricsLib.cohort.cases import Task
-from SegmentMetricsLib.dicom import segmentation
-from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.files.messages import quiet
-from SegmentMetricsLib.files.textheaders import checkMeta, checkNrrd
+from SegmentMetricsLib import __main__, readStructures
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.workers import DIED, ignoringInterrupts
+from SegmentMetricsLib.batch import tasks
+from SegmentMetricsLib.batch.cases import Task
+from SegmentMetricsLib.io import dicom
+from SegmentMetricsLib.io.dicom import segmentation
+from SegmentMetricsLib.io.messages import quiet
+from SegmentMetricsLib.io.textheaders import checkMeta, checkNrrd
 from SegmentMetricsLib.mrml import headless
-from SegmentMetricsLib.report import requirePlotly
-from SegmentMetricsLib.workers import DIED, ignoringInterrupts
+from SegmentMetricsLib.show.report import requirePlotly
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def testACaseThatTakesTooMuchMemoryFailsAlone(monkeypatch):
     def tooLarge(task):
         raise MemoryError
 
-    monkeypatch.setattr("SegmentMetricsLib.cohort.caseoutcomes.compared", tooLarge)
+    monkeypatch.setattr("SegmentMetricsLib.batch.caseoutcomes.compared", tooLarge)
     outcome = tasks.runCase(Task("one", "", "r", "t"))
     assert (outcome["status"], outcome["reason"]) == ("failed", "This takes more memory than the computer has.")
 
@@ -203,7 +204,7 @@ def testASampleThatCannotBeMadeIsSaidInOneLine(tmp_path, monkeypatch, capsys):
     def damaged(folder):
         raise ValueError("The sample is damaged.")
 
-    monkeypatch.setattr("SegmentMetricsLib.samples.writeHeadAndNeck", damaged)
+    monkeypatch.setattr("SegmentMetricsLib.io.samples.writeHeadAndNeck", damaged)
     output = tmp_path / "out"
     assert __main__.main(["demo", "--output", str(output)]) == 2
     assert capsys.readouterr().err == "segment-metrics: The sample is damaged.\n"

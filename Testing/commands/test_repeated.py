@@ -11,9 +11,9 @@ import SimpleITK
 from commandruns import metrics
 from commandruns import run as run  # the fixture
 
-from SegmentMetricsLib.findings import repeated
-from SegmentMetricsLib.findings.kinds import Finding, Kind
-from SegmentMetricsLib.findings.repeated import Common
+from SegmentMetricsLib.case.findings import repeated
+from SegmentMetricsLib.case.findings.kinds import Finding, Kind
+from SegmentMetricsLib.case.findings.repeated import Common
 
 ALARM = Finding.of(Kind.SAME)
 ADVICE = 'Choose another one (--grid union; in Python grid="union").'

@@ -14,7 +14,8 @@ import SimpleITK
 from reference import HEAD_AND_NECK, needsReference
 from scipy.ndimage import generate_binary_structure, grey_dilation
 
-from SegmentMetricsLib import Settings, __main__, readStructures, stress, stressTest
+from SegmentMetricsLib import Settings, __main__, readStructures, stressTest
+from SegmentMetricsLib.case import stress
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 
@@ -289,7 +290,7 @@ def testCommandRefuses(run, arguments, message):
 
 
 def testNothingIsHalfWritten(run, monkeypatch):
-    from SegmentMetricsLib.files import writing
+    from SegmentMetricsLib.show import writing
 
     def fail(*arguments):
         raise OSError(28, "No space left on device", "stress.json")

@@ -14,13 +14,13 @@ import SimpleITK
 from scipy.stats import wilcoxon
 
 from SegmentMetricsLib import Settings, __main__, stressTest
-from SegmentMetricsLib.cohort import stresscases
-from SegmentMetricsLib.cohort.ranks import MOST_EXACT_GREATER, ranksOf, signedRankGreater
-from SegmentMetricsLib.cohort.stresscases import ALL, StressOutcome, differences, readStressCases
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.batch import stresscases
+from SegmentMetricsLib.batch.ranks import MOST_EXACT_GREATER, ranksOf, signedRankGreater
+from SegmentMetricsLib.batch.stresscases import ALL, StressOutcome, differences, readStressCases
+from SegmentMetricsLib.case.comparison import Comparison
 from SegmentMetricsLib.commands.options import HAZARD, SETTINGS
-from SegmentMetricsLib.comparison import Comparison
-from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.measurements import Measurement
+from SegmentMetricsLib.comparison.measurements import Measurement
 
 # Statistics
 

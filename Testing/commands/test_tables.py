@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib import Settings, compare, tables
-from SegmentMetricsLib.records import Record
-from SegmentMetricsLib.registry import REGISTRY
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.families.registry import REGISTRY
+from SegmentMetricsLib.show import tables
 
 # the test lacks a layer of the reference at i = 8, that is on the right, and adds one at k = 14, that is above
 PAIR = shapes.box((8, 6, 6), (15, 14, 13), (24, 24, 24)), shapes.box((9, 6, 6), (15, 14, 14), (24, 24, 24))

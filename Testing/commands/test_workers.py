@@ -18,9 +18,9 @@ import SimpleITK
 from commandruns import LABELS, OTHERS, contents
 
 from SegmentMetricsLib import Settings, __main__
+from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.commands import pairwork
-from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.structures import Match, Structure
+from SegmentMetricsLib.model.structures import Match, Structure
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -183,7 +183,7 @@ def testAPairThatCannotBeComparedStopsNoOther(monkeypatch):
 
 
 def shapesMasks():
-    from SegmentMetricsLib.inputs import labelMasks
+    from SegmentMetricsLib.model.inputs import labelMasks
 
     return labelMasks(shapes.box((1, 1, 1), (3, 3, 3)), 0.5).values()
 

@@ -10,8 +10,9 @@ import pytest
 import shapes
 from test_conventions import KEYS, LONGER, POINT, ROD, table
 
-from SegmentMetricsLib import Settings, compare, conventions, tables
-from SegmentMetricsLib.records import Record
+from SegmentMetricsLib import Settings, compare, conventions
+from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.show import tables
 
 EMPTY = np.zeros((8, 8, 8), bool)
 

@@ -15,9 +15,9 @@ from test_conventions import KEYS, table
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
-from SegmentMetricsLib.conventions import output
+from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.conventions.evaluation import Reported
-from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.show import conventions as output
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def testOnlyNumbersInVoxelsAreExplained(files, tmp_path, capsys):
 
 def testWhatIsSlightHasNoColor():
     """On a terminal and in a report; the words say it."""
-    from SegmentMetricsLib.report.othertools import _reported
+    from SegmentMetricsLib.show.report.othertools import _reported
 
     numbers = {
         word: Reported("HD95", "", "", value, "mm", "ok", "", 4.59, "lower")

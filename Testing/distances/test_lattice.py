@@ -10,19 +10,13 @@ import shapes
 
 from SegmentMetricsLib.distances import lattice
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
-from SegmentMetricsLib.geometry.cases import (
-    caseTriangles,
-    cellCodes,
-    elementPositions,
-    nestedSurfaces,
-    nodePositions,
-)
+from SegmentMetricsLib.families.boundary.bands import lookup as bandlookup
+from SegmentMetricsLib.geometry.cases import caseTriangles, cellCodes, elementPositions, nestedSurfaces, nodePositions
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.triangles import TriangleSet
-from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.metrics.bands import lookup as bandlookup
+from SegmentMetricsLib.model.inputs import labelMasks
 
 
 def masksOf(first, second, spacing, offset=(0, 0, 0)) -> tuple[Mask, Mask]:

@@ -11,7 +11,7 @@ from SegmentMetricsLib.distances import means, refinement
 from SegmentMetricsLib.distances.elements import Part
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.meshing import fromMask
-from SegmentMetricsLib.inputs import structureFromImage
+from SegmentMetricsLib.model.inputs import structureFromImage
 
 DIFFERENCES = np.random.default_rng(0).lognormal(sigma=1.5, size=20_000) * np.random.default_rng(1).choice(
     [-1, 1], 20_000

@@ -10,7 +10,7 @@ import pytest
 import shapes
 from test_lattice import masksOf
 
-from SegmentMetricsLib import Settings, compare, inputs
+from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances import converged, cutting, linear, refinement
 from SegmentMetricsLib.distances.bounded import Bounded, combined
 from SegmentMetricsLib.distances.farthest import farthest, slowBounds
@@ -20,7 +20,8 @@ from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import Surface
 from SegmentMetricsLib.geometry.triangles import distancesToTriangles
-from SegmentMetricsLib.settings import DEFAULT_FAMILIES
+from SegmentMetricsLib.model import inputs
+from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES
 
 BOUNDARY = ("HD", "HD95", "MASD", "ASSD", "NSD_1mm", "NSD_2mm")
 SIGNED = ("SignedMean", "OverFraction_1mm", "UnderFraction_1mm", "OverMax", "UnderMax", "MeanR", "MaxS", "MinA")
@@ -404,7 +405,7 @@ class TestFarthest:
 
 class TestMeasurements:
     def testBoundsAreWrittenAndRead(self):
-        from SegmentMetricsLib.measurements import Measurement
+        from SegmentMetricsLib.comparison.measurements import Measurement
 
         comparison = compare(*structures(blobs(2)), Settings(accuracy="converged", families=DEFAULT_FAMILIES))
         data = comparison["HD95"].toDictionary()

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from SegmentMetricsLib.definitions import PARAMETERS, Definition
-from SegmentMetricsLib.explanations import FAMILIES
-from SegmentMetricsLib.metrics.hazard import EPSILON
-from SegmentMetricsLib.registry import MULTI_LABEL, REGISTRY
-from SegmentMetricsLib.settings import Settings
-from SegmentMetricsLib.texts import shortest
+from SegmentMetricsLib.base.texts import shortest
+from SegmentMetricsLib.case.explanations import FAMILIES
+from SegmentMetricsLib.comparison.definitions import PARAMETERS, Definition
+from SegmentMetricsLib.families.hazard.formulas import EPSILON
+from SegmentMetricsLib.families.registry import MULTI_LABEL, REGISTRY
+from SegmentMetricsLib.settings.settings import Settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "formulas.md"
 EXAMPLES = {"percentile": "95", "tolerance": "2"}

@@ -210,7 +210,7 @@ def inFolder(folder: Path):
 if __name__ == "__main__":
     import tempfile
 
-    from SegmentMetricsLib import samples
+    from SegmentMetricsLib.io import samples
 
     for name in sys.argv[1:]:
         with tempfile.TemporaryDirectory() as given:

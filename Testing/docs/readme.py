@@ -15,7 +15,7 @@ import formulas
 from pages import inFolder
 
 from SegmentMetricsLib import __main__
-from SegmentMetricsLib.settings import DEFAULT_FAMILIES
+from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES
 
 README = Path(__file__).parents[2] / "README.md"
 

@@ -20,7 +20,8 @@ STRUCTURE_HEIGHT = 1060
 
 def write(structure: Path, verdicts: Path) -> None:
     """Compare the two observers of the sample, judge them and photograph a structure and the top of the report."""
-    from SegmentMetricsLib import __main__, samples
+    from SegmentMetricsLib import __main__
+    from SegmentMetricsLib.io import samples
 
     with tempfile.TemporaryDirectory() as folder, browsers.headless() as shown:
         reference, test = samples.writeHeadAndNeck(folder)

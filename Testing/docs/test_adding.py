@@ -9,7 +9,7 @@ import shutil
 import pages
 import pytest
 
-from SegmentMetricsLib import samples
+from SegmentMetricsLib.io import samples
 
 DEVELOPER = pages.ROOT / "docs" / "developer"
 
@@ -72,7 +72,9 @@ def testSetting(copy):
     )
     assert "Results are in again" in repeated
     again = json.loads((copy / "again" / "metrics.json").read_text(encoding="utf-8"))
-    report = "from SegmentMetricsLib import Settings; from SegmentMetricsLib.report.usedsettings import usedSettings"
+    report = (
+        "from SegmentMetricsLib import Settings; from SegmentMetricsLib.show.report.usedsettings import usedSettings"
+    )
     told = pages.processIn(copy)(f"python -c '{report}; print(usedSettings(Settings(mostPlaces=3), []))'")
     assert "('Worst places listed', '3')" in told
     assert again["settings"]["mostPlaces"] == 3 == len(again["pairs"][0]["worstPlaces"])

@@ -17,11 +17,12 @@ import pytest
 import shapes
 import SimpleITK
 
-from SegmentMetricsLib import Settings, multilabel
-from SegmentMetricsLib.comparison import asStructure
-from SegmentMetricsLib.pair import Pair
-from SegmentMetricsLib.registry import MULTI_LABEL, REGISTRY
-from SegmentMetricsLib.settings import ACCURACIES
+from SegmentMetricsLib import Settings
+from SegmentMetricsLib.case import multilabel
+from SegmentMetricsLib.case.comparison import asStructure
+from SegmentMetricsLib.comparison.workspace import Pair
+from SegmentMetricsLib.families.registry import MULTI_LABEL, REGISTRY
+from SegmentMetricsLib.settings.settings import ACCURACIES
 
 # What is measured by slices, by sides and by levels is not the same for both, and nothing is alike by chance.
 SETTINGS = Settings(families="all", tolerances=(0.8,), percentiles=(71.3,), betas=(0.7,), quantiles=(0.83,), il=0.4)

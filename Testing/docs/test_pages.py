@@ -9,7 +9,7 @@ import pagepictures
 import pages
 import pytest
 
-from SegmentMetricsLib import samples
+from SegmentMetricsLib.io import samples
 
 README = pages.ROOT / "README.md"
 DOCS = pages.ROOT / "docs"

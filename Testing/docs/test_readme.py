@@ -8,8 +8,8 @@ import pages
 import pytest
 import readme
 
-from SegmentMetricsLib import samples
-from SegmentMetricsLib.measurements import typeset
+from SegmentMetricsLib.comparison.measurements import typeset
+from SegmentMetricsLib.io import samples
 
 TEXT = readme.README.read_text(encoding="utf-8")
 

@@ -9,14 +9,15 @@ import pytest
 import shapes
 from shapes import imageOf
 
+from SegmentMetricsLib.families.slices import areas as sliceareas
+from SegmentMetricsLib.families.slices import contours as slicecontours
+from SegmentMetricsLib.families.slices.contours import Planes
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.crosssections import boxesOf, cut
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.slicing import gapBetween, stackOf, stackOfSections
-from SegmentMetricsLib.inputs import structureFromImage
-from SegmentMetricsLib.metrics import sliceareas, slicecontours
-from SegmentMetricsLib.metrics.slicecontours import Planes
+from SegmentMetricsLib.model.inputs import structureFromImage
 
 TURNED = shapes.rotation((1, 2, 3), 40)
 MIRRORED = np.diag([1.0, 1.0, -1.0])

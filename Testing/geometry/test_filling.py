@@ -13,12 +13,12 @@ from test_orientation import together
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkImagingStencil import vtkImageStencilToImage, vtkPolyDataToImageStencil
 
+from SegmentMetricsLib.base.progress import Cancelled, stoppable
 from SegmentMetricsLib.geometry import filling, meshing
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
 from SegmentMetricsLib.geometry.voxelization import maskOf
-from SegmentMetricsLib.progress import Cancelled, stoppable
 
 # What has the faces of a tetrahedron, all facing outward or all inward.
 FACES = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib import progress
+from SegmentMetricsLib.base import progress
 from SegmentMetricsLib.geometry import nearest
 from SegmentMetricsLib.geometry.closest import ONE_BY_ONE, ClosestSurface
 from SegmentMetricsLib.geometry.grids import Grid
@@ -16,7 +16,7 @@ from SegmentMetricsLib.geometry.nearest import ALL_CORNERS, NearestTriangles
 from SegmentMetricsLib.geometry.stars import GivenShapes, LatticeShapes
 from SegmentMetricsLib.geometry.surfaces import Surface
 from SegmentMetricsLib.geometry.triangles import distancesToTriangles
-from SegmentMetricsLib.inputs import labelMasks
+from SegmentMetricsLib.model.inputs import labelMasks
 
 
 def allDistances(points, triangles):

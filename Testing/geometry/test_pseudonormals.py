@@ -10,7 +10,7 @@ from test_caps import BOX, capped, rounded
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.surfaces import Surface
-from SegmentMetricsLib.inputs import labelMasks
+from SegmentMetricsLib.model.inputs import labelMasks
 
 
 def windings(surface: Surface, places: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 from SegmentMetricsLib.geometry import contours, meshing
 from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.surfaces import barycentricWeights, elementCenters, toPolyData
-from SegmentMetricsLib.inputs import labelMasks
+from SegmentMetricsLib.model.inputs import labelMasks
 
 
 def surfaceOf(image):

@@ -17,7 +17,7 @@ from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
 from scenework import choose, segmentation, twoBoxes
 
-from SegmentMetricsLib.inputs import structureFromImage
+from SegmentMetricsLib.model.inputs import structureFromImage
 from SegmentMetricsLib.mrml.conversion import orientedImage
 
 
@@ -25,7 +25,8 @@ def measureForever(monkeypatch) -> None:
     """Let comparisons go on until they are stopped, and the dialog that can stop them come soon."""
     from SegmentMetricsPanel import work
 
-    from SegmentMetricsLib import comparison, progress
+    from SegmentMetricsLib.base import progress
+    from SegmentMetricsLib.case import comparison
 
     def endless(pair):
         while True:
@@ -181,8 +182,8 @@ def testADeletedSegmentIsOneOfAll(session, side):
 
 @pytest.mark.parametrize("kind", ["input", "cancelled", "unexpected"])
 def testAutoUpdateDoesNotInsist(desktop, session, monkeypatch, kind):
-    from SegmentMetricsLib.errors import InputError
-    from SegmentMetricsLib.progress import Cancelled
+    from SegmentMetricsLib.base.errors import InputError
+    from SegmentMetricsLib.base.progress import Cancelled
 
     choose(session, *twoBoxes(), "Box")
     session.apply()
@@ -355,7 +356,7 @@ def testASegmentChangesWhileMeasuring(session, monkeypatch, isVisited):
     import qt
     from SegmentMetricsPanel import freshness, work
 
-    from SegmentMetricsLib import comparison
+    from SegmentMetricsLib.case import comparison
 
     edited, compared = threading.Event(), comparison.compared
 

@@ -19,7 +19,7 @@ from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform
 
-from SegmentMetricsLib.settings import FAMILIES
+from SegmentMetricsLib.settings.settings import FAMILIES
 
 
 def testNothingIsThere(session):
@@ -232,8 +232,8 @@ def testAStructureThatCannotBeComparedDoesNotPass(session, monkeypatch, tmp_path
     from SegmentMetricsPanel import reports
     from segmentnodes import breakSegment
 
+    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
     from SegmentMetricsLib.mrml import tableFromProtocol
-    from SegmentMetricsLib.protocol.protocol import parseProtocol
 
     box = shapes.box((6, 5, 5), (9, 9, 9))
     session.parameters.reference, session.parameters.test = (segmentation(n, A=box, B=box) for n in ("One", "Two"))

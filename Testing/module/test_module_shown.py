@@ -287,8 +287,8 @@ def testOfTheUnitsInTheHeadings(session):
 
 def testVerdictsAreSeenInTheSelectedRow(session):
     """The color of the selection does not cover that of the verdict."""
+    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
     from SegmentMetricsLib.mrml import tableFromProtocol
-    from SegmentMetricsLib.protocol.protocol import parseProtocol
 
     session.parameters.reference, session.parameters.test = twoBoxes()
     rules = "Structure,Measurement,Relation,Pass\nBox,HD,<=,0.1\n"

@@ -24,7 +24,7 @@ class Stopper:
     def __init__(self, monkeypatch):
         from SegmentMetricsPanel import work
 
-        from SegmentMetricsLib import progress
+        from SegmentMetricsLib.base import progress
 
         self.count, self.at = 0, 0
         real, report = progress.stoppable, work.LongWork.report
@@ -221,7 +221,7 @@ def testWhileMeasuringNothingElseBegins(session, monkeypatch):
     """Whoever clicks again, or whatever script asks again, while a comparison runs starts no second one."""
     from SegmentMetricsPanel import work
 
-    from SegmentMetricsLib import progress
+    from SegmentMetricsLib.base import progress
 
     scenework.choose(session, *scenework.observers())
     panel, real = session.panel, progress.stoppable

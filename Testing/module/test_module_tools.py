@@ -19,8 +19,8 @@ from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
 from scenework import choose, segmentation, twoBoxes
 
-from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.report import requirePlotly
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.show.report import requirePlotly
 
 
 def hasPlotly() -> bool:
@@ -98,7 +98,7 @@ def testToolsOfAnEmptySegment(session):
 def testToolsThatAreStopped(session, monkeypatch):
     from SegmentMetricsPanel import work
 
-    from SegmentMetricsLib import progress
+    from SegmentMetricsLib.base import progress
     from SegmentMetricsLib.conventions import evaluation
 
     def endless(*arguments):
@@ -188,7 +188,7 @@ def testReportsMeasureOnlyWhatWasNotMeasured(session, tmp_path, monkeypatch, mod
     import html
     import re
 
-    from SegmentMetricsLib import comparison
+    from SegmentMetricsLib.case import comparison
 
     measured, compared = [], comparison.compared
     monkeypatch.setattr(comparison, "compared", lambda pair: measured.append(pair) or compared(pair))
@@ -317,8 +317,8 @@ def testAProtocolThatMakesNoSense(desktop, session, tmp_path):
 
 def testAProtocolThatIsDeleted(session):
     """The verdicts that were given stay, out of date, until the next run."""
+    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
     from SegmentMetricsLib.mrml import tableFromProtocol
-    from SegmentMetricsLib.protocol.protocol import parseProtocol
 
     node = tableFromProtocol(parseProtocol(PROTOCOL, "Limits"))
     choose(session, *twoBoxes(), "Box")
@@ -335,8 +335,8 @@ def testAProtocolThatIsDeleted(session):
 
 def testALimitThatNeedsCriticalStructures(session):
     """What a rule needs and was not chosen is said."""
+    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
     from SegmentMetricsLib.mrml import tableFromProtocol
-    from SegmentMetricsLib.protocol.protocol import parseProtocol
 
     text = "Structure,Measurement,Relation,Pass\nBox,SIS,<=,0.5\n"
     node = tableFromProtocol(parseProtocol(text, "Limits"))
@@ -351,8 +351,8 @@ def testALimitThatNeedsCriticalStructures(session):
 
 def testALimitForTheNumberOfAnotherTool(session):
     """The tool is named, and both limits are there to be read."""
+    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
     from SegmentMetricsLib.mrml import tableFromProtocol
-    from SegmentMetricsLib.protocol.protocol import parseProtocol
 
     text = "Structure,Measurement,Relation,Pass,Warn,Convention\nBox,HD95,<=,0.5,30,MedPy\nBox,HD95,<=,30,,\n"
     choose(session, *twoBoxes(), "Box")
@@ -366,8 +366,8 @@ def testALimitForTheNumberOfAnotherTool(session):
 
 def testNothingLeavesThePanelOutOfDate(session):
     """Numbers, verdicts, other tools and reports alike: there they would not be marked as out of date."""
+    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
     from SegmentMetricsLib.mrml import tableFromProtocol
-    from SegmentMetricsLib.protocol.protocol import parseProtocol
 
     ui = session.ui
     session.parameters.reference, session.parameters.test = twoStructures()
@@ -402,8 +402,8 @@ def threeBoxes() -> list:
 
 def testTheWorstStructureIsShownFirst(session):
     """As in a report; but nobody is led away from what they look at when it is measured again by itself."""
+    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
     from SegmentMetricsLib.mrml import tableFromProtocol
-    from SegmentMetricsLib.protocol.protocol import parseProtocol
 
     ui = session.ui
     session.parameters.reference, session.parameters.test = threeBoxes()

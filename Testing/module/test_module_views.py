@@ -230,7 +230,7 @@ def testTheCursorSaysThatItTakesLong(session, monkeypatch):
     from PySide6.QtGui import QGuiApplication
     from SegmentMetricsPanel import hazard, maps
 
-    from SegmentMetricsLib.comparison import Comparison
+    from SegmentMetricsLib.case.comparison import Comparison
     from SegmentMetricsLib.mrml import charts
 
     seen, threads = [], []

@@ -11,7 +11,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.inputs import structureFromImage
+from SegmentMetricsLib.model.inputs import structureFromImage
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib.mrml import charts, folders, outputs  # noqa: E402

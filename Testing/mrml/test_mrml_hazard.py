@@ -13,7 +13,7 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.structures import REFERENCE_AND_TEST, Structure
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Structure
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib import mrml  # noqa: E402

@@ -15,11 +15,12 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData  # noqa: E402
 from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402
 from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform  # noqa: E402
 
-from SegmentMetricsLib import Settings, compare, mrml, samples  # noqa: E402
-from SegmentMetricsLib.files.reading import readStructures  # noqa: E402
+from SegmentMetricsLib import Settings, compare, mrml  # noqa: E402
 from SegmentMetricsLib.geometry.meshing import fromMask  # noqa: E402
 from SegmentMetricsLib.geometry.surfaces import doublePoints, toPolyData  # noqa: E402
-from SegmentMetricsLib.inputs import labelMasks  # noqa: E402
+from SegmentMetricsLib.io import samples  # noqa: E402
+from SegmentMetricsLib.io.reading import readStructures  # noqa: E402
+from SegmentMetricsLib.model.inputs import labelMasks  # noqa: E402
 from SegmentMetricsLib.mrml.conversion import closedSurface  # noqa: E402
 from SegmentMetricsLib.mrml.inputs import structureFromSegment  # noqa: E402
 

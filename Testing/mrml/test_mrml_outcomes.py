@@ -8,12 +8,13 @@ import pytest
 
 slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
 
-from SegmentMetricsLib import Settings, compare, explanations, mrml  # noqa: E402
+from SegmentMetricsLib import Settings, compare, mrml  # noqa: E402
+from SegmentMetricsLib.case import explanations  # noqa: E402
+from SegmentMetricsLib.families.registry import REGISTRY  # noqa: E402
 from SegmentMetricsLib.mrml import maps, outcomes  # noqa: E402
 from SegmentMetricsLib.mrml.contents import ContentHashes  # noqa: E402
 from SegmentMetricsLib.mrml.sample import loadSample  # noqa: E402
-from SegmentMetricsLib.registry import REGISTRY  # noqa: E402
-from SegmentMetricsLib.settings import FAMILIES  # noqa: E402
+from SegmentMetricsLib.settings.settings import FAMILIES  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,8 @@ def hashOf(node, segment: str, surface: str = "unsmoothed") -> str:
 
 def testTheSampleHasTheNumbersOfItsFiles(nodes, tmp_path):
     """Those that count the background, too: the whole image is known in the scene as well."""
-    from SegmentMetricsLib import readStructures, samples
+    from SegmentMetricsLib import readStructures
+    from SegmentMetricsLib.io import samples
 
     settings = Settings(families=("overlap", "agreement", "boundary"))
     inScene = mrml.compareSegments(nodes[0], "SpinalCord", nodes[1], "SpinalCord", settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from segmentnodes import boxesNode, breakSegment
 
-from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.base.errors import InputError
 
 
 def testPairsBeforeAnythingIsMeasured(scene):

@@ -17,11 +17,11 @@ from vtkmodules.vtkFiltersSources import vtkPlaneSource, vtkSphereSource
 from vtkmodules.vtkIOImage import vtkPNGReader
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.files.messages import quiet
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.settings import DEFAULT_FAMILIES
-from SegmentMetricsLib.structures import REFERENCE_AND_TEST, Structure
+from SegmentMetricsLib.io.messages import quiet
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Structure
+from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib.mrml import colors, headless, lettering, outputs, pictures, views  # noqa: E402

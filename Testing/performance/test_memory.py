@@ -15,13 +15,13 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, __main__, compare
-from SegmentMetricsLib.cohort import tasks
-from SegmentMetricsLib.cohort.cases import Task
+from SegmentMetricsLib.batch import tasks
+from SegmentMetricsLib.batch.cases import Task
+from SegmentMetricsLib.case.comparison import compared
 from SegmentMetricsLib.commands import pairwork
-from SegmentMetricsLib.comparison import compared
-from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.pair import Pair
-from SegmentMetricsLib.structures import Match, Structure
+from SegmentMetricsLib.comparison.workspace import Pair
+from SegmentMetricsLib.model.inputs import labelMasks
+from SegmentMetricsLib.model.structures import Match, Structure
 
 ROOT = Path(__file__).resolve().parents[2]
 STRUCTURES = 6
@@ -198,7 +198,7 @@ def testLargeArraysGoBackToTheSystem(chosen):
     """Also between smaller ones that stay, after a still larger one was freed; unless the user chose otherwise."""
     code = (
         "import numpy as np\n"
-        "from SegmentMetricsLib.allocation import giveBackLargeArrays\n"
+        "from SegmentMetricsLib.base.allocation import giveBackLargeArrays\n"
         "def resident(): return int(open('/proc/self/statm').read().split()[1]) * 4096 / 1e6\n"
         "giveBackLargeArrays()\n"
         "np.ones(30 << 20, np.uint8)\n"

@@ -9,7 +9,7 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.inputs import labelMask, labelMasks
+from SegmentMetricsLib.model.inputs import labelMask, labelMasks
 
 ROUNDS = 3
 SETTINGS = Settings(families=("boundary", "overlap"))

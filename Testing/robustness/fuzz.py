@@ -380,7 +380,7 @@ def readEach() -> None:
 
     sys.path.insert(0, str(HERE.parents[1]))
     from SegmentMetricsLib import readStructures
-    from SegmentMetricsLib.files.reading import UnusableFile
+    from SegmentMetricsLib.io.reading import UnusableFile
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     faulthandler.enable()

@@ -17,7 +17,7 @@ from hostile import Measured, Refused, images, meshes, places, segmentations, ta
 from hostile.builders import REFERENCE, SHIFTED, save
 
 from SegmentMetricsLib import __main__
-from SegmentMetricsLib.cohort import tasks as cohort
+from SegmentMetricsLib.batch import tasks as cohort
 from SegmentMetricsLib.commands import pairwork
 
 # What belongs to the inner life of programs.

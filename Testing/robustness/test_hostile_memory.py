@@ -131,7 +131,7 @@ def segmentation(scene, *segments):
 
 def voxels(matrix=None):
     """Return the moved box as Slicer keeps it; matrix: the changed elements (row, column) of its geometry."""
-    from SegmentMetricsLib.inputs import labelMasks
+    from SegmentMetricsLib.model.inputs import labelMasks
     from SegmentMetricsLib.mrml.conversion import orientedImage
 
     image = orientedImage(labelMasks(SHIFTED, 0.5)[1])
@@ -210,7 +210,7 @@ def testSegments(scene, kind):
     from SegmentMetricsLib import mrml
 
     image = shapes.box((6, 6, 6), (15, 14, 13))
-    from SegmentMetricsLib.inputs import labelMasks
+    from SegmentMetricsLib.model.inputs import labelMasks
     from SegmentMetricsLib.mrml.conversion import orientedImage
 
     reference = segmentation(scene, ("Organ", orientedImage(labelMasks(image, 0.5)[1])))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from SegmentMetricsLib.findings.recognition import asFinding
+from SegmentMetricsLib.case.findings.recognition import asFinding
 
 
 def found(result, text: str) -> list[str]:

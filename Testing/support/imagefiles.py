@@ -8,7 +8,7 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import readStructures
-from SegmentMetricsLib.files import reading as files
+from SegmentMetricsLib.io import reading as files
 
 # A label map in an oblique, left-handed place of the patient.
 BOXES = {1: ((2, 3, 4), (5, 7, 9)), 5: ((7, 3, 4), (10, 4, 5))}

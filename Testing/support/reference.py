@@ -11,7 +11,7 @@ import pytest
 import SimpleITK
 
 from SegmentMetricsLib import Structure
-from SegmentMetricsLib.inputs import labelMasks, structureFromImage
+from SegmentMetricsLib.model.inputs import labelMasks, structureFromImage
 
 FOLDER = Path(os.environ.get("SEGMENTMETRICS_REFERENCE", Path(__file__).parents[3] / "shared" / "reference"))
 HEAD_AND_NECK = FOLDER / "data" / "headneck"

@@ -17,7 +17,7 @@ EVENTS = ("ModifiedEvent", "DeleteEvent", "AnyEvent")
 
 def segmentation(name: str, **masks):
     """Return a new segmentation node with segments made of SimpleITK images, by name."""
-    from SegmentMetricsLib.inputs import structureFromImage
+    from SegmentMetricsLib.model.inputs import structureFromImage
 
     node = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLSegmentationNode", name)
     node.CreateDefaultDisplayNodes()
@@ -60,7 +60,7 @@ def choose(session, reference, test, name: str = "Box") -> None:
 def protocol():
     """Return a table node with a protocol."""
     from SegmentMetricsLib import mrml
-    from SegmentMetricsLib.protocol.protocol import parseProtocol
+    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 
     return mrml.tableFromProtocol(parseProtocol(LIMITS, "Limits"))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shapes
 
-from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.inputs import labelMasks
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.model.inputs import labelMasks
 
 
 def segmentationOf(scene, **segments):

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
-from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.settings import ACCURACIES, COMBINATIONS, GRIDS, KERNELS
+from SegmentMetricsLib.model.inputs import labelMasks
+from SegmentMetricsLib.settings.settings import ACCURACIES, COMBINATIONS, GRIDS, KERNELS
 
 # The time of a comparison is no property; health checks would make a slow machine fail.
 COMMON = {"deadline": None, "suppress_health_check": list(hypothesis.HealthCheck), "print_blob": True}

@@ -11,7 +11,7 @@ import shapes
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import toPolyData
-from SegmentMetricsLib.inputs import labelMasks
+from SegmentMetricsLib.model.inputs import labelMasks
 
 
 def values(comparison, *keys):

@@ -18,10 +18,10 @@ import strategies as some
 from test_invariance import powerOf, scaledSettings, turnsWithThePatient, width
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.files.reading import readStructures
 from SegmentMetricsLib.geometry.meshing import fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
-from SegmentMetricsLib.settings import ACCURACIES
+from SegmentMetricsLib.io.reading import readStructures
+from SegmentMetricsLib.settings.settings import ACCURACIES
 
 pytestmark = pytest.mark.usefixtures("coarse")
 

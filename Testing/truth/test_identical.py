@@ -11,9 +11,9 @@ from vtkmodules.vtkCommonTransforms import vtkTransform
 from vtkmodules.vtkFiltersGeneral import vtkTransformPolyDataFilter
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.cohort.casework import comparePair
-from SegmentMetricsLib.inputs import structureFromImage
-from SegmentMetricsLib.settings import FAMILIES
+from SegmentMetricsLib.case.casework import comparePair
+from SegmentMetricsLib.model.inputs import structureFromImage
+from SegmentMetricsLib.settings.settings import FAMILIES
 
 # Sizes of the structures, and the entropy that a structure shares with itself: these are not differences.
 SIZES = {"VolumeReference", "VolumeTest", "VoxelVolumeReference", "VoxelVolumeTest", "MI"}

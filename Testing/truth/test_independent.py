@@ -362,7 +362,7 @@ def testAddedPathLength():
 @pytest.mark.parametrize("most", [100_000, 0])
 def testDirectionsOfSpheres(most, monkeypatch):
     """Of spheres everything is known; of many triangles one look-up serves all pieces of one."""
-    monkeypatch.setattr("SegmentMetricsLib.metrics.facing.MOST_ELEMENTS", most)
+    monkeypatch.setattr("SegmentMetricsLib.analysis.facing.MOST_ELEMENTS", most)
     mine, other, moved, tau = 15.0, 18.0, np.array([3.7, 3.7, 0.2]), 2.0
     spheres = ballMesh(mine, resolution=40), ballMesh(other, moved, resolution=40)
     comparison = compare(*spheres, Settings(families=("signed",)))

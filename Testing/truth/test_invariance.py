@@ -16,10 +16,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from SegmentMetricsLib import Measurement, Settings, compare
+from SegmentMetricsLib.analysis.facing import DIRECTIONS
+from SegmentMetricsLib.families.registry import findDefinition
+from SegmentMetricsLib.families.similarity.formulas import INTEGRATED
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
-from SegmentMetricsLib.metrics.facing import DIRECTIONS
-from SegmentMetricsLib.metrics.similarity import INTEGRATED
-from SegmentMetricsLib.registry import findDefinition
 
 pytestmark = pytest.mark.usefixtures("coarse")
 

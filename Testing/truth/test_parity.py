@@ -8,8 +8,8 @@ import SimpleITK
 from reference import SOURCES, needsReference, pairs
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.comparison.workspace import Pair
 from SegmentMetricsLib.geometry.masks import boxAround
-from SegmentMetricsLib.pair import Pair
 
 pytestmark = needsReference
 

@@ -17,8 +17,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from SegmentMetricsLib import Measurement, compare
+from SegmentMetricsLib.families.registry import findDefinition
 from SegmentMetricsLib.geometry.surfaces import toPolyData
-from SegmentMetricsLib.registry import findDefinition
 
 pytestmark = pytest.mark.usefixtures("coarse")
 

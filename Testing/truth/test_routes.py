@@ -14,9 +14,9 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
 from SegmentMetricsLib import compare
 from SegmentMetricsLib.__main__ import main
-from SegmentMetricsLib.files.reading import readStructures
 from SegmentMetricsLib.geometry.grids import RAS_FROM_LPS
-from SegmentMetricsLib.inputs import labelMasks
+from SegmentMetricsLib.io.reading import readStructures
+from SegmentMetricsLib.model.inputs import labelMasks
 
 pytestmark = pytest.mark.usefixtures("coarse", "withoutPictures")
 

@@ -11,7 +11,7 @@ from .session import STRUCTURE, Session, edit, isStale
 
 def checkFamilies(session: Session) -> None:
     """Every family of the library can be chosen; what concerns only families that are not chosen is not shown."""
-    from SegmentMetricsLib.settings import FAMILIES
+    from SegmentMetricsLib.settings.settings import FAMILIES
 
     ui = session.ui
     boxes = session.panel.choices.boxes

@@ -127,7 +127,7 @@ def checkProtocol(session: Session) -> None:
     from SegmentMetricsPanel.protocols import COLORS
 
     from SegmentMetricsLib import Settings, mrml
-    from SegmentMetricsLib.protocol.protocol import parseProtocol
+    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 
     ui, before = session.ui, session.texts(session.ui.resultsTable)
     assert not session.isShown(ui.judgmentLabel) and not session.isShown(ui.protocolTable)

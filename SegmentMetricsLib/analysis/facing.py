@@ -1,0 +1,281 @@
+"""The sides of the patient that the reference faces, at its own elements and nearest to those of the test.
+
+Between two masks on one lattice, this needs no search. The tables of distances to the reference (lattice.py) also show
+in which cells it is nearest. The place in such a cell follows from the three small things that the lookup uses: the
+step to that cell, the position of the point inside its own cell, and the case of the other cell. Hundreds of thousands
+of points share some ten thousand such triples, and the sides are computed once for each of them.
+
+On a lattice, many points have several equally near places on the reference. They belong to the sides of all of these,
+because the one that a search happens to find first would depend on how the image is stored, and on rounding. For the
+few far points, it is cheaper to use the search tree, as for their distances, and then all triangles that far away.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ..base.cores import lockedCache
+from ..base.progress import checkpoint
+from ..distances.lattice import CellTables, Lattice, cellTables, doubledPoints
+from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching
+from ..geometry.cases import Positions, caseTriangles, elementPositions
+from ..geometry.closest import ClosestSurface
+from ..geometry.products import product
+from ..geometry.surfaces import Surface, eachOutwardNormals, elementCenters, meanLength, outwardNormals
+from ..geometry.triangles import closestPoints
+
+# Sides of the patient and the LPS vectors that point there.
+DIRECTIONS = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}
+# Components of unit normals that differ by less than this are equal: a diagonal surface faces two sides.
+EQUAL_COMPONENTS = 1e-6
+# Squared distances that differ by at most this fraction are equal: the tables have single precision.
+EQUAL_SQUARES = 1e-5
+# Up to this many elements of a mesh are searched one by one; otherwise, and for masks, those of a cell share its sides.
+MOST_ELEMENTS = 100_000
+# Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
+CHUNK = 1 << 15
+
+
+def sidesOf(normals: np.ndarray) -> np.ndarray:
+    """Return the sides (n,) toward which unit normals (n, 3) have their largest component, as the sum of sideBit()."""
+    x, y, z = np.abs(normals.T)
+    # a cell without size has a zero normal and faces no side
+    least = np.maximum(np.maximum(np.maximum(x, y), z) - EQUAL_COMPONENTS, EQUAL_COMPONENTS)
+    result = np.zeros(len(normals), np.uint8)
+    for side, vector in DIRECTIONS.items():
+        axis = int(np.abs(vector).argmax())
+        result |= (normals[:, axis] * vector[axis] >= least).view(np.uint8) * sideBit(side)
+    return result
+
+
+def facedSides(surface: Surface) -> frozenset[str]:
+    """Return the sides of the patient that parts of a boundary face."""
+    together = np.uint8(0)
+    for normals in eachOutwardNormals(surface):
+        together |= np.bitwise_or.reduce(sidesOf(normals))
+    return frozenset(side for side in DIRECTIONS if together & sideBit(side))
+
+
+def sideBit(side: str) -> np.uint8:
+    """Return the power of two that stands for one of the DIRECTIONS."""
+    return np.uint8(1 << list(DIRECTIONS).index(side))
+
+
+def sidesOfReference(boundaries: BoundaryPair) -> np.ndarray:
+    """Return the sides (m,) that the cells of the reference face, as sums of sideBit()."""
+    return np.concatenate([sidesOf(normals) for normals in eachOutwardNormals(boundaries.surfaces[0])])
+
+
+def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
+    """Return the sides that the reference faces where it is nearest to each element (n,) or each cell (m,) of the test.
+
+    boundaries: the pair, both closed. test: the distances from its test. The sides are sums of sideBit().
+    """
+    reference = boundaries.surfaces[0]
+    if boundaries.lattice is not None and reference.target is reference:
+        return _byLookup(boundaries, test)
+    count = test.pieces * len(test.surface.cells)
+    if reference.lattice is None and count <= MOST_ELEMENTS:
+        return _sidesAt(boundaries, test, np.arange(count))
+    # the middle piece of a cell represents all of them
+    centers = elementCenters(test.surface.points, test.surface.cells, 0)
+    apart = np.linalg.norm(test.positions.reshape(-1, test.pieces, 3) - centers[:, None], axis=2)
+    middle = apart.argmin(axis=1) + test.pieces * np.arange(len(centers))
+    return _sidesAt(boundaries, test, middle)
+
+
+def _sidesAt(boundaries: BoundaryPair, test: DirectedDistances, elements: np.ndarray) -> np.ndarray:
+    """Return the sides (n,) that the reference faces nearest to the centers of some elements (n,) of the test."""
+    touch = touching(meanLength(boundaries.surfaces[0]))
+    return sidesOf(_normalsAt(boundaries.search(0), test.positionsOf(elements), touch))
+
+
+def _normalsAt(reference: ClosestSurface, points: np.ndarray, touch: float) -> np.ndarray:
+    """Return the outward unit normals (n, 3) of a boundary nearest to points (n, 3).
+
+    At an edge between two cells, the normal is the direction from the edge to the point, unless that distance is at
+    most `touch`, mm.
+    """
+    signed, outward = reference.signedDistancesAndGradients(points)
+    near = np.flatnonzero(np.abs(signed) <= touch)
+    corners = reference.nearestTriangles(points[near]).reshape(-1, 3)
+    triangles = Surface(corners, np.arange(len(corners)).reshape(-1, 3))
+    outward[near] = outwardNormals(triangles, np.arange(len(near)))
+    return outward
+
+
+def _directions(ways: np.ndarray, normals: np.ndarray, touch: float) -> np.ndarray:
+    """Return vectors (n, 3) in mm as unit vectors; normals (n, 3) replace those no longer than `touch`, mm."""
+    lengths = np.linalg.norm(ways, axis=1, keepdims=True)
+    return np.where(lengths > touch, ways / np.where(lengths > 0, lengths, 1), normals)
+
+
+def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
+    """Return the sides (m,) that a mask's boundary faces where it is nearest to the centers of the other's cells."""
+    lattice, surface = boundaries.lattice, test.surface
+    positions = elementPositions(0)
+    tables = cellTables(lattice.spacing, positions)
+    # rounded, or rotated images would get tables of their own for a difference in the sixteenth digit
+    axes = (lattice.grid.axes / lattice.grid.spacing).round(12)
+    sides = _sidesOfTriples(lattice.spacing, positions, tuple(axes.ravel().tolist()))
+    multiples = _sums(doubledPoints(lattice, surface, 1), surface.cells)
+    cells, numbers = lattice.split(multiples, positions)
+    # the triangles of equal cells coincide, and a center that is not on a cell face belongs to one cell only
+    within = (positions.local > 0).all(axis=1)
+    codes = lattice.codes[0].take(cells)
+    isInside = tables.inside.take(numbers * 256 + codes)
+    isSame = (codes == lattice.codes[1].take(cells)) & within.take(numbers)
+    same, asked = np.flatnonzero(isSame), np.flatnonzero(~isSame)
+    result = np.empty(len(cells), np.uint8)
+    # the first step leads to the cell itself
+    result[same] = sides.of(numbers[same].astype(np.intp) * 256 + codes[same], isInside[same])
+    far = [np.zeros(0, np.intp)]
+    for first in range(0, len(asked), CHUNK):
+        checkpoint()
+        chosen = asked[first : first + CHUNK]
+        result[chosen], isFar = _ofAllNearest(lattice, cells[chosen], numbers[chosen], isInside[chosen], sides)
+        far.append(chosen[isFar])
+    far = np.concatenate(far)
+    if len(far):
+        result[far] = _sidesOfAllNearest(boundaries, lattice.grid.toWorld(multiples[far] / positions.denominator))
+    return result
+
+
+def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarray:
+    """Return the sides (n,) that the reference faces at all of its places nearest to LPS points (n, 3)."""
+    surface, closest = boundaries.surfaces[0], boundaries.search(0)
+    touch = touching(meanLength(surface))
+    squared = closest.distances(places) ** 2 * (1 + EQUAL_SQUARES) + touch**2
+    cells, owners = closest.trianglesWithin(places, squared)
+    local, corners = places[owners] - closest.center, surface.corners(cells) - closest.center
+    ways = local - closestPoints(local, corners)
+    outward = np.where(boundaries.lattice.isInsideAt(0, places), -1, 1)
+    ways *= outward[owners, None]
+    sides = sidesOf(_directions(ways, outwardNormals(surface, cells), touch))
+    result = np.zeros(len(places), np.uint8)
+    np.bitwise_or.at(result, owners, sides)
+    return result
+
+
+def _sums(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Return the sums (m, 3) of the corners of cells (m, 3): their centers in thirds of the unit of points (n, 3)."""
+    result = points.take(cells[:, 0], axis=0)
+    for corner in cells.T[1:]:
+        result += points.take(corner, axis=0)
+    return result
+
+
+def _ofAllNearest(
+    lattice: Lattice, cells: np.ndarray, numbers: np.ndarray, isInside: np.ndarray, sides: SidesOfTriples
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sides (n,) that the reference faces at all of its places nearest to points, and far points (k,).
+
+    cells, numbers, isInside: (n,) of the points. The sides of the far points, which are given by index, have no
+    meaning.
+    """
+    tables, codes = sides.tables, lattice.codes[0]
+    shifts, touch = tables.steps @ lattice.strides, np.float32(touching(min(lattice.spacing)) ** 2)
+    best, active, found = np.full(len(cells), np.inf, np.float32), np.arange(len(cells)), []
+    for block in tables.blocks:
+        cell, number = cells.take(active), numbers.take(active)
+        squared = lattice.lookedUp(0, cell, number, block, tables)
+        best[active] = nearest = np.minimum(best.take(active), squared.min(axis=0))
+        limit = nearest * np.float32(1 + EQUAL_SQUARES) + touch
+        hits = np.flatnonzero(squared <= limit)
+        ranks, columns = np.divmod(hits, len(active))
+        number, cell = number.take(columns), cell.take(columns)
+        steps = tables.order.ravel().take((ranks + block.start) * len(tables.points) + number).astype(np.intp)
+        triples = (steps * len(tables.points) + number) * 256 + codes.take(cell + shifts.take(steps))
+        found.append((active.take(columns), triples, squared.ravel().take(hits)))
+        active = active[limit >= tables.gaps[block.stop].take(numbers.take(active))]
+        if not len(active):
+            break
+    owners, triples, squared = map(np.concatenate, zip(*found, strict=True))
+    # something nearer may have been found later, or nothing at all
+    isNearest = (squared <= best.take(owners) * np.float32(1 + EQUAL_SQUARES) + touch) & (squared < np.inf)
+    owners, triples = owners.compress(isNearest), triples.compress(isNearest)
+    result = np.zeros(len(cells), np.uint8)
+    np.bitwise_or.at(result, owners, sides.of(triples, isInside.take(owners)))
+    return result, active
+
+
+class SidesOfTriples:
+    """Table of the sides that the reference faces nearest to positions in cells, for one spacing and image orientation.
+
+    A triple is (index of the step to a cell * number of positions + index of the position) * 256 + the cell's case.
+    axes: (3, 3) unit vectors of the lattice in columns. Entries are computed when first needed.
+    """
+
+    def __init__(self, tables: CellTables, axes: np.ndarray):
+        self.tables, self._axes = tables, axes
+        # for positions outside the reference and inside; 0 means not computed yet
+        self._known = np.zeros((2, len(tables.steps) * len(tables.points) * 256), np.uint8)
+
+    def of(self, triples: np.ndarray, isInside: np.ndarray) -> np.ndarray:
+        """Return sides (n,) by triple (n,). isInside: (n,) whether the position is inside the reference."""
+        asked = triples.compress(self._known[0].take(triples) == 0)
+        if len(asked):
+            asked = np.unique(asked)
+            self._known[:, asked] = self._found(asked)
+        return self._known.ravel().take(isInside * self._known.shape[1] + triples)
+
+    def _found(self, triples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sides (n,) for positions outside the reference, and for those inside, by triple (n,)."""
+        tables = self.tables
+        triangles, trianglesOf = caseTriangles()
+        rest, cases = np.divmod(triples, 256)
+        steps, numbers = np.divmod(rest, len(tables.points))
+        # every triangle of every case once
+        isOther = np.ones((len(cases), trianglesOf.shape[1]), bool)
+        isOther[:, 1:] = np.diff(trianglesOf[cases], axis=1) != 0
+        owners, slots = np.nonzero(isOther)
+        points = (tables.points[numbers] - tables.steps[steps] * tables.spacing)[owners]
+        ways = points - closestPoints(points, triangles[trianglesOf[cases[owners], slots]] * tables.spacing)
+        squared = (ways**2).sum(axis=1)
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
+        touch = touching(float(tables.spacing.min()))
+        limits = np.minimum.reduceat(squared, starts) * (1 + EQUAL_SQUARES) + touch**2
+        nearest = np.flatnonzero(squared <= limits[owners])
+        owners, slots, ways = owners[nearest], slots[nearest], ways[nearest]
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
+        touches = squared[nearest] <= touch**2
+        normals = outwardNormalsOfCases(tuple(tables.spacing.tolist()))[cases[owners], slots]
+        outside = sidesOf(product(_directions(ways, normals, touch), self._axes.T))
+        # inside, the vector from the boundary to the position points to the opposite side
+        inside = np.where(touches, outside, _opposite(outside))
+        return tuple(np.bitwise_or.reduceat(sides, starts) for sides in (outside, inside))
+
+
+@lockedCache(4)
+def _sidesOfTriples(
+    spacing: tuple[float, float, float], positions: Positions, axes: tuple[float, ...]
+) -> SidesOfTriples:
+    """Return the table of sides for a spacing in mm and the axes of a lattice, cached for the next pair."""
+    return SidesOfTriples(cellTables(spacing, positions), np.reshape(axes, (3, 3)))
+
+
+def _opposite(sides: np.ndarray) -> np.ndarray:
+    """Return the opposite sides (n,): the DIRECTIONS come in pairs."""
+    return (sides & 0b010101) << 1 | (sides & 0b101010) >> 1
+
+
+@lru_cache(maxsize=8)
+def outwardNormalsOfCases(spacing: tuple[float, float, float]) -> np.ndarray:
+    """Return the outward unit normals (256, 5, 3) of the triangles of all cases for a spacing in mm.
+
+    Every corner of a triangle lies half-way between a voxel inside and one outside, which determine its outer side.
+    Zeros for cases without triangles.
+    """
+    triangles, trianglesOf = caseTriangles()
+    normals = np.cross(*np.moveaxis((triangles[:, 1:] - triangles[:, :1]) * spacing, 1, 0))
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    starts, ends = np.floor(triangles), np.ceil(triangles)
+    # the bit of the voxel where each corner's cell edge starts, and the vector along that edge
+    bits, ways = (starts @ (1, 2, 4)).astype(int), (ends - starts) * spacing
+    isInside = np.arange(256)[:, None, None] >> bits[trianglesOf] & 1
+    outward = np.einsum("csn,csnx->csx", np.where(isInside, 1, -1), ways[trianglesOf])
+    result = normals[trianglesOf] * np.sign(np.einsum("csx,csx->cs", normals[trianglesOf], outward))[..., None]
+    result[[0, 255]] = 0
+    return result

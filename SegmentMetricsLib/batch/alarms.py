@@ -1,0 +1,101 @@
+"""Alarms among many cases: the pairs whose numbers mean nothing until somebody has looked at them, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ..base.texts import commaSeparated, counted, oneLine
+from ..case.findings.kinds import Kind
+from ..case.findings.search import split
+from ..model.naming import pairTitle
+from ..model.structures import REFERENCE_AND_TEST
+from .cases import caseTitle
+
+# Short descriptions of alarms, in the order in which they are listed.
+SHORT = {
+    Kind.NO_OVERLAP: "no overlap at all",
+    Kind.HARDLY_OVERLAP: "hardly any overlap",
+    Kind.OTHER_STRUCTURE: "another structure in the same place",
+    Kind.EXCHANGED: "exchanged with another structure",
+    Kind.SAME: "the same structure of the same file twice",
+    Kind.OTHER_PATIENTS: "different patients",
+    Kind.OTHER_CODES: "different terminology codes",
+    Kind.OTHER_LABELS: "different labels, the only ones of their images",
+    Kind.OTHER_SIDES: "names that say different sides",
+    Kind.MIRRORED: "a better match when mirrored left-right",
+    Kind.OTHER_FRAMES: "different frames of reference",
+    Kind.IMAGES_APART: "images that lie apart in space",
+    Kind.OTHER_UNITS: "a match in another unit",
+    Kind.OTHER_AXES: "a match with the signs of x and y changed",
+}
+# Most pairs that are named; further ones are only counted.
+MOST_PAIRS = 5
+
+
+def nameOf(pair: Mapping) -> str:
+    """Return what a pair from results.jsonl is called."""
+    return pairTitle(pair[side]["name"] for side in REFERENCE_AND_TEST)
+
+
+def alarmsOf(pair: Mapping) -> list[Kind]:
+    """Return the kinds of alarms of a pair from results.jsonl, in the order in which they are listed."""
+    kinds = {finding.kind for finding in split(pair.get("findings", ())).alarms}
+    return [kind for kind in SHORT if kind in kinds]
+
+
+def inShort(pair: Mapping) -> str:
+    """Return the alarms of a pair from results.jsonl in a few words, "" without any."""
+    return "; ".join(SHORT[kind] for kind in alarmsOf(pair))
+
+
+class Alarms:
+    """The alarms of all pairs of a cohort, to which cases are added one by one."""
+
+    def __init__(self) -> None:
+        self._pairs = self._alarmed = 0
+        self._found: dict[Kind, list[_Place]] = {kind: [] for kind in SHORT}
+
+    def add(self, outcome: Mapping) -> None:
+        """Add the alarms of an outcome from results.jsonl."""
+        for pair in outcome["pairs"]:
+            place = _Place(outcome["case"], outcome["method"], nameOf(pair))
+            kinds = alarmsOf(pair)
+            for kind in kinds:
+                self._found[kind].append(place)
+            self._pairs += 1
+            self._alarmed += bool(kinds)
+
+    def lines(self) -> list[str]:
+        """Return a line with the number of pairs with alarms, and one per kind with its first pairs; [] without any."""
+        if not self._alarmed:
+            return []
+        share = f"{self._alarmed} of {counted(self._pairs, 'pair')}"
+        verb = "needs" if self._alarmed == 1 else "need"
+        return [
+            f"Alarms: {share} {verb} a look before any number means anything; results.csv has all of them.",
+            *(
+                f"  {SHORT[kind]} ({len(places)}): {commaSeparated(map(str, places), MOST_PAIRS)}"
+                for kind, places in self._found.items()
+                if places
+            ),
+        ]
+
+    def toDictionaries(self) -> list[dict]:
+        """Return each kind of alarm that occurs, with its pairs, for summary.json."""
+        return [
+            {"alarm": SHORT[kind], "pairs": [place._asdict() for place in places]}
+            for kind, places in self._found.items()
+            if places
+        ]
+
+
+class _Place(NamedTuple):
+    """The place of an alarm: a pair of a case."""
+
+    case: str
+    method: str
+    structure: str
+
+    def __str__(self) -> str:
+        return oneLine(f"{self.structure} of {caseTitle(self.case, self.method)}")

@@ -1,0 +1,272 @@
+"""Statistics of ordered numbers, which hold with infinite ones too: quantiles, rank tests and their effect sizes.
+
+An infinite number is larger (or smaller) than all finite ones, and that is all that ranks need. A mean needs more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..comparison.measurements import ROUNDING
+
+# Relative difference up to which absolute differences are ties: they only differ by the rounding of a subtraction.
+NEAR = 1e-9
+# Most differences for which p is computed exactly here; SciPy approximates for more than this if there are ties.
+MOST_EXACT = 13
+# Most differences for which the one-sided p is exact.
+MOST_EXACT_GREATER = 100
+# Most differences for which the interval of the shift is exact: the numbers of choices of signs are exact up to this.
+MOST_EXACT_SHIFT = 50
+
+
+def quantile(values: np.ndarray, share: float) -> float:
+    """Return the quantile of sorted numbers (n,) by linear interpolation, as NumPy for finite ones.
+
+    Between a finite and an infinite number it is infinite. share: from 0 to 1.
+    """
+    place = share * (len(values) - 1)
+    low, high = float(values[math.floor(place)]), float(values[math.ceil(place)])
+    if low == high or place == math.floor(place):
+        return low
+    if math.isinf(low) or math.isinf(high):
+        return middle(low, high)
+    return low + (place - math.floor(place)) * (high - low)
+
+
+def middle(low: float, high: float) -> float:
+    """Return the mean of two numbers; two opposite infinite ones cancel, so that it is 0."""
+    return 0.0 if math.isinf(low) and low == -high else float((low + high) / 2)
+
+
+def tied(values: Sequence[float], relative: float) -> np.ndarray:
+    """Return numbers (n,) in which those that differ by no more than a relative difference are the same."""
+    values = np.array(values, float)
+    order = np.argsort(values, kind="stable")
+    first = math.nan
+    for place in order:
+        value = values[place]
+        # of infinite numbers only equal ones are close
+        if not math.isclose(value, first, rel_tol=relative, abs_tol=0):
+            first = value
+        values[place] = first
+    return values
+
+
+class SignedRank(NamedTuple):
+    """The outcome of comparing paired numbers: the second of each pair minus the first.
+
+    cases: number of pairs. median: of the differences. p: two-sided, of Wilcoxon's signed-rank test. effect: the
+    matched-pairs rank-biserial correlation, from -1 to 1: the share of the sum of ranks where the second is larger,
+    minus the share where it is smaller. effectLow, effectHigh: its 95 % interval. shift: the Hodges-Lehmann estimate,
+    the median of the means of all pairs of differences. shiftLow, shiftHigh: its 95 % interval, infinite where there
+    are too few cases for one. reason: why there is no p.
+    """
+
+    cases: int
+    median: float | None = None
+    p: float | None = None
+    effect: float | None = None
+    effectLow: float | None = None
+    effectHigh: float | None = None
+    shift: float | None = None
+    shiftLow: float | None = None
+    shiftHigh: float | None = None
+    reason: str = ""
+
+
+def compareRanks(first: np.ndarray, second: np.ndarray) -> SignedRank:
+    """Return the comparison of paired numbers (n,), none of which is NaN (Wilcoxon 1945, doi:10.2307/3001968).
+
+    Two infinite numbers of the same sign are a tie; an infinite difference has the largest absolute rank, which several
+    share. Numbers that only differ by rounding are ties, and so are absolute differences that do.
+    """
+    differences = differencesOf(first, second)
+    count = len(differences)
+    if not count:
+        return SignedRank(0, reason="no case has both")
+    median = medianOf(differences)
+    if not differences.any():
+        return SignedRank(count, median, reason="the methods do not differ in any case")
+    ranks = signedRanks(differences)
+    used = ranks[ranks != 0]
+    effect = float(used.sum() / np.abs(used).sum())
+    return SignedRank(
+        count, median, _signedRankP(ranks), effect, *effectInterval(effect, len(used)), *shiftOf(differences)
+    )
+
+
+def differencesOf(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the differences (n,) of the second numbers from the first, 0 for those that are equal but for rounding."""
+    isSame = [math.isclose(a, b, rel_tol=ROUNDING, abs_tol=0) for a, b in zip(first, second, strict=True)]
+    result = np.zeros(len(first))
+    # two infinite numbers are the same, so that they are not subtracted
+    np.subtract(second, first, out=result, where=~np.array(isSame, bool))
+    return result
+
+
+def medianOf(values: np.ndarray) -> float:
+    """Return the median of at least one number (n,)."""
+    values = np.sort(values)
+    half = len(values) // 2
+    return float(values[half]) if len(values) % 2 else middle(float(values[half - 1]), float(values[half]))
+
+
+def signedRanks(differences: np.ndarray) -> np.ndarray:
+    """Return the ranks (n,) of absolute differences, with the sign of these; 0 for a difference of 0."""
+    from scipy.stats import rankdata
+
+    result = np.zeros(len(differences))
+    isUsed = differences != 0
+    result[isUsed] = rankdata(tied(np.abs(differences[isUsed]), NEAR))
+    return result * np.sign(differences)
+
+
+def _signedRankP(ranks: np.ndarray) -> float:
+    """Return the two-sided p of Wilcoxon's signed-rank test. ranks: as from signedRanks()."""
+    if len(ranks) <= MOST_EXACT:
+        return _exactSignedRank(ranks[ranks != 0])
+    from scipy.stats import wilcoxon
+
+    # the ranks of ranks are the ranks, so SciPy needs neither infinite numbers nor a tolerance
+    return float(wilcoxon(ranks).pvalue)
+
+
+def _exactSignedRank(ranks: np.ndarray) -> float:
+    """Return the exact two-sided p for signed ranks, also with ties.
+
+    SciPy returns the same, but with ties it enumerates all choices of signs, which takes a second; older versions
+    approximate.
+    """
+    # ties have the mean of their ranks, which may be half of an integer, hence the factor 2
+    doubled = np.round(2 * np.abs(ranks)).astype(int)
+    ways = _waysToSum(doubled)
+    positive = int(doubled[ranks > 0].sum())
+    return float(min(1.0, 2 * min(ways[: positive + 1].sum(), ways[positive:].sum()) / ways.sum()))
+
+
+def _waysToSum(ranks: Sequence[int]) -> np.ndarray:
+    """Return the number of choices of signs for each sum of the positive ones of some ranks."""
+    ways = np.ones(1)
+    for rank in ranks:
+        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
+    return ways
+
+
+def effectInterval(effect: float, count: int) -> tuple[float, float]:
+    """Return the 95 % interval of a rank-biserial correlation of `count` differences other than 0.
+
+    It is Wilson's score interval (1927, doi:10.1080/01621459.1927.10502953) of the share of larger means of two
+    differences. The variance is at most that of a share of count / 2 (Hoeffding 1948, doi:10.1214/aoms/1177730196),
+    whatever the distribution. So the interval is rather too wide, and it has a width even if all differences agree.
+    """
+    from scipy.stats import norm
+
+    half, square = count / 2, float(norm.ppf(0.975)) ** 2
+    share = (1 + effect) / 2
+    center = (share + square / 2 / half) / (1 + square / half)
+    reach = math.sqrt(square * (share * (1 - share) / half + square / 4 / half**2)) / (1 + square / half)
+    return max(-1.0, 2 * (center - reach) - 1), min(1.0, 2 * (center + reach) - 1)
+
+
+def shiftOf(differences: np.ndarray) -> tuple[float, float, float]:
+    """Return the Hodges-Lehmann estimate of differences (n,) and its 95 % interval (1963, doi:10.1214/aoms/1177704172).
+
+    The interval holds the shifts that Wilcoxon's test does not reject: by its exact distribution without ties for up to
+    50 cases, by the normal one for more. It is infinite for fewer than six cases, which cannot reject any shift.
+    """
+    rows, columns = np.triu_indices(len(differences))
+    with np.errstate(invalid="ignore"):
+        means = (differences[rows] + differences[columns]) / 2
+    # two cases that are infinitely far apart in opposite directions cancel, as in the sum of ranks
+    means[np.isnan(means)] = 0
+    rejected, half = _rejectedSums(len(differences)), len(means) // 2
+    # of hundreds of cases there are too many means to sort them all
+    means.partition(sorted({max(half - 1, 0), half, max(rejected - 1, 0), len(means) - max(rejected, 1)}))
+    median = float(means[half]) if len(means) % 2 else middle(float(means[half - 1]), float(means[half]))
+    if not rejected:
+        return median, -math.inf, math.inf
+    return median, float(means[rejected - 1]), float(means[-rejected])
+
+
+def _rejectedSums(count: int) -> int:
+    """Return how many of the smallest sums of ranks Wilcoxon's test rejects on either side at 5 %."""
+    if count <= MOST_EXACT_SHIFT:
+        ways = np.cumsum(_waysToSum(range(1, count + 1)))
+        return int(np.searchsorted(ways / ways[-1], 0.025, side="right"))
+    from scipy.stats import norm
+
+    half, deviation = count * (count + 1) / 4, math.sqrt(count * (count + 1) * (2 * count + 1) / 24)
+    return math.floor(half - norm.ppf(0.975) * deviation) + 1
+
+
+class Friedman(NamedTuple):
+    """The outcome of Friedman's test. cases: number of blocks. statistic: chi-squared. reason: why there is no p."""
+
+    cases: int
+    statistic: float | None = None
+    p: float | None = None
+    reason: str = ""
+
+
+def compareMany(values: np.ndarray) -> Friedman:
+    """Return Friedman's test of whether methods differ (1937, doi:10.1080/01621459.1937.10503522).
+
+    p is that of the chi-squared distribution, which is rough for fewer than ten cases. values: (cases, methods), at
+    least three methods; numbers of a case that only differ by rounding are ties.
+    """
+    if not len(values):
+        return Friedman(0, reason="no case has all methods")
+    from scipy.stats import friedmanchisquare, rankdata
+
+    ranks = rankdata([tied(row, ROUNDING) for row in values], axis=1)
+    if not np.ptp(ranks, axis=1).any():
+        return Friedman(len(values), reason="the methods do not differ in any case")
+    found = friedmanchisquare(*ranks.T)
+    return Friedman(len(values), float(found.statistic), float(found.pvalue))
+
+
+def corrected(given: Mapping, isStepwise: bool) -> dict:
+    """Return p by name, corrected for all of them by Bonferroni, or stepwise by Holm (1979, jstor:4615733).
+
+    given: p by name; None, where there was no test, stays None and does not count.
+    """
+    tests = sorted((p, place) for place, p in enumerate(given.values()) if p is not None)
+    result: list[float | None] = [None] * len(given)
+    least = 0.0
+    for step, (p, place) in enumerate(tests):
+        least = max(least, min(1.0, p * (len(tests) - step * isStepwise)))
+        result[place] = least
+    return dict(zip(given, result, strict=True))
+
+
+def ranksOf(values: np.ndarray) -> np.ndarray:
+    """Return the ranks (n,) of numbers from the smallest; those that only differ by rounding share their mean rank."""
+    from scipy.stats import rankdata
+
+    return rankdata(tied(values, ROUNDING))
+
+
+def signedRankGreater(differences: np.ndarray) -> float | None:
+    """Return the one-sided p of Wilcoxon's signed-rank test that differences (n,) lie above 0, None if all are 0.
+
+    Differences of 0 are left out. p is exact, also with ties, for up to MOST_EXACT_GREATER differences, and by the
+    normal approximation with correction for ties and continuity beyond.
+    """
+    ranks = signedRanks(np.asarray(differences, float))
+    ranks = ranks[ranks != 0]
+    if not len(ranks):
+        return None
+    if len(ranks) > MOST_EXACT_GREATER:
+        from scipy.stats import wilcoxon
+
+        return float(wilcoxon(ranks, alternative="greater", method="approx", correction=True).pvalue)
+    # tied ranks may be half of an integer, hence the factor 2
+    doubled = np.round(2 * np.abs(ranks)).astype(int)
+    chances = np.ones(1)  # of each sum of the ranks of positive differences, if both signs are equally likely
+    for rank in doubled:
+        chances = (np.pad(chances, (0, rank)) + np.pad(chances, (rank, 0))) / 2
+    return float(min(1.0, chances[int(doubled[ranks > 0].sum()) :].sum()))

@@ -1,0 +1,361 @@
+"""The outcomes of many cases on disk, written as they are completed, so that an interrupted run can continue."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TextIO
+
+from ..base.errors import InputError
+from ..base.texts import shortest
+from ..case.missing import BOTH, CountedNames, Roster
+from ..case.protocol.protocol import Protocol
+from ..comparison.measurements import Measurement
+from ..families.registry import REGISTRY
+from ..families.selection import selected
+from ..model.naming import PAIR_JOINT, notAmong, pairTitle
+from ..model.structures import REFERENCE_AND_TEST
+from ..settings.settings import OWN_CONVENTION, Settings
+from ..show import verdicts as verdictwriting
+from ..show.report.index import INDEX, CaseLine, writeIndex
+from ..show.writing import UNENCODABLE, VERDICTS_FILE, cell, harmless
+from . import correlations
+from .alarms import inShort
+from .cases import FAILED, OK, RECORDS, Task
+from .earlier import EARLIER, Earlier, measuredWith, parsed
+from .summarywriting import SUMMARY_FILES, removeSummary
+from .tableschema import (
+    CONVENTION_WORDS,
+    METHOD_WORDS,
+    RESULTS_FILE,
+    SCHEMA_FILE,
+    STRUCTURE,
+    STRUCTURE_WORDS,
+    writeSchema,
+)
+
+TABLE, SCHEMA = RESULTS_FILE, "results.schema.csv"
+# The folder of the reports, and a pattern of their file names.
+REPORTS, PAGE = "reports", re.compile(r"[^/\\]+\.html")
+PARQUET = "results.parquet"
+IDENTITY = {
+    "Case": "Name of the case",
+    "Method": METHOD_WORDS,
+    STRUCTURE: STRUCTURE_WORDS,
+    "Status": "ok, failed, which side lacks the structure, or that it could not be used",
+    "Reason": "Why it is not ok",
+    "Reference": "Name of the reference structure",
+    "Test": "Name of the test structure",
+    "ReferenceFile": "File of the reference structure",
+    "TestFile": "File of the test structure",
+    "Pairing": "How the two were found to belong together",
+    "Verdict": "What the protocol says about the structure",
+    "Alarms": "What has to be looked at before any number means anything",
+}
+# The files that a batch writes.
+OWN_NAMES = {RECORDS, EARLIER, TABLE, SCHEMA, SCHEMA_FILE, PARQUET, VERDICTS_FILE, *SUMMARY_FILES, correlations.JSON}
+CONVENTION = {"Convention": CONVENTION_WORDS}
+
+
+def requireInputsKept(folder: Path, inputs: Iterable[Path]) -> None:
+    """Raise InputError if writing the results of a batch into a folder would overwrite one of its inputs."""
+    for path in inputs:
+        if path.name in OWN_NAMES and path.exists() and path.resolve().parent == folder.resolve():
+            raise InputError(
+                f"{path}: the results would overwrite it, as they include a file of this name: rename it, or choose "
+                "another output folder."
+            )
+
+
+class CohortFiles:
+    """The files of a batch in its output folder; closes them at the end of a `with`.
+
+    results.jsonl, with one line per case, is authoritative; the tables are derived from it. roster: of all outcomes in
+    it, after repeatRows(). earlier: outcomes of earlier runs that are no longer valid.
+    """
+
+    def __init__(self, folder: Path, tasks: Sequence[Task]):
+        self.folder = folder
+        self.tasks = {task.key: task for task in tasks if not task.problem}
+        self.columns = columnsOf(tasks)
+        plain = all(task.settings.convention == OWN_CONVENTION for task in tasks)
+        self.identity = IDENTITY if plain else IDENTITY | CONVENTION
+        self.isJudged = any(task.protocol is not None for task in tasks)
+        self.offsets: dict[tuple[str, str], int] = {}
+        self.roster = Roster()
+        self.earlier = Earlier(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = _locked(folder / ".segment-metrics.lock")
+        self._keepValid()
+        self._records = (folder / RECORDS).open("ab")
+        self._open()
+
+    def __enter__(self) -> CohortFiles:
+        return self
+
+    def __exit__(self, *_) -> None:
+        for file in (self._records, self._table, self._verdicts):
+            if file is not None:
+                file.close()
+        with suppress(OSError):  # Windows does not remove open files
+            Path(self._lock.name).unlink()
+        self._lock.close()
+
+    @property
+    def done(self) -> set[tuple[str, str]]:
+        """The keys of the tasks that have an outcome."""
+        return set(self.offsets)
+
+    def add(self, outcome: Mapping) -> None:
+        """Write the outcome of a task."""
+        self._records.seek(0, os.SEEK_END)
+        self.offsets[outcome["case"], outcome["method"]] = self._records.tell()
+        self._records.write(json.dumps(outcome, allow_nan=False).encode() + b"\n")
+        self._records.flush()
+        self.roster.learn(outcome)
+        self.addRows(outcome)
+
+    def outcomes(self) -> Iterator[dict]:
+        """Yield all outcomes in the order of the cases, one at a time."""
+        with (self.folder / RECORDS).open("rb") as file:
+            for key in self.tasks:
+                if key in self.offsets:
+                    file.seek(self.offsets[key])
+                    yield json.loads(file.readline())
+
+    def sortTables(self, others: Sequence[Mapping]) -> None:
+        """Rewrite the tables in the order of the cases. others: outcomes that are only in the tables."""
+        self._open()
+        for outcome in self.outcomes():
+            self.addRows(outcome)
+        for outcome in others:
+            self.addRows(outcome)
+
+    def writeIndex(self, lines: Sequence[CaseLine], title: str) -> None:
+        """Write the page about all cases beside their reports, if there are any. lines: as from caselist.lineOf()."""
+        folder = self.folder / REPORTS
+        # the record may have been edited: link to nothing outside the folder
+        names = [
+            line.report if PAGE.fullmatch(line.report) and (folder / line.report).exists() else "" for line in lines
+        ]
+        if any(names) or any(task.report for task in self.tasks.values()):
+            writeIndex(
+                [line._replace(report=name) for line, name in zip(lines, names, strict=True)], title, folder / INDEX
+            )
+
+    def _keepValid(self) -> None:
+        """Keep the valid outcomes of an earlier run; move outdated ones to another file, drop failed and torn ones.
+
+        Files derived from outcomes that are not kept are removed: their reports, and files about all cases together.
+        Otherwise they would seem to belong to the new numbers.
+        """
+        path = self.folder / RECORDS
+        if not path.exists():
+            return
+        (self.folder / REPORTS / INDEX).unlink(missing_ok=True)
+        unfinished = self.folder / f".{RECORDS}.new"
+        reports: dict[bool, set[str]] = {True: set(), False: set()}
+        try:
+            with path.open("rb") as old, unfinished.open("wb") as new, self.earlier:
+                for line in old:
+                    outcome = parsed(line)
+                    if outcome is None:
+                        continue
+                    key = (outcome["case"], outcome["method"])
+                    task = self.tasks.get(key)
+                    isKept = task is not None and key not in self.offsets and self._holds(outcome, task)
+                    reports[isKept].add(_reportOf(outcome))
+                    if isKept:
+                        self.offsets[key] = new.tell()
+                        new.write(line)
+                    elif task is None or _isOther(outcome, task):
+                        self.earlier.add(outcome, line, isGone=task is None)
+                new.flush()
+                os.fsync(new.fileno())
+            for name in reports[False] - reports[True] - {""}:
+                (self.folder / REPORTS / name).unlink(missing_ok=True)
+            if self.earlier.describe() or self.tasks.keys() - self.done:
+                removeSummary(self.folder)
+                (self.folder / PARQUET).unlink(missing_ok=True)
+            # last, so that nothing is lost if the run is killed before
+            os.replace(unfinished, path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        if not any(task.report for task in self.tasks.values()):
+            with suppress(OSError):  # it does not exist or is not empty
+                (self.folder / REPORTS).rmdir()
+
+    def _holds(self, outcome: Mapping, task: Task) -> bool:
+        """Return whether an outcome of an earlier run is still valid for a task; an additional report does no harm."""
+        if outcome["status"] != OK:
+            return False
+        if not task.report:
+            return measuredWith(outcome["fingerprint"]) == task.fingerprint
+        name = _reportOf(outcome)
+        isThere = name == Path(task.report).name and (self.folder / REPORTS / name).exists()
+        return outcome["fingerprint"] == task.fingerprint and isThere
+
+    def _open(self) -> None:
+        """Create the tables with their headings, and the schema."""
+        for file in (getattr(self, "_table", None), getattr(self, "_verdicts", None)):
+            if file is not None:
+                file.close()
+        self._names = CountedNames()
+        self._table = _table(self.folder / TABLE)
+        csv.writer(self._table).writerow([*self.identity, *self.columns])
+        self._verdicts = None
+        (self.folder / VERDICTS_FILE).unlink(missing_ok=True)
+        if self.isJudged:
+            self._verdicts = _table(self.folder / VERDICTS_FILE)
+            csv.writer(self._verdicts).writerow(["Case", "Method", *verdictwriting.HEADINGS])
+        with _table(self.folder / SCHEMA) as file:
+            writer = csv.writer(file)
+            writer.writerow(["key", "title", "unit", "description"])
+            writer.writerows([key, key, "", description] for key, description in self.identity.items())
+            writer.writerows([key, *words] for key, words in self.columns.items())
+        writeSchema(self.identity, self.columns, len(self.identity) > len(IDENTITY), self.folder)
+
+    def repeatRows(self) -> None:
+        """Write the rows of all outcomes that are kept from an earlier run, and add these to the roster."""
+        for outcome in self.outcomes():
+            self.roster.learn(outcome)
+            self.addRows(outcome)
+
+    def addRows(self, outcome: Mapping) -> None:
+        """Write an outcome into the tables only, because its line is not a task or it is already recorded."""
+        writer = csv.writer(self._table)
+        start = [harmless(outcome[key]) for key in ("case", "method")]
+        structures = {id(record): structure for record, structure, _ in self._names.of(outcome, self.roster)}
+        judged = outcome.get("protocol") or {"structures": []}
+        verdicts = {given["structure"]: given["verdict"] for given in judged["structures"]}
+        missing = [record for record in outcome.get("missing", ()) if id(record) in structures]
+        failures = outcome.get("failures", {})
+        failed = notAmong(failures, (record["structure"] for record in missing))
+        if not (outcome["pairs"] or missing or failed):
+            writer.writerow(self._padded([*start, "", harmless(outcome["status"]), harmless(outcome["reason"])]))
+        titles = {}
+        for record in (*outcome["pairs"], *missing):
+            structure = structures.get(id(record), record["structure"])
+            titles[pairTitle(record[side]["name"] for side in REFERENCE_AND_TEST)] = structure
+            writer.writerow([*start, harmless(structure), *_told(record), *self._cells(record, verdicts)])
+        for title in failed:
+            reference, joint, test = title.partition(PAIR_JOINT)
+            told = (self._names.knownAs(reference), FAILED, failures[title], reference, test if joint else title)
+            writer.writerow(self._padded([*start, *map(harmless, told)]))
+        self._table.flush()
+        if self._verdicts is not None:
+            for row in verdictwriting.rows(judged, lambda title: titles.get(title) or self._names.knownAs(title)):
+                csv.writer(self._verdicts).writerow([*start, *row])
+            self._verdicts.flush()
+
+    def _padded(self, cells: list[str]) -> list[str]:
+        """Return the cells of a row without measurements, as many as the table has columns."""
+        return [*cells, *[""] * (len(self.identity) + len(self.columns) - len(cells))]
+
+    def _cells(self, pair: Mapping, verdicts: Mapping[str, str]) -> list[str]:
+        names = [pair[side]["name"] for side in REFERENCE_AND_TEST]
+        files = [pair[side]["file"] for side in REFERENCE_AND_TEST]
+        verdict = verdicts.get(pairTitle(names), "")
+        found = {key: Measurement.fromDictionary(key, given) for key, given in pair["measurements"].items()}
+        how = pair["pairing"]["how"] if "pairing" in pair else ""
+        identity = [*map(harmless, (*names, *files)), how, verdict, inShort(pair)]
+        identity += [pair.get("convention", "")] * (len(self.identity) - len(IDENTITY))
+        return [*identity, *(cell(found.get(key)) for key in self.columns)]
+
+
+def _told(record: Mapping) -> tuple[str, str]:
+    """Return the status and the reason of a record for the table."""
+    side = record.get("missing", "")
+    if "leftOut" in record or (side and not record["measurements"]):
+        status = "could not be used"
+    elif side:
+        status = "missing in both" if side == BOTH else f"missing in the {side}"
+    else:
+        status = OK
+    return status, harmless(record.get("reason", ""))
+
+
+def columnsOf(tasks: Sequence[Task]) -> dict[str, tuple[str, str, str]]:
+    """Return title, unit and description, by key, of all measurements that tasks may yield, in the registry's order.
+
+    They must be known in advance, as the table's heading is written before the first case is compared.
+    """
+    wanted = {(id(task.settings), id(task.protocol)): task for task in tasks}
+    allSettings = [_everything(task.settings, task.protocol) for task in wanted.values()]
+    columns = {}
+    for settings in allSettings:
+        for definition, parameter in selected(settings):
+            words = {name: shortest(value) for name, value in parameter.items()}
+            unit = definition.unitFor(3, settings)
+            texts = (definition.title.format(**words), unit, definition.description.format(**words))
+            columns.setdefault(definition.keyFor(words), (REGISTRY.index(definition), texts))
+    return {key: texts for key, (_, texts) in sorted(columns.items(), key=lambda item: item[1][0])}
+
+
+def _everything(base: Settings, protocol: Protocol | None) -> Settings:
+    """Return settings that select every measurement that any structure of a case may need."""
+    if protocol is None:
+        return base
+    rules = tuple(replace(rule, structure="*") for rule in protocol.rules)
+    return replace(protocol, rules=rules).settingsFor(base, "any")[base.convention]
+
+
+def _isOther(outcome: Mapping, task: Task) -> bool:
+    """Return whether an outcome has results that running a task would not reproduce."""
+    hasResults = outcome["status"] == OK or bool(outcome["pairs"])
+    return hasResults and measuredWith(outcome["fingerprint"]) != measuredWith(task.fingerprint)
+
+
+def _reportOf(outcome: Mapping) -> str:
+    """Return the file name of the report that was written with an outcome, "" if there is none."""
+    name = outcome.get("report")
+    # the record may have been edited: accept nothing outside the folder
+    return name if isinstance(name, str) and PAGE.fullmatch(name) else ""
+
+
+def _table(path: Path) -> TextIO:
+    return path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE)
+
+
+def _locked(path: Path) -> TextIO:
+    """Return an open file that no other run can lock until it is closed or this process ends."""
+    file = path.open("w")
+    try:
+        import fcntl
+    except ImportError:  # on Windows an open file cannot be replaced, which is sufficient as a lock
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise InputError(f"{path.parent}: another run is writing into this folder.") from error
+    return file
+
+
+def writeParquet(folder: Path) -> bool:
+    """Write the table as results.parquet if pyarrow is installed, and return whether it is."""
+    try:
+        import pyarrow
+        from pyarrow import csv as arrow
+        from pyarrow import parquet
+    except ImportError:
+        (folder / PARQUET).unlink(missing_ok=True)  # one of an earlier run
+        return False
+    unfinished = folder / f".{PARQUET}.new"
+    try:
+        with (folder / TABLE).open(newline="", encoding="utf-8", errors=UNENCODABLE) as table:
+            columns = next(csv.reader(table))
+        # a case called 001 is not the number 1
+        types = {name: pyarrow.string() if name in (*IDENTITY, *CONVENTION) else pyarrow.float64() for name in columns}
+        options = arrow.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
+        parquet.write_table(arrow.read_csv(folder / TABLE, convert_options=options), unfinished)
+        os.replace(unfinished, folder / PARQUET)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return True

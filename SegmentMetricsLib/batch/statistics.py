@@ -1,0 +1,493 @@
+"""Statistics of the measurements of many cases, and tests of differences between methods."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+
+import numpy as np
+
+from ..base.errors import requireKind
+from ..case.missing import REFERENCE, TEST, CountedNames, Roster
+from ..comparison.measurements import Measurement
+from ..families.registry import REGISTRY, findDefinition
+from ..model.structures import TEST_EMPTY
+from .ranks import Friedman, SignedRank, compareMany, compareRanks, corrected, quantile
+from .summaryoptions import BY_MEASUREMENT, CONFIDENCE, DIAGONAL, LEAVE_OUT, RESAMPLES, SEED, STEPWISE, Options
+
+QUARTILES = (0.25, 0.5, 0.75)
+# What a case without a method is called where methods are named.
+NO_METHOD = "no method"
+
+
+@dataclass(frozen=True)
+class Value:
+    """One measurement of one case.
+
+    diagonal: of the case's image in mm, None if there is no image. missing: the side that lacks the structure, or "".
+    isEmpty: whether the test has the structure without a single voxel, although the reference is not empty.
+    """
+
+    value: float
+    diagonal: float | None
+    missing: str = ""
+    isEmpty: bool = False
+
+    @property
+    def isMissed(self) -> bool:
+        """Whether the test has nothing of a structure of the reference."""
+        return self.isEmpty or self.missing == TEST
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One measurement of one structure and method over all cases.
+
+    cases: number of cases that have it. used: number of values in mean, SD and interval. infinite, undefined: number of
+    such values. replaced: number of infinite values replaced by a number for the mean. Statistics are None if there are
+    too few values. missingReference, missingTest: number of cases in which that side lacks the structure, even if these
+    are left out. emptyTest: number of cases in which the test has it without a voxel. better: "lower", "higher", or ""
+    for a measurement without a better direction. ranked: number of values in median, quartiles and range, which count
+    an infinite value as worse than all others, and a structure that the test misses as the worst possible value. These
+    statistics may be infinite; iqr is None if both quartiles are.
+    """
+
+    structure: str
+    method: str
+    measurement: str
+    unit: str
+    cases: int
+    used: int
+    infinite: int
+    undefined: int
+    replaced: int
+    mean: float | None = None
+    sd: float | None = None
+    median: float | None = None
+    iqr: float | None = None
+    q1: float | None = None
+    q3: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    meanLow: float | None = None
+    meanHigh: float | None = None
+    missingReference: int = 0
+    missingTest: int = 0
+    emptyTest: int = 0
+    better: str = ""
+    ranked: int = 0
+
+    def toDictionary(self) -> dict:
+        """Return the summary as plain values for files, infinite numbers as "inf" and "-inf"."""
+        return _plain(self)
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """A Wilcoxon signed-rank test between two methods (Wilcoxon 1945, doi:10.2307/3001968).
+
+    All differences are of the second method minus the first, as `direction` says with their names; `better` says
+    whether a lower or a higher value is the better one, and `favors` names the method that the ranks are in favor of.
+
+    cases: number of cases in the test. medianDifference: of these. p: two-sided. corrected: p corrected for `tests`
+    tests, as `correction` says. reason: why there is no p. missingReference, missingFirst, missingSecond: number of
+    cases in which the reference, or the test of that method, lacks the structure. emptyFirst, emptySecond: in which
+    that test has it without a voxel. infiniteFirst, infiniteSecond: number of infinite values. leftOut: number of cases
+    that only one method has, or where a value cannot be ranked. rankBiserial: the effect size, from -1 to 1, with its
+    95 % interval; shift: the Hodges-Lehmann estimate with its 95 % interval; see ranks.SignedRank. friedman...: of
+    Friedman's test between all methods, if there are at least three; the pairs are its post-hoc tests.
+    """
+
+    structure: str
+    measurement: str
+    first: str
+    second: str
+    cases: int
+    medianDifference: float | None
+    p: float | None
+    corrected: float | None
+    tests: int
+    reason: str = ""
+    missingReference: int = 0
+    missingFirst: int = 0
+    missingSecond: int = 0
+    emptyFirst: int = 0
+    emptySecond: int = 0
+    infiniteFirst: int = 0
+    infiniteSecond: int = 0
+    leftOut: int = 0
+    correction: str = ""
+    direction: str = ""
+    better: str = ""
+    favors: str = ""
+    rankBiserial: float | None = None
+    rankBiserialLow: float | None = None
+    rankBiserialHigh: float | None = None
+    shift: float | None = None
+    shiftLow: float | None = None
+    shiftHigh: float | None = None
+    friedmanMethods: int | None = None
+    friedmanCases: int | None = None
+    friedmanStatistic: float | None = None
+    friedmanP: float | None = None
+    friedmanCorrected: float | None = None
+
+    def toDictionary(self) -> dict:
+        """Return the test as plain values for files, infinite numbers as "inf" and "-inf"."""
+        return _plain(self)
+
+
+def _plain(row: Summary | PairedTest) -> dict:
+    # JSON has no infinity; float() reads these texts
+    return {name: str(v) if isinstance(v, float) and math.isinf(v) else v for name, v in asdict(row).items()}
+
+
+class Cohort:
+    """The measurements of many cases, by structure, method, key and case, from outcomes of cohort.tasks.runCase().
+
+    roster: the structures of all cases that will be added; None collects them from the outcomes as they are added.
+    """
+
+    def __init__(self, outcomes: Iterable[Mapping] = (), *, roster: Roster | None = None) -> None:
+        self.values: dict[tuple[str, str, str], dict[str, Value]] = {}
+        self.units: dict[str, str] = {}
+        self._names = CountedNames()
+        outcomes = list(outcomes) if roster is None else outcomes
+        self.roster = Roster(outcomes) if roster is None else roster
+        for outcome in outcomes:
+            self._take(outcome)
+
+    def add(self, outcome: Mapping) -> None:
+        """Add all measurements of a case."""
+        self.roster.learn(outcome)
+        self._take(outcome)
+
+    def _take(self, outcome: Mapping) -> None:
+        for record, structure, counts in self._names.of(outcome, self.roster):
+            if not counts:
+                continue
+            missing = record.get("missing", "")
+            for key, given in record["measurements"].items():
+                measurement = Measurement.fromDictionary(key, given)
+                self.units.setdefault(key, measurement.unit)
+                group = self.values.setdefault((structure, outcome["method"], key), {})
+                isEmpty = not missing and measurement.empty == TEST_EMPTY
+                group[outcome["case"]] = Value(measurement.value, record.get("diagonal"), missing, isEmpty)
+
+    @property
+    def structures(self) -> list[str]:
+        return list(dict.fromkeys(structure for structure, _, _ in self.values))
+
+    @property
+    def undrawn(self) -> list[str]:
+        """The structures that no test has."""
+        drawn = {name[0] for name, group in self.values.items() if any(v.missing != TEST for v in group.values())}
+        return [structure for structure in self.structures if structure not in drawn]
+
+    @property
+    def methods(self) -> list[str]:
+        return list(dict.fromkeys(method for _, method, _ in self.values))
+
+    @property
+    def keys(self) -> list[str]:
+        """All keys, in the order of the registry."""
+        found = list(dict.fromkeys(key for _, _, key in self.values))
+        order = {id(definition): number for number, definition in enumerate(REGISTRY)}
+        known = {key: findDefinition(key) for key in found}
+        return sorted(found, key=lambda key: order[id(known[key].definition)] if known[key] else len(order))
+
+    def given(self, options: Options) -> dict[tuple[str, str, str], dict[str, Value]]:
+        """Return the values by case for each structure, method and key, for missing structures only if these count."""
+        if options.missing != LEAVE_OUT:
+            return self.values
+        return {
+            name: {case: value for case, value in group.items() if not value.missing}
+            for name, group in self.values.items()
+        }
+
+    def sides(self) -> dict[tuple[str, str], dict[str, str]]:
+        """Return the side that lacks the structure, or "", by case for each structure and method."""
+        found: dict[tuple[str, str], dict[str, str]] = {}
+        # not all cases have the same measurements if they have protocols of their own
+        for (structure, method, _), group in self.values.items():
+            found.setdefault((structure, method), {}).update({case: value.missing for case, value in group.items()})
+        return found
+
+    def used(self, options: Options) -> dict[tuple[str, str, str], dict[str, float]]:
+        """Return the numbers by case for each structure, method and key, with infinite values treated as for means."""
+        given, treatment = self.given(options), options.treatment
+        largest: dict[str, float] = {}
+        for (_, _, key), group in given.items():
+            finite = [abs(v.value) for v in group.values() if math.isfinite(v.value)]
+            largest[key] = max([*finite, largest.get(key, -math.inf)])
+        result = {}
+        for name, group in given.items():
+            key = name[2]
+            treated = ((case, _treated(v, treatment, self.units[key], largest[key])) for case, v in group.items())
+            result[name] = {case: value for case, value in treated if value is not None}
+        return result
+
+    def ranked(self, options: Options) -> dict[tuple[str, str, str], dict[str, float]]:
+        """Return the numbers by case for each structure, method and key, as they count in quantiles and rank tests.
+
+        An infinite value is worse than all others, and a structure that a test misses has the worst value that the
+        measurement can have. For a measurement without a better direction, no value that is not finite counts.
+        """
+        result = {}
+        for name, group in self.given(options).items():
+            scores = ((case, _score(value, name[2])) for case, value in group.items())
+            result[name] = {case: score for case, score in scores if score is not None}
+        return result
+
+
+def _score(given: Value, key: str) -> float | None:
+    """Return the number that counts in the order of values, None if it does not."""
+    better = betterOf(key)
+    if better and given.isMissed:
+        definition = findDefinition(key).definition
+        return definition.high if better == "lower" else definition.low
+    if math.isinf(given.value) and better:
+        return math.inf if better == "lower" else -math.inf
+    return given.value if math.isfinite(given.value) else None
+
+
+def _treated(given: Value, treatment: str, unit: str, largest: float) -> float | None:
+    """Return the number that a value counts as, None if it is left out."""
+    if math.isfinite(given.value):
+        return given.value
+    if math.isnan(given.value) or treatment == LEAVE_OUT:
+        return None
+    if treatment == DIAGONAL:
+        known = unit == "mm" and given.diagonal is not None
+        return math.copysign(given.diagonal, given.value) if known else None
+    return math.copysign(largest, given.value) if math.isfinite(largest) else None
+
+
+def _checked(cohort: object, options: object) -> Options:
+    """Return the given options, or the usual ones for None. Raises InputError for arguments of another kind."""
+    requireKind(cohort, Cohort, "The cohort", "a Cohort, such as Cohort(outcomes)")
+    if options is None:
+        return Options()
+    requireKind(options, Options, "The options", "Options")
+    return options
+
+
+def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
+    """Return one summary per structure, method and measurement. Raises InputError for other arguments."""
+    options = _checked(cohort, options)
+    given, used, ranked = cohort.given(options), cohort.used(options), cohort.ranked(options)
+    result = []
+    for structure in cohort.structures:
+        for method in cohort.methods:
+            for key in cohort.keys:
+                name = (structure, method, key)
+                if name in cohort.values:
+                    everything = cohort.values[name].values()
+                    sides = [value.missing for value in everything]
+                    values = [value.value for value in given[name].values()]
+                    infinite, undefined = sum(map(math.isinf, values)), sum(map(math.isnan, values))
+                    result.append(
+                        Summary(
+                            *name,
+                            cohort.units[key],
+                            cases=len(values),
+                            used=len(used[name]),
+                            infinite=infinite,
+                            undefined=undefined,
+                            replaced=len(used[name]) - (len(values) - infinite - undefined),
+                            missingReference=sides.count(REFERENCE),
+                            missingTest=sides.count(TEST),
+                            emptyTest=sum(value.isEmpty for value in everything),
+                            better=betterOf(key),
+                            ranked=len(ranked[name]),
+                            **_meanStatistics(list(used[name].values()), options),
+                            **_orderStatistics(list(ranked[name].values())),
+                        )
+                    )
+    return result
+
+
+def betterOf(key: str) -> str:
+    """Return "lower" or "higher", the better direction of a measurement, "" without one."""
+    found = findDefinition(key)
+    return found.definition.better if found else ""
+
+
+def _meanStatistics(used: Sequence[float], options: Options) -> dict[str, float | None]:
+    if not used:
+        return {}
+    values = np.array(used)
+    low, high = meanInterval(values, resamples=options.resamples, seed=options.seed)
+    return {
+        "mean": float(values.mean()),
+        "sd": float(values.std(ddof=1)) if len(values) > 1 else None,
+        "meanLow": low,
+        "meanHigh": high,
+    }
+
+
+def _orderStatistics(ranked: Sequence[float]) -> dict[str, float | None]:
+    if not ranked:
+        return {}
+    values = np.sort(ranked)
+    q1, median, q3 = (quantile(values, share) for share in QUARTILES)
+    return {
+        "median": median,
+        "iqr": None if q1 == q3 and math.isinf(q1) else q3 - q1,
+        "q1": q1,
+        "q3": q3,
+        "minimum": float(values[0]),
+        "maximum": float(values[-1]),
+    }
+
+
+def meanInterval(
+    values: np.ndarray, *, resamples: int = RESAMPLES, seed: int = SEED
+) -> tuple[float | None, float | None]:
+    """Return the 95 % bootstrap interval of the mean of values (n,), (None, None) for fewer than two.
+
+    It is a percentile interval (Efron 1979, doi:10.1214/aos/1176344552). The same values always give the same interval.
+    """
+    if len(values) < 2:
+        return None, None
+    if np.ptp(values) == 0:
+        return float(values[0]), float(values[0])
+    from scipy.stats import bootstrap
+
+    interval = bootstrap(
+        (values,),
+        np.mean,
+        confidence_level=CONFIDENCE,
+        n_resamples=resamples,
+        batch=max(1, 1_000_000 // len(values)),
+        method="percentile",
+        random_state=np.random.default_rng(seed),
+    ).confidence_interval
+    return float(interval.low), float(interval.high)
+
+
+def compareMethods(cohort: Cohort, options: Options | None = None) -> list[PairedTest]:
+    """Return the paired tests between all methods, for every structure and measurement; [] for a single method.
+
+    Cases are paired by name; those that one method does not have are left out, and so are values that cannot be ranked.
+    A structure that a method misses can always be ranked: it is the worst. The correction is for all tests of the same
+    measurement, or of all measurements, over structures and pairs of methods.
+    Raises InputError for other arguments.
+    """
+    options = _checked(cohort, options)
+    ranked = cohort.ranked(options)
+    found: dict[tuple[str, str, str, str], SignedRank] = {}
+    together: dict[tuple[str, str], Friedman] = {}
+    for key in cohort.keys:
+        for structure in cohort.structures:
+            groups = {m: ranked[structure, m, key] for m in cohort.methods if (structure, m, key) in ranked}
+            for first, second in combinations(groups, 2):
+                found[key, structure, first, second] = compareRanks(*_paired([groups[first], groups[second]]).T)
+            if len(groups) > 2:
+                together[key, structure] = compareMany(_paired(list(groups.values())))
+    ofPairs = _correct({name: one.p for name, one in found.items()}, options.correction)
+    ofAll = _correct({name: one.p for name, one in together.items()}, options.correction)
+    result = []
+    for (key, structure, first, second), one in found.items():
+        groups = [cohort.values[structure, method, key] for method in (first, second)]
+        better = betterOf(key)
+        p, tests = ofPairs[key, structure, first, second]
+        overall = {}
+        if several := together.get((key, structure)):
+            overall = {
+                "friedmanMethods": sum((structure, method, key) in ranked for method in cohort.methods),
+                "friedmanCases": several.cases,
+                "friedmanStatistic": several.statistic,
+                "friedmanP": several.p,
+                "friedmanCorrected": ofAll[key, structure][0],
+            }
+        result.append(
+            PairedTest(
+                structure,
+                key,
+                first,
+                second,
+                one.cases,
+                one.median,
+                one.p,
+                p,
+                tests,
+                one.reason,
+                *_missing(*groups),
+                *(sum(value.isEmpty for value in group.values()) for group in groups),
+                *(sum(math.isinf(value.value) for value in group.values()) for group in groups),
+                leftOut=len(set.union(*map(set, groups))) - one.cases,
+                correction=options.correction,
+                direction=f"{second or NO_METHOD} minus {first or NO_METHOD}",
+                better=better,
+                favors=_favored(one.effect, better, first, second),
+                rankBiserial=one.effect,
+                rankBiserialLow=one.effectLow,
+                rankBiserialHigh=one.effectHigh,
+                shift=one.shift,
+                shiftLow=one.shiftLow,
+                shiftHigh=one.shiftHigh,
+                **overall,
+            )
+        )
+    return result
+
+
+def _paired(groups: Sequence[Mapping[str, float]]) -> np.ndarray:
+    """Return the numbers (cases, groups) of the cases that all groups have."""
+    cases = [case for case in groups[0] if all(case in group for group in groups)]
+    return np.array([[group[case] for group in groups] for case in cases]).reshape(len(cases), len(groups))
+
+
+def _correct(given: Mapping[tuple, float | None], correction: str) -> dict[tuple, tuple[float | None, int]]:
+    """Return the corrected p and the number of tests it is corrected for. given: p by name, which starts with a key."""
+    families: dict[str, dict[tuple, float | None]] = {}
+    for name, p in given.items():
+        families.setdefault(name[0] if correction in BY_MEASUREMENT else "", {})[name] = p
+    result = {}
+    for family in families.values():
+        tests = sum(p is not None for p in family.values())
+        result |= {name: (p, tests) for name, p in corrected(family, correction in STEPWISE).items()}
+    return result
+
+
+def _favored(effect: float | None, better: str, first: str, second: str) -> str:
+    """Return the method that a rank-biserial correlation of the second minus the first is in favor of, "" for none."""
+    if not effect or not better:
+        return ""
+    return (second if (effect > 0) == (better == "higher") else first) or NO_METHOD
+
+
+def _missing(*groups: Mapping[str, Value]) -> tuple[int, ...]:
+    """Return the number of cases in which the reference lacks a structure, and the test of each of two methods."""
+    sides = [{case for case, value in group.items() if value.missing == REFERENCE} for group in groups]
+    return len(set.union(*sides)), *(sum(v.missing == TEST for v in group.values()) for group in groups)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box of a box plot: quartiles, whiskers to the farthest values within 1.5 IQR, and the values beyond.
+
+    All may be infinite.
+    """
+
+    q1: float
+    median: float
+    q3: float
+    low: float
+    high: float
+    outliers: tuple[float, ...]
+
+
+def box(values: Sequence[float]) -> Box:
+    """Return the box of at least one number (Tukey's)."""
+    values = np.sort(np.asarray(values, float))
+    q1, median, q3 = (quantile(values, share) for share in QUARTILES)
+    reach = 1.5 * (q3 - q1) if q1 != q3 else 0.0
+    inside = values[(values >= q1 - reach) & (values <= q3 + reach)]
+    outliers = values[(values < q1 - reach) | (values > q3 + reach)]
+    # with few values, all values inside may lie on one side of a quartile, which then has no whisker
+    low, high = min(float(inside[0]), q1), max(float(inside[-1]), q3)
+    return Box(q1, median, q3, low, high, tuple(float(v) for v in outliers))

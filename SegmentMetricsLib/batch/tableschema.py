@@ -1,0 +1,166 @@
+"""What the columns of a batch's tables mean: the content of schema.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+
+from ..show.writing import VERDICTS_FILE, writeJson
+from .statistics import PairedTest, Summary
+
+SCHEMA_FILE, SCHEMA = "schema.json", "segment-metrics-tables/1"
+RESULTS_FILE, SUMMARY_FILE, TESTS_FILE = "results.csv", "summary.csv", "tests.csv"
+# The columns on which the tables join; a measurement has a column of its own in the results.
+CASE, METHOD, STRUCTURE, MEASUREMENT = "Case", "Method", "Structure", "Measurement"
+JOIN = (CASE, METHOD, STRUCTURE, MEASUREMENT)
+ABBREVIATIONS = ("sd", "iqr", "p")
+IN_ORDER = "Infinite counts as worse than all others, a structure that the test misses as the worst value there is"
+BOUND = "of the 95 % interval"
+STRUCTURE_WORDS = "Name of the structure, in the spelling that comes first: the same in all tables"
+METHOD_WORDS, MEASUREMENT_WORDS = "What made the test", "Key of the measurement: the name of its column in results.csv"
+CONVENTION_WORDS = "Tool whose convention boundary and overlap follow"
+BETTER_WORDS = "lower or higher: the better direction of the measurement; empty if it has none"
+
+VERDICT_COLUMNS = {
+    CASE: "Name of the case",
+    METHOD: METHOD_WORDS,
+    STRUCTURE: f"{STRUCTURE_WORDS}; that of the rule if nothing is called so",
+    MEASUREMENT: MEASUREMENT_WORDS,
+    "Convention": "Tool whose number is judged, if the rule names one",
+    "Value": "Value that is judged; empty if it is infinite or undefined",
+    "Unit": "Unit of value and limits",
+    "Relation": "How the value has to relate to the limit",
+    "Pass": "Limit",
+    "Warn": "Second, looser limit, if there is one",
+    "Weight": "How much the rule counts in the score",
+    "Verdict": "pass, warn, fail or not evaluable",
+    "Reason": "Why, in a sentence",
+    "Source": "Where the limit comes from",
+    "Score": "Score of the structure: weight of its passed rules over that of all that could be evaluated",
+}
+SUMMARY_COLUMNS = {
+    STRUCTURE: STRUCTURE_WORDS,
+    METHOD: METHOD_WORDS,
+    MEASUREMENT: MEASUREMENT_WORDS,
+    "Unit": "Unit of all statistics",
+    "Cases": "Number of cases with the measurement",
+    "Used": "Number of values in mean, SD and their interval",
+    "Infinite": "Number of infinite values",
+    "Undefined": "Number of undefined values",
+    "Replaced": "Number of infinite values that a number replaces in mean, SD and their interval",
+    "Mean": "Mean of the used values",
+    "SD": "Sample standard deviation of the used values",
+    "Median": f"Median. {IN_ORDER}",
+    "IQR": "Third quartile minus first quartile; empty if both are infinite",
+    "Q1": f"First quartile. {IN_ORDER}",
+    "Q3": f"Third quartile. {IN_ORDER}",
+    "Minimum": f"Smallest value. {IN_ORDER}",
+    "Maximum": f"Largest value. {IN_ORDER}",
+    "MeanLow": f"Lower end {BOUND} of the mean, by bootstrap",
+    "MeanHigh": f"Upper end {BOUND} of the mean, by bootstrap",
+    "MissingReference": "Number of cases in which the reference lacks the structure",
+    "MissingTest": "Number of cases in which the test lacks the structure",
+    "EmptyTest": "Number of cases in which the test has the structure without a voxel",
+    "Better": BETTER_WORDS,
+    "Ranked": "Number of values in median, quartiles and range",
+}
+TEST_COLUMNS = {
+    STRUCTURE: STRUCTURE_WORDS,
+    MEASUREMENT: MEASUREMENT_WORDS,
+    "First": "First method, as in the column Method of the other tables",
+    "Second": "Second method, as in the column Method of the other tables",
+    "Cases": "Number of cases in the test",
+    "MedianDifference": "Median of the second method's value minus the first's. Infinite against infinite is 0",
+    "P": "Two-sided p of Wilcoxon's signed-rank test; infinite against finite has the largest rank",
+    "Corrected": "P, corrected for the number of tests",
+    "Tests": "Number of tests it is corrected for",
+    "Reason": "Why there is no p",
+    "MissingReference": "Number of cases in which the reference lacks the structure",
+    "MissingFirst": "Number of cases in which the test of the first method lacks the structure",
+    "MissingSecond": "Number of cases in which the test of the second method lacks the structure",
+    "EmptyFirst": "Number of cases in which the test of the first method has the structure without a voxel",
+    "EmptySecond": "Number of cases in which the test of the second method has the structure without a voxel",
+    "InfiniteFirst": "Number of infinite values of the first method",
+    "InfiniteSecond": "Number of infinite values of the second method",
+    "LeftOut": "Number of cases that are not in the test: only one method has them, or a value cannot be ranked",
+    "Correction": "How p is corrected for the number of tests",
+    "Direction": "Direction of all differences, with the names of the methods: the second minus the first",
+    "Better": BETTER_WORDS,
+    "Favors": "Method that the rank-biserial correlation is in favor of, by the better direction; p says how surely",
+    "RankBiserial": "Effect size: matched-pairs rank-biserial correlation, 1 if all of the second's are larger",
+    "RankBiserialLow": f"Lower end {BOUND} of the effect size",
+    "RankBiserialHigh": f"Upper end {BOUND} of the effect size",
+    "Shift": "Hodges-Lehmann estimate of the second method's value minus the first's",
+    "ShiftLow": f"Lower end {BOUND} of the shift; -inf for fewer than six cases",
+    "ShiftHigh": f"Upper end {BOUND} of the shift; inf for fewer than six cases",
+    "FriedmanMethods": "Number of methods in Friedman's test, of which the tests of pairs are the post-hoc tests",
+    "FriedmanCases": "Number of cases that all methods have",
+    "FriedmanStatistic": "Chi-squared of Friedman's test",
+    "FriedmanP": "p of Friedman's test; empty for fewer than three methods or if they do not differ",
+    "FriedmanCorrected": "FriedmanP, corrected for the number of such tests as P is",
+}
+# Columns of text; all others hold numbers.
+TEXTS = (
+    *JOIN,
+    *("Unit", "Better", "First", "Second", "Reason", "Correction", "Direction", "Favors", "Convention"),
+    *("Relation", "Verdict", "Source"),
+)
+
+
+def columnName(field: str) -> str:
+    """Return the heading of the column for a field of a Summary or a PairedTest."""
+    return field.upper() if field in ABBREVIATIONS else f"{field[0].upper()}{field[1:]}"
+
+
+def writeSchema(
+    identity: Mapping[str, str], measured: Mapping[str, Sequence[str]], convention: bool, folder: Path
+) -> None:
+    """Write schema.json into a folder.
+
+    identity: descriptions of the columns of results.csv that are text, by heading. measured: title, unit and
+    description of the others. convention: whether the tables of statistics state a convention.
+    """
+    results = [_column(name, words, "text") for name, words in identity.items()]
+    results += [_column(key, text, "number", unit, title) for key, (title, unit, text) in measured.items()]
+    stated = {"Convention": CONVENTION_WORDS} if convention else {}
+    tables = {
+        RESULTS_FILE: _table("case, method and structure", (CASE, METHOD, STRUCTURE), results),
+        VERDICTS_FILE: _table(
+            "case, method, structure and rule of a protocol, if there is one",
+            (*JOIN, "Convention", "Relation"),
+            _columns(VERDICT_COLUMNS),
+        ),
+        SUMMARY_FILE: _table(
+            "structure, method and measurement",
+            (STRUCTURE, METHOD, MEASUREMENT),
+            _columns(_ofFields(Summary, SUMMARY_COLUMNS) | stated),
+        ),
+        TESTS_FILE: _table(
+            "structure, measurement and pair of methods, if there are several",
+            (STRUCTURE, MEASUREMENT, "First", "Second"),
+            _columns(_ofFields(PairedTest, TEST_COLUMNS) | stated),
+        ),
+    }
+    about = (
+        "Tables join on these columns. In results.csv, each measurement has a column of its own; a difference of two "
+        "methods is the second minus the first; a difference of two structures is the test minus the reference."
+    )
+    writeJson({"schema": SCHEMA, "join": list(JOIN), "about": about, "tables": tables}, folder / SCHEMA_FILE)
+
+
+def _table(rows: str, key: Sequence[str], columns: Sequence[Mapping]) -> dict:
+    return {"rows": f"one per {rows}", "key": list(key), "columns": list(columns)}
+
+
+def _ofFields(kind: type, words: Mapping[str, str]) -> dict[str, str]:
+    """Return the headings of the fields of a Summary or PairedTest, with their descriptions."""
+    return {name: words[name] for name in map(columnName, (field.name for field in fields(kind)))}
+
+
+def _columns(words: Mapping[str, str]) -> list[dict]:
+    return [_column(name, text, "text" if name in TEXTS else "number") for name, text in words.items()]
+
+
+def _column(name: str, description: str, kind: str, unit: str = "", title: str = "") -> dict:
+    return {"name": name, "title": title or name, "type": kind, "unit": unit, "description": description}

@@ -1,0 +1,349 @@
+"""compare(): the single path by which every number is computed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import SimpleITK
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from ..analysis.places import Place, worstPlaces
+from ..base.errors import InputError, Undefined, asPath, requireKind
+from ..comparison import measurements
+from ..comparison.measurements import Measurement, finite, measurementOf
+from ..comparison.workspace import Pair
+from ..distances.surfacedistances import SurfaceDistances
+from ..families.hazard.formulas import Field
+from ..families.hazard.ofpair import fieldOf
+from ..families.similarity.formulas import Similarity
+from ..families.similarity.ofpair import inSlices
+from ..families.slices.formulas import SliceRow
+from ..families.slices.ofpair import profileOf
+from ..model import inputs
+from ..model.inputs import UNPLACED, Placing
+from ..model.structures import SEGMENTATION, WITHOUT_LABEL, WITHOUT_LABELS, Structure, asName, dimensionOf
+from ..settings.settings import Settings, asSettings
+from ..show import tables
+from . import multilabel, summary
+from .findings import search
+from .findings.kinds import Finding, Kind
+from .multilabel import Share
+from .records import Record
+
+if TYPE_CHECKING:
+    from ..conventions.evaluation import Reported
+
+# What compare() takes as a reference or a test.
+Comparable = Structure | SimpleITK.Image | np.ndarray | vtkPolyData | str | os.PathLike
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Mapping):
+    """The result of comparing two structures: a mapping from keys like "HD95" to measurements, with their context.
+
+    measurements: by key. findings: sentences that a reader of the numbers should know. grid: the grid on which overlap
+    was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty or no
+    measurement needed them. hazard: that of the evaluated grid's voxels, None without critical structures. similarity:
+    the slice-by-slice agreement of the contours, None if it was not measured. slices: the per-slice profile, () if it
+    was not requested or does not exist. extent: a description of the common extent, None if the whole structures were
+    compared. share: the volumes (areas) of both and of their intersection in mm3 (mm2), None without the agreement
+    family. criticals: the critical structures that were considered.
+    """
+
+    reference: Structure
+    test: Structure
+    settings: Settings
+    measurements: Mapping[str, Measurement]
+    findings: tuple[str, ...]
+    grid: Mapping | None
+    distances: SurfaceDistances | None
+    hazard: Field | None = None
+    similarity: Similarity | None = None
+    slices: tuple[SliceRow, ...] = ()
+    extent: Mapping | None = None
+    share: Share | None = None
+    criticals: tuple[Structure, ...] = ()
+
+    @property
+    def dimension(self) -> int:
+        """3 for surfaces in space, 2 for contours in a plane."""
+        return dimensionOf(self.reference, self.test)
+
+    def __getitem__(self, key: str) -> Measurement:
+        return measurementOf(key, self.measurements)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{key} {measurement.text()}" for key, measurement in self.items())
+        return f"<Comparison of {self.test.name} with {self.reference.name}: {shown}>"
+
+    def _repr_html_(self) -> str:
+        """Return the comparison as notebooks show it."""
+        return tables.pairHtml(self)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measurements)
+
+    def __len__(self) -> int:
+        return len(self.measurements)
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The values alone by key, in each measurement's own unit: NaN where undefined, and infinite where infinite."""
+        return {key: measurement.value for key, measurement in self.items()}
+
+    @cached_property
+    def worstPlaces(self) -> tuple[Place, ...]:
+        """The patches that lie farther apart than the first tolerance, worst first; () without distances."""
+        if self.distances is None or not self.settings.tolerances:
+            return ()
+        return worstPlaces(self.distances, self.settings.tolerances[0])
+
+    @cached_property
+    def summary(self) -> str:
+        """The outcome in one sentence."""
+        return summary.sentence(self)
+
+    def conventions(
+        self, keys: str | Iterable[str] | None = None, *, atEdge: bool = False
+    ) -> dict[str, dict[str, Reported]]:
+        """Return the values that other tools would have reported: convention -> key -> Reported.
+
+        Keys that a tool does not report are missing; the KeyError lists those that exist. keys: one convention or
+        several, in any case; all when None. atEdge: whether to keep the image edge, as the tools find it in the files.
+        Otherwise background continues beyond the edge, so that a number does not depend on how the image was cropped.
+        Raises ValueError for an unknown convention.
+        """
+        from ..conventions.evaluation import conventions
+
+        return conventions(self, keys, atEdge)
+
+    def record(self) -> Record:
+        """Return the comparison without its geometry, so small that many can be kept."""
+        return Record(
+            reference=describe(self.reference),
+            test=describe(self.test),
+            grid=self.grid,
+            surface=" and ".join(dict.fromkeys((self.reference.surfaceKind, self.test.surfaceKind))),
+            convention=self.settings.convention,
+            method=self.distances.method if self.distances else "",
+            subdivisions=self.settings.subdivisionsFor(self.dimension),
+            measurements=self.measurements,
+            findings=self.findings,
+            slices=self.slices,
+            extent=self.extent,
+            worstPlaces=self.worstPlaces,
+            summary=self.summary,
+            similarity=self.similarity,
+        )
+
+    def picture(self, path: str | os.PathLike, *, size: tuple[int, int] = (1200, 700), kind: str = "signed") -> Path:
+        """Draw both surfaces colored by their distance, side by side, write them as PNG and return the path.
+
+        size: width and height in pixels, at least 640 x 400. kind: of the map, as for mrml.showDistanceMap. It needs
+        Slicer or the package slicer-core. Raises InputError if both are missing or there are no distances, RuntimeError
+        on a machine that cannot draw, and OSError if the file cannot be written.
+        """
+        from ..mrml import headless, pictures
+
+        path, problem = asPath(path), headless.whyUnavailable()
+        if problem:
+            raise InputError(f"The picture is drawn by Slicer's 3D view, but {problem}")
+        with pictures.Easel() as easel:
+            return pictures.Overlay(self, size=size, kind=kind).write(path, easel)
+
+    def toFrame(self):
+        """Return the measurements as a pandas DataFrame, one row per key, whose columns are those of a Measurement.
+
+        Raises InputError if pandas is not installed; nothing else of the library needs it.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise InputError("A frame needs pandas, which is not installed.") from error
+        told = ("title", "value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper")
+        rows = {key: {name: getattr(measurement, name) for name in told} for key, measurement in self.items()}
+        return pandas.DataFrame.from_dict(rows, orient="index", columns=told).rename_axis("key")
+
+    def toDictionary(self) -> dict:
+        """Return the comparison as plain values, as in metrics.json; values that are not finite are null."""
+        return self.record().toDictionary()
+
+
+def compare(
+    reference: Comparable,
+    test: Comparable,
+    settings: Settings | None = None,
+    *,
+    label: int | None = None,
+    name: str | int | None = None,
+    criticals: Mapping[str, Comparable] | None = None,
+    spacing: float | Sequence[float] | None = None,
+    origin: Sequence[float] | None = None,
+    direction: Sequence | np.ndarray | None = None,
+) -> Comparison:
+    """Compare a test structure with a reference structure and return all measurements that the settings select.
+
+    Empty structures are not an error: their measurements are zero, infinite or undefined, with a reason.
+
+    reference, test: SimpleITK images (masks, label maps, or memberships in [0, 1]; 2D or 3D), numpy arrays of the same
+    values, vtkPolyData in LPS mm (closed surfaces, or closed contours in a plane), Structures, or paths of files or
+    folders, as for readStructures(); the two may differ in kind, grid and orientation. settings: what to measure and
+    how; None means the defaults. label: the label to compare in images and files that hold several, the same in both;
+    images of memberships have no labels. name: the structure to compare in files that hold several, in any spelling;
+    label is for images then. criticals: critical structures for the hazard family by name, of the same kinds as
+    reference and test; in a file that holds several, the one of that name. Only those named in the settings are used,
+    in any spelling, or all if the settings name none.
+    spacing, origin, direction: of arrays. An array is indexed [k, j, i], like those of SimpleITK.GetArrayFromImage, and
+    these three are in the order i, j, k, like those that the image's GetSpacing, GetOrigin and GetDirection return.
+    spacing: of the voxels in mm, one number if it is the same along all axes; required for arrays. origin: LPS position
+    of the first voxel in mm, 0 when None. direction: matrix, or its numbers row by row, whose columns are the unit
+    vectors along i, j, k; the axes of the patient when None.
+    Raises ValueError for input that is not a structure, and for a label that neither side has.
+    """
+    settings, placing = asSettings(settings), Placing(spacing=spacing, origin=origin, direction=direction)
+    criticals = criticalsFrom(criticals)
+    placing.requireUse(reference, test, *criticals.values())
+    if label is not None:
+        label = inputs.positiveLabel(label)
+    if name is not None:
+        asName(name)  # raises for anything but a name or a number
+        if not any(isinstance(one, (str, os.PathLike)) for one in (reference, test)):
+            raise InputError("The name chooses a structure of a file, and neither the reference nor the test is one.")
+    pair = Pair(
+        asStructure(reference, "reference", label, settings, name=name, placing=placing),
+        asStructure(test, "test", label, settings, name=name, placing=placing),
+        settings,
+        asCriticals(criticals, settings, placing),
+    )
+    if label is not None:
+        requireEither(pair.given, label)
+    return compared(pair)
+
+
+def requireEither(structures: Iterable[Structure], label: int) -> None:
+    """Raise InputError when neither the reference nor the test has a label, and other labels could be meant."""
+    others = [s.source.get(WITHOUT_LABEL, () if WITHOUT_LABELS in s.source else None) for s in structures]
+    if None not in others and any(others):
+        reference, test = map(inputs.listed, others)
+        raise InputError(f"Neither side has the label {label}: the reference has {reference}, the test {test}.")
+
+
+def compared(pair: Pair) -> Comparison:
+    """Return all measurements and findings of a pair."""
+    if pair.settings.surface == "displayed" and any(s.givenSurface is None and not s.isEmpty for s in pair.structures):
+        raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
+    values = measurements.evaluate(pair)
+    rows, missing = _profile(pair)
+    grid = None
+    if pair.wasComputed("masks"):
+        grid = {**pair.overlapGrid.grid.describe(), "choice": pair.overlapGrid.why}
+        if pair.wasComputed("evaluatedGrid"):
+            evaluated, choice = pair.evaluatedGrid
+            grid["evaluated"] = {**evaluated.describe(), "voxels": round(pair.evaluatedVoxels), "choice": choice}
+    pair.forgetIfLarge()
+    found = search.find(pair, values)
+    pair.forget()
+    return Comparison(
+        *pair.given,
+        pair.settings,
+        values,
+        (*found, *missing),
+        grid,
+        pair.distances if pair.wasComputed("distances") else None,
+        pair.done(fieldOf),
+        pair.done(inSlices),
+        rows,
+        pair.extent.description,
+        multilabel.shareOf(pair) if multilabel.isWanted(pair.settings) else None,
+        tuple(structure for structure, _ in pair.criticals),
+    )
+
+
+def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
+    """Return the per-slice profile if the settings request it, or a finding that explains why there is none."""
+    if "slices" not in pair.settings.families:
+        return (), ()
+    try:
+        if pair.extent.problem:
+            raise Undefined(pair.extent.problem)
+        return profileOf(pair), ()
+    except Undefined as undefined:
+        return (), (Finding.of(Kind.NO_PROFILE, reason=undefined),)
+
+
+def criticalsFrom(given: object) -> Mapping[str, object]:
+    """Return critical structures by name as given, {} for None. Raises InputError for anything but a mapping."""
+    if given is None:
+        return {}
+    requireKind(given, Mapping, "The critical structures", "a mapping of names to structures")
+    for name in given:
+        requireKind(name, str, "The name of a critical structure", "a text")
+    return given
+
+
+def asCriticals(given: Mapping[str, object], settings: Settings, placing: Placing = UNPLACED) -> dict[str, Structure]:
+    """Return critical structures by name. Raises InputError for input that is not a structure or has several labels."""
+    return {
+        name: asStructure(one, f"critical structure {name}", None, settings, False, name, placing)
+        for name, one in given.items()
+    }
+
+
+def asStructure(
+    given: object,
+    which: str,
+    label: int | None,
+    settings: Settings,
+    canChoose: bool = True,
+    name: str | int | None = None,
+    placing: Placing = UNPLACED,
+) -> Structure:
+    """Return an argument of compare() as a structure. which: its name in messages.
+
+    canChoose: whether the caller could have given a label or a name of its own. name: of the structure in a file; if
+    not canChoose, only in one that holds several. placing: of arrays. A displayed surface is dropped if the settings
+    ask for the unsmoothed one. Raises InputError for input that is not a structure.
+    """
+    if isinstance(given, Structure):
+        if settings.surface == "unsmoothed":
+            given = given.unsmoothed()
+        return given if settings.threshold is None else given.cutAt(settings.threshold)
+    try:
+        if isinstance(given, (str, os.PathLike)):
+            from ..io.single import readOne
+
+            return readOne(given, name, label, settings, canChoose)
+        if isinstance(given, np.ndarray):
+            given = placing.imageOf(given)
+        if isinstance(given, SimpleITK.Image):
+            scale = (settings.threshold, settings.membershipMaximum)
+            return inputs.structureFromImage(given, which, label, *scale, canChoose)
+        if isinstance(given, vtkPolyData):
+            return inputs.structureFromPolyData(given, which)
+    except InputError as error:
+        raise InputError(f"The {which} cannot be compared. {error}") from error
+    kinds = "a SimpleITK image, a numpy array, a vtkPolyData, a Structure or the path of a file"
+    raise InputError(f"The {which} must be {kinds}, not {type(given).__name__}{_hint(given)}.")
+
+
+def _hint(given: object) -> str:
+    """Return advice on converting an unsupported argument of compare() to a supported one, "" if there is none."""
+    if isinstance(given, (list, tuple)) and given and all(isinstance(one, Structure) for one in given):
+        return ": choose one of them, as in structures[0]"
+    if hasattr(given, "GetID") and hasattr(given, "IsA"):
+        return ": compare nodes of Slicer with SegmentMetricsLib.mrml"
+    return ""
+
+
+def describe(structure: Structure) -> dict:
+    """Return the name, file and volume (area) of a structure, for files, and of a segment its segmentation's name."""
+    volume = 0.0 if structure.isEmpty else structure.surface.volume
+    key = "volumeMm3" if structure.dimension == 3 else "areaMm2"
+    node = {SEGMENTATION: structure.source[SEGMENTATION]} if SEGMENTATION in structure.source else {}
+    return {"name": structure.name, "file": structure.file, key: finite(volume), **node}

@@ -1,0 +1,273 @@
+"""Cautions: findings that a chosen metric is less informative than it seems for the pair at hand.
+
+Sources: the guidelines of Taha & Hanbury, doi:10.1186/s12880-015-0068-x, and of Metrics Reloaded (Maier-Hein et al.,
+doi:10.1038/s41592-023-02151-z).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...base.texts import commaSeparated, counted, shortest
+from ...families.boundary import formulas as boundary
+from ...families.overlap import formulas as overlap
+from ...families.voxel import formulas as voxels
+from ...families.voxel.ofpair import distancesOf
+from ...geometry.density import shareMissingInside
+from ...geometry.grids import Grid
+from ...geometry.parts import partSizes
+from ...model.structures import REFERENCE_AND_TEST
+from ...settings.locations import whereToSet
+
+if TYPE_CHECKING:
+    from ...comparison.measurements import Measurement
+    from ...comparison.workspace import Pair
+
+# A structure is small if it spans less than this fraction of its image along any axis.
+SMALL = 0.05
+# Below this Dice coefficient, similar volumes are easily mistaken for agreement.
+HALF_SHARED = 0.5
+# A structure has a low density if more than this fraction of its filled shape is missing inside.
+POROUS = 0.1
+# Above this fraction of voxels of one kind, these measures hardly distinguish good from bad.
+MOSTLY_ONE_KIND = 0.95
+# Units of distances.
+LENGTHS = ("mm", "voxel")
+AT_THEIR_BEST = ("ACC", "TNR", "FPR", "RI")
+# HD is due to outliers if it is more than this many times HD95 and exceeds it by more than this many voxels.
+OUTLYING_FACTOR, OUTLYING_VOXELS, OUTLYING_PERCENTILE = 3, 3, 95.0
+# At least this many parts, most of them single voxels, indicate noise.
+MANY_PARTS = 50
+THRESHOLD = whereToSet("--threshold 0.5", "threshold=0.5")
+UNION = whereToSet("--grid union", 'grid="union"', "Advanced > Evaluated grid")
+
+
+def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    """Yield the cautions of a pair whose measurements are known."""
+    yield from _memberships(pair)
+    if not pair.emptiness:
+        yield from _outliers(pair, values)
+        yield from _parts(pair)
+        yield from _units(pair)
+        yield from _tolerances(pair)
+        yield from _percentiles(pair)
+        yield from _size(pair, values)
+        yield from _volumes(pair, values)
+        yield from _density(pair, values)
+        yield from _background(pair, values)
+        yield from _critical(pair)
+
+
+def _chosen(pair: Pair, *families: str) -> bool:
+    return bool(set(families) & set(pair.settings.families))
+
+
+def _memberships(pair: Pair) -> Iterator[str]:
+    if pair.isFuzzy and _chosen(pair, "overlap", "agreement"):
+        which = " and the ".join(w for w, s in zip(REFERENCE_AND_TEST, pair.structures) if s.memberships is not None)
+        yield (
+            f"Voxels of the {which} count in part, by their membership, for overlap and agreement, while surfaces and "
+            "distances are those at 0.5; with a threshold, such as 0.5, every voxel counts fully or not at all "
+            f"{THRESHOLD}."
+        )
+
+
+def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    for key, mostOf in (("HD", _mostOfBoundary), ("HDvox", _mostOfVoxels)):
+        if key not in values or values[key].status != "ok" or (most := mostOf(pair, values)) is None:
+            continue
+        largest = values[key]
+        beyond = largest.value - most
+        step = 1.0 if largest.unit == "voxel" else _coarsest(pair)
+        if largest.value > OUTLYING_FACTOR * most and beyond > OUTLYING_VOXELS * step:
+            part, other = ("of the boundary", "HD95") if key == "HD" else ("of the voxels", "the quantile 0.95")
+            yield (
+                f"A small part {part} decides {key} ({largest.text()}): 95 % lie within "
+                f"{replace(largest, value=most).text()}. Look at the worst place; where outliers do not matter, prefer "
+                f"{other} or a mean distance."
+            )
+            return
+
+
+def _mostOfBoundary(pair: Pair, values: Mapping[str, Measurement]) -> float | None:
+    """Return HD95, None if it is not finite or if the settings do not ask for it: nothing more is computed."""
+    if "HD95" in values:
+        most = values["HD95"].value
+    elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.wasComputed("distances"):
+        most = boundary.percentileHausdorff(pair.distances, OUTLYING_PERCENTILE).value
+    else:
+        return None
+    return most if math.isfinite(most) else None
+
+
+def _mostOfVoxels(pair: Pair, values: Mapping[str, Measurement]) -> float | None:
+    found = pair.done(distancesOf)
+    return None if found is None else voxels.hausdorff(found, OUTLYING_PERCENTILE / 100).value
+
+
+def _parts(pair: Pair) -> Iterator[str]:
+    sizes = [[] if s.mask is None else partSizes(s.mask) for s in pair.structures]
+    for which, found in zip(REFERENCE_AND_TEST, sizes):
+        if len(found) >= MANY_PARTS and found[len(found) // 2] == 1:
+            yield (
+                f"Most of the {len(found)} parts of the {which} are single voxels, as in noise: boundary measurements "
+                "are mostly theirs."
+            )
+    numbers = [max(len(found), 1) for found in sizes]
+    # the number of parts of a mesh is unknown: a shell may be a cavity
+    if any(s.mask is None for s in pair.structures) or max(numbers) == 1:
+        return
+    if numbers[0] == numbers[1]:
+        said = f"Both structures have {numbers[0]} separate parts"
+    elif min(numbers) == 1:
+        which, other = REFERENCE_AND_TEST if numbers[0] > numbers[1] else REFERENCE_AND_TEST[::-1]
+        said = f"The {which} has {max(numbers)} separate parts, the {other} one part"
+    else:
+        said = f"The reference has {numbers[0]} and the test {numbers[1]} separate parts"
+    yield f"{said}: numbers for the whole can hide a part that is missing or added."
+
+
+def _units(pair: Pair) -> Iterator[str]:
+    """Warn if the structures are smaller than every tolerance, which structures of patients never are."""
+    if not _isTolerant(pair):
+        return
+    smallest = min(pair.settings.tolerances)
+    size = max(float(np.ptp(s.box, axis=0).max()) for s in pair.structures)
+    if smallest > size:
+        yield (
+            f"The tolerance of {shortest(smallest)} mm is larger than the structures, which measure "
+            f"{float(f'{size:.2g}'):g} mm: nothing can exceed it. Check the unit of the files."
+        )
+
+
+def _percentiles(pair: Pair) -> Iterator[str]:
+    """Warn about percentiles below 1, which were probably meant as fractions."""
+    if _chosen(pair, "boundary"):
+        for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
+            better = shortest(round(100 * percentile, 9))
+            yield (
+                f"HD{shortest(percentile)} is the distance within which {shortest(percentile)} % of the boundary lies; "
+                f"the percentile that leaves out the farthest {shortest(round(100 - 100 * percentile, 9))} % is "
+                f"{better} {whereToSet(f'--percentile {better}', f'percentiles={better}', 'Percentile')}."
+            )
+
+
+def _isTolerant(pair: Pair) -> bool:
+    """Return whether a chosen family uses the tolerances."""
+    return bool(pair.settings.tolerances) and _chosen(pair, "boundary", "signed", "effort")
+
+
+def _tolerances(pair: Pair) -> Iterator[str]:
+    if not _isTolerant(pair) or not any(s.samplingGrid for s in pair.structures):
+        return
+    # slices may be thicker than the tolerance, but below the shortest side of the voxels no difference is within it
+    finest = max(float(_sides(s.samplingGrid).min()) for s in pair.structures if s.samplingGrid)
+    small = [shortest(t) for t in pair.settings.tolerances if t < finest * (1 - 1e-6)]
+    if small:
+        several = f"Tolerances ({commaSeparated(small)} mm) are"
+        what = f"The tolerance of {small[0]} mm is" if len(small) == 1 else several
+        yield (
+            f"{what} below the voxel size of {shortest(round(finest, 3))} mm: a difference of a single voxel "
+            "counts as an error."
+        )
+
+
+def _size(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    """Warn if the reference is small along any axis of the image, however long it is along the others."""
+    grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None)
+    if grid is None or not _isShared(values):
+        return
+    mask = pair.reference.mask
+    if mask is not None:
+        spans, what = mask.high - mask.low + 1, f"{counted(mask.count, 'voxel')}, "
+    else:
+        # voxels of the test's image
+        spans = np.maximum(np.ptp(grid.toIndex(pair.reference.surface.points), axis=0).round(), 1)
+        what = ""
+    sizes = np.array(grid.size)
+    shares = np.where(sizes > 1, spans / sizes, np.inf)
+    axis = int(shares.argmin())
+    if shares[axis] < SMALL:
+        yield (
+            f"The reference is small: {what}{spans[axis]:.0f} of the image's {sizes[axis]} along one axis. "
+            "Overlap changes much with few voxels, so prefer distances."
+        )
+
+
+def _isShared(values: Mapping[str, Measurement]) -> bool:
+    """Return whether there is a measurement of how much two structures share; VS is none, nor are counts or volumes."""
+    families = ("overlap", "agreement")
+    return any(m.family in families and not m.unit and key != "VS" for key, m in values.items())
+
+
+def _volumes(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    """Warn that equal volumes are no agreement where there is hardly any."""
+    similarity = values.get("VS")
+    if similarity is None or similarity.status != "ok":
+        return
+    dice = overlap.dice(pair.weightedCounts)
+    if dice < HALF_SHARED:
+        yield (
+            f"VS ({similarity.text()}) compares the two volumes and says nothing about their places: DSC is only "
+            f"{replace(similarity, value=dice).text()}."
+        )
+
+
+def _density(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    """Warn if a structure is porous or hollow, which distances hardly see."""
+    if not any(m.family in ("boundary", "voxel") and m.unit in LENGTHS for m in values.values()):
+        return
+    shares = [0.0 if s.mask is None else shareMissingInside(s.mask, POROUS) for s in pair.structures]
+    told = [
+        f"{100 * share:.0f} % of the {which}'s" for which, share in zip(REFERENCE_AND_TEST, shares) if share > POROUS
+    ]
+    if told:
+        yield (
+            f"{' and '.join(told)} filled shape {'are' if len(told) > 1 else 'is'} missing inside: distances can be "
+            "short although much of the volume is missing; look at DSC and VS, too."
+        )
+
+
+def _background(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    """Warn if nearly all voxels are of one kind, so that agreement by chance is high."""
+    chosen = [key for key in AT_THEIR_BEST if key in values and values[key].status == "ok"]
+    if not chosen:
+        return
+    table, grid = pair.table, pair.evaluatedGrid.why
+    where = [("outside both structures", table.trueNegative), ("in both structures", table.truePositive)]
+    for place, voxelsThere in where:
+        if voxelsThere > MOSTLY_ONE_KIND * table.size:
+            verb, best = ("is", "its") if len(chosen) == 1 else ("are", "their")
+            isOfImage = pair.settings.grid == "reference" and any(s.samplingGrid for s in pair.structures)
+            instead = f"; or choose the grid union {UNION}, or one volume for all cases" if isOfImage else ""
+            yield (
+                f"More than {100 * MOSTLY_ONE_KIND:g} % of the evaluated grid ({grid}) is {place}: "
+                f"{' and '.join(filter(None, [', '.join(chosen[:-1]), chosen[-1]]))} {verb} near {best} best whatever "
+                f"the test is. Prefer KAP or ARI, which take off what chance alone reaches{instead}."
+            )
+
+
+def _critical(pair: Pair) -> Iterator[str]:
+    """Warn if the reference is itself a critical structure, as when all structures of a patient are compared."""
+    mask = pair.given[0].mask
+    if mask is not None and any(s.mask is not None and mask.isSameAs(s.mask) for s, _ in pair.criticals):
+        yield (
+            "The reference is a critical structure itself, so hazard is highest everywhere in it: RFN, SIS, STAR and "
+            "wDice do not show which of its errors are dangerous."
+        )
+
+
+def _coarsest(pair: Pair) -> float:
+    """Return the longest voxel side in mm of both structures; for two meshes, the mesh spacing of the settings."""
+    grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
+    return max((float(_sides(grid).max()) for grid in grids), default=pair.settings.meshSpacing)
+
+
+def _sides(grid: Grid) -> np.ndarray:
+    """Return the lengths of the sides of a voxel in mm, for a planar grid those in the plane only."""
+    return grid.spacing if grid.flatAxis is None else np.delete(grid.spacing, grid.flatAxis)

@@ -1,0 +1,81 @@
+"""Findings of many structures: those that many have in common are listed once, with the names of the structures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ...base.texts import commaSeparated
+from .kinds import Finding
+from .search import split
+
+# Least number of structures for which a text is listed once for all.
+FEWEST = 3
+# Most names that are listed as exceptions from "all".
+MOST_LEFT_OUT = 3
+# Advice on an option, which is long and the same for all structures; and ends of sentences.
+ADVICE, END = re.compile(r"\(--[a-z]"), re.compile(r"(?<=[.!?]) (?=[A-Z])")
+
+
+class Common(NamedTuple):
+    """A text that applies to several structures. members: their numbers, from 0."""
+
+    text: str
+    members: tuple[int, ...]
+
+
+def sortedOut(findings: Sequence[Iterable[str]]) -> tuple[list[Common], list[tuple[str, ...]]]:
+    """Return the texts that many structures have in common, and the remaining findings of each structure.
+
+    findings: of each structure. Findings, or single sentences of these, are common if at least three structures and
+    more than half of all have them; if they advise an option, three structures are enough. Alarms are never common.
+    """
+    alarms, advice = zip(*map(split, findings), strict=True) if findings else ((), ())
+    whole = _often(advice)
+    # findings that differ, such as by a number, may have sentences in common
+    parts = [[END.split(text) for text in own if text not in whole] for own in advice]
+    sentences = _often([[sentence for one in own for sentence in one] for own in parts])
+    left = [
+        (*own, *map(Finding, filter(None, (" ".join(s for s in one if s not in sentences) for one in rest))))
+        for own, rest in zip(alarms, parts, strict=True)
+    ]
+    return [Common(text, tuple(members)) for found in (whole, sentences) for text, members in found.items()], left
+
+
+def _often(texts: Sequence[Iterable[str]]) -> dict[str, list[int]]:
+    """Return the texts that are listed once for all, with the numbers of the structures that have them."""
+
+    def isOften(text: str, members: Collection[int]) -> bool:
+        return len(members) >= FEWEST and (2 * len(members) > len(texts) or ADVICE.search(text) is not None)
+
+    return {text: members for text, members in membersOf(texts).items() if isOften(text, members)}
+
+
+def membersOf(texts: Sequence[Iterable[str]]) -> dict[str, list[int]]:
+    """Return the numbers, from 0, of the structures that have each text, by text in order of first occurrence."""
+    members: dict[str, list[int]] = {}
+    for number, own in enumerate(texts):
+        for text in dict.fromkeys(own):
+            members.setdefault(text, []).append(number)
+    return members
+
+
+def inOrder(findings: Sequence[Iterable[str]]) -> Iterator[Common]:
+    """Yield all findings of several structures, each once: alarms, then common ones, then the rest."""
+    common, left = sortedOut(findings)
+    kinds = [[split(own)[which] for own in left] for which in (0, 1)]
+    alarms, rest = ([Common(text, tuple(members)) for text, members in membersOf(kind).items()] for kind in kinds)
+    yield from (*alarms, *common, *rest)
+
+
+def whom(members: Collection[int], names: Sequence[str] | Mapping[int, str], most: int = 3) -> str:
+    """Return a phrase for some structures. members: their numbers. names: of all. most: names listed if there are more.
+
+    If nearly all are members, the phrase is "All structures", possibly with exceptions.
+    """
+    lacking = [names[n] for n in range(len(names)) if n not in members]
+    if len(members) >= FEWEST and len(lacking) <= MOST_LEFT_OUT and len(lacking) < len(members):
+        return f"All structures but {', '.join(lacking)}" if lacking else "All structures"
+    found = [names[n] for n in members]
+    return commaSeparated(found, most if len(found) > most + 1 else len(found))

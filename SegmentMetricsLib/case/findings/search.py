@@ -1,0 +1,389 @@
+"""Findings: sentences that a reader of the numbers should know about the pair."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...base.errors import Undefined
+from ...base.texts import commaSeparated, counted, shortest
+from ...comparison import extents
+from ...families.boundary import formulas as boundary
+from ...families.overlap import formulas as overlap
+from ...families.similarity.ofpair import inSlices
+from ...families.slices.formulas import axisOf, normalOf, positionText
+from ...geometry.grids import Grid
+from ...geometry.masks import Mask
+from ...model.structures import NOTES, PATIENT, REFERENCE_AND_TEST, WITHOUT_VOXELS
+from . import cautions
+from .kinds import Finding, Kind
+from .recognition import asFinding
+
+if TYPE_CHECKING:
+    from ...comparison.measurements import Measurement
+    from ...comparison.workspace import Pair
+    from ...model.structures import Structure
+
+# Pattern of a DICOM UID, for frames of reference.
+UID = re.compile(r"[\d.]+")
+# Fraction of the boundary exactly at the tolerance above which its effect on NSD is mentioned.
+TIES_WORTH_A_WORD = 0.005
+# Families that need both structures on one voxel grid, not only the volume of their intersection.
+BY_VOXEL = {"voxel", "hazard"}
+# Families measured in the slices of the reference, with what is measured there in words.
+BY_SLICE = {"similarity": "the Medical Similarity Index", "effort": "the added path length", "slices": "the slices"}
+# Dice below which two contours are probably not of the same structure.
+HARDLY = 0.05
+# Least gain in Dice for a mirrored test to be reported. Structures in the middle of the body hardly change in a mirror,
+# so the centers must be at least MIRROR_DISTANCE mm off the plane, and the Dice of the reference with its own mirror
+# image at most MIRROR_LIKENESS.
+MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
+# Other units that files may be in, by their size in mm; and the intersection over union of the boxes above which
+# structures are alike in another unit or with other axes.
+UNITS, ALIKE = {10: "cm instead of mm", 1000: "m instead of mm"}, 0.3
+
+
+class Split(NamedTuple):
+    """Alarms, which make all numbers doubtful, and all other findings, both in order."""
+
+    alarms: list[Finding]
+    advice: list[Finding]
+
+
+def split(findings: Iterable[str]) -> Split:
+    """Return findings by whether they are alarms."""
+    found = Split([], [])
+    for finding in map(asFinding, findings):
+        (found.alarms if finding.isAlarm else found.advice).append(finding)
+    return found
+
+
+def alarmsFirst(findings: Iterable[str]) -> tuple[Finding, ...]:
+    """Return findings in the order in which they are listed everywhere: alarms first."""
+    alarms, advice = split(findings)
+    return (*alarms, *advice)
+
+
+def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
+    """Return all findings of a pair whose measurements are known, alarms first."""
+    return alarmsFirst(one if isinstance(one, Finding) else Finding(one) for one in _found(pair, values))
+
+
+def _found(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    yield from _emptiness(pair)
+    if pair.settings.isOfAnotherTool:
+        from ...conventions import chosen
+
+        yield chosen.finding(pair.settings.convention)
+    yield from _extent(pair)
+    yield from _frames(pair)
+    yield from _notes(pair)
+    # what is said of the measured overlap depends on whether it was measured; alarms count it in any case
+    wasCounted = pair.isCounted
+    if not pair.emptiness:
+        yield from _placement(pair, wasCounted)
+    yield from _edges(pair)
+    yield from _surfaces(pair)
+    yield from _grids(pair, wasCounted)
+    yield from _ties(pair)
+    yield from _slices(pair)
+    yield from cautions.find(pair, values)
+
+
+def _emptiness(pair: Pair) -> Iterator[str]:
+    both = list(zip(REFERENCE_AND_TEST, pair.structures, strict=True))
+    faint = [which for which, s in both if pair.isFuzzy and s.isEmpty and s.memberships is not None]
+    if faint:
+        yield f"No voxel of the {' and the '.join(faint)} has a membership of 0.5, so there is no boundary to measure."
+        return
+    drawn = [which for which, s in both if s.isEmpty and s.source.get(WITHOUT_VOXELS)]
+    if drawn:
+        verb = "were drawn, but enclose" if len(drawn) == 2 else "was drawn, but encloses"
+        counts = "they count" if len(drawn) == 2 else "it counts"
+        yield f"The {' and the '.join(drawn)} {verb} no voxel center of the image, so {counts} as empty."
+    elif pair.reference.isEmpty and pair.test.isEmpty:
+        yield "Absent in both: neither observer drew this structure."
+    elif pair.emptiness:
+        yield Finding.of(Kind.ONE_EMPTY, reason=pair.emptiness)
+
+
+def _extent(pair: Pair) -> Iterator[str]:
+    """Yield a finding about the evaluated extent, or that the ends determine the Hausdorff distance."""
+    if pair.extent.problem:
+        yield Finding.of(Kind.NOTHING_COMPARED, reason=pair.extent.problem)
+    elif pair.extent.sentence:
+        yield pair.extent.sentence
+    elif pair.extent.description is None and "boundary" in pair.settings.families and pair.wasComputed("distances"):
+        yield from extents.decisiveEnd(*pair.structures, pair.distances)
+
+
+def _notes(pair: Pair) -> Iterator[str]:
+    """Yield the remarks from reading the files; whole sentences that both have appear only once."""
+    notes = [s.source.get(NOTES, ()) for s in pair.structures]
+    for note in notes[0]:
+        yield _noteOf("reference", note)
+    for note in notes[1]:
+        if note not in notes[0] or not note[0].isupper():
+            yield _noteOf("test", note)
+
+
+def _noteOf(which: str, note: str) -> str:
+    """Return a remark from reading a file as a sentence; "it" and "its" mean the structure."""
+    if note[0].isupper():
+        return note
+    if found := re.match(r"(\d+ of )?its? ", note):
+        owner = f"the {which}'s" if found[0].endswith("its ") else f"the {which}"
+        begin = f"{found[1] or ''}{owner}"
+        return f"{begin[0].upper()}{begin[1:]} {note[found.end() :]}."
+    return f"Of the {which}, {note}."
+
+
+def _frames(pair: Pair) -> Iterator[str]:
+    frames = [s.frameOfReference for s in pair.structures]
+    # the UID in a DICOM file and the name of the space in a NIfTI file cannot be compared
+    if all(frames) and frames[0] != frames[1] and len({bool(UID.fullmatch(frame)) for frame in frames}) == 1:
+        yield Finding.of(Kind.OTHER_FRAMES, reference=frames[0], test=frames[1])
+    if pair.reference.file and pair.reference.file == pair.test.file and pair.reference.name == pair.test.name:
+        yield Finding.of(Kind.SAME)
+    patients = [s.source.get(PATIENT) for s in pair.structures]
+    if all(patients) and patients[0] != patients[1]:
+        yield Finding.of(Kind.OTHER_PATIENTS)
+    if all(s.samplingGrid for s in pair.structures) and not _meet(*map(_extentOf, pair.structures)):
+        yield Finding.of(Kind.IMAGES_APART)
+
+
+def _extentOf(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and the highest coordinates (3,) in mm of an image and of the structure, which may leave it.
+
+    A structure is known where only some slices of its image are.
+    """
+    grid = structure.samplingGrid
+    corners = grid.corners() if structure.isEmpty else np.concatenate([grid.corners(), structure.box])
+    return corners.min(axis=0), corners.max(axis=0)
+
+
+def _placement(pair: Pair, wasCounted: bool) -> Iterator[str]:
+    """Yield the alarms that two structures, neither empty, do not lie in the same place.
+
+    They are the same whatever is measured. wasCounted: whether a measurement needed the overlap in voxels.
+    """
+    counts = _countsOf(pair)
+    hollow = [] if counts is None else [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
+    if hollow and wasCounted:
+        verb, are = ("enclose", "they are") if len(hollow) == 2 else ("encloses", "it is")
+        yield (
+            f"The {' and the '.join(hollow)} {verb} no {counts.unit}: {are} thinner than the voxels on which overlap "
+            "is counted."
+        )
+    if counts is None or hollow:
+        isApart = not _meet(*(s.box for s in pair.structures))
+        if isApart:
+            yield Finding.of(Kind.NO_OVERLAP)
+        if isApart or hollow:
+            yield from _otherCoordinates(pair)
+        return
+    if counts.truePositive == 0:
+        yield Finding.of(Kind.NO_OVERLAP)
+        yield from _otherCoordinates(pair)
+    elif (dice := overlap.dice(counts)) < HARDLY:
+        yield Finding.of(Kind.HARDLY_OVERLAP, dice=shortest(float(f"{dice:.1g}")))
+        yield from otherUnits(*pair.structures)
+    if pair.dimension == 3:
+        yield from _sides(pair)
+
+
+def _countsOf(pair: Pair) -> overlap.Counts | None:
+    """Return the overlap in voxels, None for a surface without an inside."""
+    try:
+        return pair.crispCounts
+    except Undefined:
+        return None
+
+
+def _otherCoordinates(pair: Pair) -> Iterator[str]:
+    """Yield findings that structures, which do not overlap, would match in another unit or with other axes."""
+    yield from otherUnits(*pair.structures)
+    reference, test = (np.array(s.box) for s in pair.structures)
+    turned = np.array([-1, -1, 1])
+    if shareOfBoxes(np.sort(test * turned, axis=0), reference) > ALIKE:
+        yield Finding.of(Kind.OTHER_AXES)
+
+
+def otherUnits(reference: Structure, test: Structure) -> Iterator[Finding]:
+    """Yield findings that two structures would match if the file of one of them were in another unit."""
+    boxes = np.array(test.box), np.array(reference.box)
+    for scale, units in UNITS.items():
+        for which, one, other in (("test", *boxes), ("reference", *boxes[::-1])):
+            if shareOfBoxes(scale * one, other) > ALIKE:
+                yield Finding.of(Kind.OTHER_UNITS, which=which, scale=scale, units=units)
+
+
+def shareOfBoxes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the intersection over union of boxes, each given by its lowest and highest corner (..., 2, 3)."""
+    common = np.minimum(first[..., 1, :], second[..., 1, :]) - np.maximum(first[..., 0, :], second[..., 0, :])
+    both = np.prod(np.maximum(common, 0), axis=-1)
+    either = sum(np.prod(np.ptp(boxes, axis=-2), axis=-1) for boxes in (first, second)) - both
+    return np.divide(both, either, out=np.zeros(np.shape(either)), where=either > 0)
+
+
+def _sides(pair: Pair) -> Iterator[str]:
+    """Yield the finding that left and right are probably exchanged, if the mirrored test matches much better."""
+    dice = overlap.dice(pair.crispCounts)
+    if dice >= 1 - MIRROR_GAIN:
+        return
+    planes = [plane for plane in sagittalPlanes(pair) if _mayMeetMirrored(pair, plane)]
+    best = max((_mirroredDice(pair.masks, plane) for plane in planes), default=0.0)
+    if best > dice + MIRROR_GAIN:
+        yield Finding.of(Kind.MIRRORED, best=f"{best:.2f}", dice=f"{dice:.2f}")
+
+
+def _mayMeetMirrored(pair: Pair, plane: float) -> bool:
+    """Return whether the boxes around the reference and the mirrored test intersect.
+
+    Usually they lie on opposite sides of the body, so that the test need not be mirrored.
+    """
+    reference, (low, high) = pair.reference.box, np.array(pair.test.box)
+    low[0], high[0] = 2 * plane - high[0], 2 * plane - low[0]
+    # two voxels in any direction: resampling both to one grid, and the mirror image to its voxels, can move structures
+    # at most that far toward each other
+    margin = 2 * pair.overlapGrid.grid.spacing.sum()
+    return _meet(reference, (low - margin, high + margin))
+
+
+def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:
+    """Return the Dice of the reference with the mirrored test; 0 for structures that mirroring hardly changes."""
+    reference, test = masks
+    for mask in masks:
+        center = mask.grid.toWorld([(mask.low + mask.high) / 2])[0]
+        if abs(center[0] - plane) < MIRROR_DISTANCE:
+            return 0.0
+    if overlap.dice(overlap.count(reference, mirroredLeftRight(reference, plane))) > MIRROR_LIKENESS:
+        return 0.0
+    return overlap.dice(overlap.count(reference, mirroredLeftRight(test, plane)))
+
+
+def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]) -> bool:
+    """Return whether two boxes, each given by its lowest and highest corner, intersect or touch."""
+    return bool((first[0] <= second[1]).all() and (second[0] <= first[1]).all())
+
+
+def sagittalPlanes(pair: Pair) -> set[float]:
+    """Return the LPS x in mm of planes at which sides may be exchanged: the origin and the middle of each image."""
+    grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
+    return {0.0, *(round(float(grid.corners()[:, 0].mean()), 3) for grid in grids)}
+
+
+def mirroredLeftRight(mask: Mask, plane: float) -> Mask:
+    """Return a mask reflected at a sagittal plane, on its own grid. plane: LPS x in mm.
+
+    The plane is moved to the nearest one that maps voxels to voxels, if an axis of the grid runs left-right.
+    """
+    half = np.abs(mask.grid.axes[0]).max() / 2
+    plane = mask.grid.origin[0] + half * round((plane - mask.grid.origin[0]) / half)
+    reflection = np.diag([-1.0, 1, 1, 1])
+    reflection[0, 3] = 2 * plane
+    mirrored = Mask(mask.voxels, mask.offset, Grid(mask.grid.size, reflection @ mask.grid.matrix))
+    return mirrored.on(mask.grid)
+
+
+def _edges(pair: Pair) -> Iterator[str]:
+    touching = [
+        which
+        for which, structure in (("reference", pair.reference), ("test", pair.test))
+        if structure.mask is not None and structure.mask.touchesEdge
+    ]
+    if touching:
+        names = "Both contours touch" if len(touching) == 2 else f"The {touching[0]} touches"
+        yield f"{names} the image edge: a part of the structure may be cut off."
+
+
+def _surfaces(pair: Pair) -> Iterator[str]:
+    for which, structure in (("reference", pair.reference), ("test", pair.test)):
+        surface = structure.givenSurface
+        if surface is None:
+            continue
+        name = f"The surface of the {which}" if surface.dimension == 3 else f"The contour of the {which}"
+        if not surface.isClosed:
+            edges = f" ({counted(surface.openEdges, 'open edge')})" if surface.openEdges else ""
+            yield (
+                f"{name} {surface.whyNoInside}{edges}: distances are measured, "
+                "but it has no inside, so volumes, overlap and signs are undefined."
+            )
+        if surface.nonManifoldEdges:
+            yield f"{name} has {counted(surface.nonManifoldEdges, 'edge')} with more than two triangles."
+        for repair in surface.repairs:
+            yield f"{name} was cleaned: {repair}."
+
+
+def _grids(pair: Pair, wasCounted: bool) -> Iterator[str]:
+    bySlice = {family: words for family, words in BY_SLICE.items() if family in pair.settings.families}
+    if not ((wasCounted or bySlice) and pair.isResampled):
+        return
+    sentences = ["The masks lie on different grids."]
+    if wasCounted:
+        sentences.append(_howCounted(pair))
+    if bySlice and pair.dimension == 3:
+        sentences += _inSlices(pair.settings.asPublished, bySlice)
+    yield " ".join([*sentences, "Distances were measured on the original surfaces."])
+
+
+def _inSlices(asPublished: bool, families: Mapping[str, str]) -> Iterator[str]:
+    """Yield how masks on different grids were measured in slices. families: as in BY_SLICE."""
+    cut = [words for family, words in families.items() if not (asPublished and family == "similarity")]
+    if cut:
+        yield (
+            f"In the slices of the reference: {commaSeparated(cut)}. The test's surface was cut by their planes, "
+            "wherever its voxels lie."
+        )
+    if len(cut) < len(families):
+        yield (
+            "By its authors' formula, on boundary chains, the Medical Similarity Index goes by the reference's voxels: "
+            "the test was taken to these by the nearest one, so that it hardly sees shifts of less than one."
+        )
+
+
+def _howCounted(pair: Pair) -> str:
+    """Return a sentence on how the overlap of masks on different grids was counted."""
+    isExact = pair.sharedVolume is not None and not pair.isFuzzy
+    exactly = f"Overlap was counted in parts of voxels{'' if pair.isTurned else ', exactly'}."
+    if isExact and not BY_VOXEL & set(pair.settings.families):
+        return exactly
+    spacing = " x ".join(shortest(round(float(s), 3)) for s in pair.overlapGrid.grid.spacing)
+    what = f"{exactly} What else is counted in voxels" if isExact else "Overlap"
+    how = ", with memberships interpolated linearly" if pair.isFuzzy else ""
+    return (
+        f"{what} was counted on a common grid of {spacing} mm that contains both{how}, which hardly sees shifts of "
+        f"less than a voxel{'.' if isExact else ': DSC may be some percent off.'}"
+    )
+
+
+def _ties(pair: Pair) -> Iterator[str]:
+    if not pair.wasComputed("distances") or "boundary" not in pair.settings.families:
+        return
+    for tolerance in pair.settings.tolerances:
+        ties = boundary.shareOfTies(pair.distances, tolerance)
+        if ties > TIES_WORTH_A_WORD:
+            within = boundary.normalizedSurfaceDistance(pair.distances, tolerance).value
+            yield (
+                f"{100 * ties:.1f} % of the boundary lies exactly {shortest(tolerance)} mm away and counts as within; "
+                f"without it NSD would be {within - ties:.3f} instead of {within:.3f}."
+            )
+
+
+def _slices(pair: Pair) -> Iterator[str]:
+    found = pair.done(inSlices)
+    if found is not None and found.flagged:
+        # in mm, as slice numbers differ between an image and the part of it that Slicer keeps
+        grid = next((structure.samplingGrid for structure in pair.structures if structure.samplingGrid), None)
+        axes = pair.overlapGrid.grid.axes if grid is None else grid.axes
+        normal = normalOf(np.roll(axes, 2 - found.axis, axis=1))
+        axis = axisOf(normal)
+        places = commaSeparated((positionText(float(one.position @ normal), axis) for one in found.flagged), most=12)
+        along = " along the slices" if axis is None else ""
+        yield (
+            f"In {len(found.flagged)} of {len(found.slices)} slices the contours cannot be paired one by one, so they "
+            f"count as 0 in the median that is the Medical Similarity Index: look at {places} mm{along}."
+        )

@@ -1,0 +1,235 @@
+"""Structures that only one side of a case has: their comparison with an empty one, and their role in a cohort."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..base.errors import InputError
+from ..base.texts import oneLine
+from ..geometry.masks import Mask
+from ..geometry.surfaces import Surface
+from ..model import naming
+from ..model.structures import OF_CASE, WITHOUT_LABELS, Match, Pairing, Structure, whyLost
+from .comparison import Comparison
+
+REFERENCE, TEST, BOTH = "reference", "test", "both"
+# The name of pairs whose structures may have different names in every case.
+ONLY = "the only structure"
+
+
+def whichLacks(match: Match) -> str:
+    """Return the side of a pair that is an image without any label and thus lacks the structure; "" if none is."""
+    lacking = [side for side, s in zip((REFERENCE, TEST), match, strict=True) if s.source.get(WITHOUT_LABELS)]
+    return BOTH if len(lacking) == 2 else "".join(lacking)
+
+
+def structureName(match: Match) -> str:
+    """Return the name under which a pair counts in a cohort: the reference's, unless that is an image without labels.
+
+    A structure whose only name is that of its case does not count by it. Pairs of two of these all have the name ONLY.
+    """
+    isTest = whichLacks(match) == REFERENCE or bool(match.reference.source.get(OF_CASE))
+    structure = match.test if isTest else match.reference
+    return ONLY if structure.source.get(OF_CASE) else structure.name
+
+
+def diagonal(match: Iterable[Structure]) -> float | None:
+    """Return the length in mm of the diagonal of the reference's image, else of the test's; None for two meshes."""
+    grid = next((s.samplingGrid for s in match if s.samplingGrid is not None), None)
+    return None if grid is None else float(np.linalg.norm(np.multiply(grid.size, grid.spacing)))
+
+
+def whatIsMissing(side: str, name: str) -> dict[str, str]:
+    """Return the entries of a comparison's record about the side that lacks a structure; none if neither does."""
+    if side == BOTH:
+        return {"missing": side, "reason": "Neither the reference nor the test has a structure."}
+    others = {TEST: REFERENCE, REFERENCE: TEST}
+    return {"missing": side, "reason": f"Only the {others[side]} has {name}."} if side else {}
+
+
+def compareMissing(
+    sets: Sequence[Sequence[Structure]],
+    pairing: Pairing,
+    criticals: Iterable[str],
+    compareTwo: Callable[[Match], Comparison],
+) -> tuple[list[dict], list[str]]:
+    """Return the records of the structures that only one side has, each compared with an empty one, and problems.
+
+    Records have those keys of pairs' records that tables need. "missing" is the side that lacks the structure;
+    "leftOut" is the side that has it but where it cannot be used, in which case there are no measurements. A structure
+    that only the test has and that cannot be measured is not a problem. sets: all structures of the reference and of
+    the test. criticals: names of critical structures.
+    """
+    records, problems = [], []
+    for side, present in ((TEST, pairing.unmatchedReference), (REFERENCE, pairing.unmatchedTest)):
+        lacking = sets[side == TEST]
+        for structure in present:
+            nothing = emptyBeside(structure, lacking)
+            match = Match(structure, nothing) if side == TEST else Match(nothing, structure)
+            record = {
+                "reference": {"name": structure.name, "file": match.reference.file},
+                "test": {"name": structure.name, "file": match.test.file},
+                "structure": structure.name,
+                "diagonal": diagonal(match),
+                "measurements": {},
+            }
+            unusable = whyLost(structure.name, lacking)
+            if unusable:
+                records.append({**record, "leftOut": side, "reason": oneLine(unusable)})
+                continue
+            record.update(whatIsMissing(side, structure.name))
+            if side == TEST and structure.name in criticals:
+                record["critical"] = True
+            try:
+                found = compareTwo(match.anew()).toDictionary()
+                record.update({key: found[key] for key in ("convention", "measurements")})
+            except InputError as error:
+                record["reason"] = oneLine(str(error))
+                if side == TEST:
+                    problems.append(record["reason"])
+            records.append(record)
+    return records, problems
+
+
+def emptyBeside(structure: Structure, others: Sequence[Structure]) -> Structure:
+    """Return an empty structure of the same name for the set that lacks it. others: the structures of that set."""
+    grids = [s.samplingGrid for s in (*others, structure) if s.samplingGrid is not None]
+    file = others[0].file if others else ""
+    frame = others[0].frameOfReference if others else ""
+    if grids:
+        return Structure(structure.name, Mask.empty(grids[0]), file=file, frameOfReference=frame)
+    given = structure.surface
+    nothing = Surface(np.zeros((0, 3)), np.zeros((0, given.dimension), given.cells.dtype), given.normal)
+    return Structure(structure.name, givenSurface=nothing, surfaceKind="imported", file=file)
+
+
+class Roster:
+    """The structures that the references and the tests of a cohort have, in any spelling.
+
+    proposals: pairs of a reference and a test name that may be the same structure, with the cases that suggest it.
+    hasPairs: whether any case has a pair.
+    """
+
+    def __init__(self, outcomes: Iterable[Mapping] = ()) -> None:
+        self.proposals: dict[tuple[str, str], set[str]] = {}
+        self.hasPairs = False
+        self._inReferences: set[tuple] = set()
+        self._inTests: set[tuple] = set()
+        self._counterparts: dict[tuple, str] = {}
+        self._onlyInTest: dict[str, set[str]] = {}
+        for outcome in outcomes:
+            self.learn(outcome)
+
+    def learn(self, outcome: Mapping) -> None:
+        """Add the structures of the reference and the test of a case."""
+        for record in (*outcome["pairs"], *outcome.get("missing", ())):
+            side, name = record.get("missing", ""), record["structure"]
+            if side in ("", TEST):
+                self._inReferences.add(_spelled(name))
+            if side in ("", REFERENCE):
+                self._inTests.add(_spelled(name))
+            if side == REFERENCE:
+                self._onlyInTest.setdefault(name, set()).add(outcome["case"])
+            if not side and "leftOut" not in record and name != ONLY:
+                self._counterparts.setdefault(_spelled(record["test"]["name"]), name)
+        self.hasPairs = self.hasPairs or bool(outcome["pairs"])
+        for proposal in outcome.get("pairing", {}).get("proposals", ()):
+            names = (proposal["reference"], proposal["test"])
+            self.proposals.setdefault(names, set()).add(outcome["case"])
+
+    def nameOf(self, record: Mapping) -> str:
+        """Return the name under which a record counts: for one that only a test has, the reference's in other cases."""
+        name = record["structure"]
+        return self._known(name) if record.get("missing") == REFERENCE else name
+
+    def isExpected(self, record: Mapping) -> bool:
+        """Return whether a record is for a structure that the tests of this cohort are expected to have.
+
+        Structures that only tests have are not expected, unless no reference has any structure. Nor are critical
+        structures that only references have: these only define where errors are dangerous.
+        """
+        side = record.get("missing", "")
+        if side == TEST:
+            return not record.get("critical") or _spelled(record["structure"]) in self._inTests
+        if side == REFERENCE:
+            return not self._inReferences or _spelled(self.nameOf(record)) in self._inReferences
+        return True
+
+    def counts(self, record: Mapping) -> bool:
+        """Return whether a record counts in the statistics: its structure is expected, and it has measurements."""
+        return bool(record["measurements"]) and record.get("missing") != BOTH and self.isExpected(record)
+
+    @property
+    def unexpected(self) -> dict[str, set[str]]:
+        """The structures that only tests have and that therefore do not count, with their cases."""
+        if not self._inReferences:
+            return {}
+        given = self._onlyInTest.items()
+        return {name: cases for name, cases in given if _spelled(self._known(name)) not in self._inReferences}
+
+    def _known(self, name: str) -> str:
+        """Return the references' name for a structure of a test, as far as other cases show it."""
+        return name if _spelled(name) in self._inReferences else self._counterparts.get(_spelled(name), name)
+
+
+class Counted(NamedTuple):
+    """A record of an outcome, the name of its structure in the cohort, and whether it counts in the statistics."""
+
+    record: Mapping
+    structure: str
+    counts: bool
+
+
+class CountedNames:
+    """The names of the structures of a cohort, whose outcomes are given one after the other.
+
+    Names that differ only in spelling are one structure, which is called as it is first spelled. The tables of a batch
+    and its statistics go through the same outcomes in the same order, so they call a structure the same.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[tuple, str] = {}
+
+    def of(self, outcome: Mapping, roster: Roster) -> list[Counted]:
+        """Return the pairs of an outcome and its expected missing structures, those that count first.
+
+        What only the test has does not count if the case has that structure in another spelling.
+        """
+        records = [r for r in (*outcome["pairs"], *outcome.get("missing", ())) if roster.isExpected(r)]
+        # records of what the reference lacks come last, as the case may have the structure in another spelling
+        records.sort(key=lambda record: (not roster.counts(record), record.get("missing") == REFERENCE))
+        names = {roster.nameOf(record) for record in records if roster.counts(record)}
+        seen: set[str] = set()
+        result = []
+        for record in records:
+            own, counts = roster.nameOf(record), roster.counts(record)
+            structure = self.nameOf(own)
+            if structure in seen and (record.get("missing") == REFERENCE or not counts):
+                result.append(Counted(record, record["structure"], False))
+                continue
+            # two spellings in one case are two structures
+            if structure in seen or (structure != own and structure in names):
+                structure = own
+            seen.add(structure)
+            result.append(Counted(record, structure, counts))
+        for title in outcome.get("failures", ()):
+            self.nameOf(title.partition(naming.PAIR_JOINT)[0])
+        return result
+
+    def nameOf(self, name: str) -> str:
+        """Return the name under which a structure counts: the first of those that differ only in spelling."""
+        return self._names.setdefault(_spelled(name), name)
+
+    def knownAs(self, title: str) -> str:
+        """Return the name under which the structure of a title counts, the title itself if there is none.
+
+        title: a structure's name, or both names of a pair.
+        """
+        return self._names.get(_spelled(title.partition(naming.PAIR_JOINT)[0]), title)
+
+
+def _spelled(name: str) -> tuple[str, str]:
+    return naming.parse(name).spelled

@@ -1,0 +1,318 @@
+"""Overlap of several labels at once: one number for two label maps or segmentations.
+
+Source: Crum, Camara & Hill, IEEE Transactions on Medical Imaging 2006, doi:10.1109/TMI.2006.880587.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import SimpleITK
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from ..base.errors import InputError, Undefined, requireKind
+from ..base.texts import commaSeparated, didYouMean
+from ..comparison.measurements import Measurement, measurementOf
+from ..families.multilabel.entries import GIVEN, MULTI_LABEL, WEIGHTINGS
+from ..families.selection import isSelected
+from ..model import inputs, naming
+from ..model.inputs import Placing
+from ..model.structures import BOTH_EMPTY, Structure, pairByName
+from ..settings.settings import Settings, asSettings
+
+if TYPE_CHECKING:
+    from ..comparison.workspace import Pair
+    from .comparison import Comparable
+
+    # What compareLabels() takes as a reference or a test.
+    Labels = SimpleITK.Image | np.ndarray | str | os.PathLike | Iterable[Structure] | Mapping[str, Comparable]
+
+
+@dataclass(frozen=True)
+class Share:
+    """The volumes of one label in mm3 (areas in mm2 for contours); memberships count in part.
+
+    both: of the intersection. reference, test: of the label in each segmentation. problem: why these are unknown, "" if
+    they are known.
+    """
+
+    name: str
+    both: Fraction = Fraction(0)
+    reference: Fraction = Fraction(0)
+    test: Fraction = Fraction(0)
+    problem: str = ""
+
+    @property
+    def either(self) -> Fraction:
+        return self.reference + self.test - self.both
+
+    def toDictionary(self) -> dict:
+        """Return the share as plain values for files."""
+        if self.problem:
+            return {"name": self.name, "problem": self.problem}
+        sizes = {key: float(getattr(self, key)) for key in ("reference", "test", "both")}
+        return {"name": self.name, **sizes}
+
+
+@dataclass(frozen=True)
+class MultiLabel(Mapping):
+    """The overlap of all labels of two segmentations: a mapping from keys like "JACml" to measurements.
+
+    shares: the volumes of each label that the measurements are computed from.
+    """
+
+    measurements: Mapping[str, Measurement]
+    shares: tuple[Share, ...]
+
+    def __getitem__(self, key: str) -> Measurement:
+        return measurementOf(key, self.measurements)
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.values()))
+
+    def _repr_html_(self) -> str:
+        """Return the overlap as notebooks show it."""
+        from ..show.tables import multiLabelHtml
+
+        return multiLabelHtml(self)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measurements)
+
+    def __len__(self) -> int:
+        return len(self.measurements)
+
+    def toDictionary(self) -> dict:
+        """Return the overlap as plain values, as in metrics.json; values that are not finite are null."""
+        return {
+            "labels": [share.toDictionary() for share in self.shares],
+            "measurements": {key: measurement.toDictionary() for key, measurement in self.items()},
+        }
+
+
+def compareLabels(
+    reference: Labels,
+    test: Labels,
+    settings: Settings | None = None,
+    *,
+    weights: Mapping[str, float] | None = None,
+    spacing: float | Sequence[float] | None = None,
+    origin: Sequence[float] | None = None,
+    direction: Sequence | np.ndarray | None = None,
+) -> MultiLabel:
+    """Return DICEml and JACml of all labels of two segmentations, each in [0, 1], as a MultiLabel.
+
+    Labels are paired by name. A label that one side lacks is empty there; labels that are empty on both sides are
+    ignored. Keys without a suffix weight all labels equally, "_volume" by 1 / volume in the reference, "_given" by the
+    given weights. Measurements are undefined, with a reason, when no label has any volume; those by volume also when
+    the reference lacks a label of the test.
+
+    reference, test: a SimpleITK label map or an array of labels, which are named `Label 5`; the path of a file or
+    folder; several Structures; or name -> one of what compare() takes, such as {"Liver": image}. weights: name, in any
+    spelling, -> weight > 0, instead of the settings' label weights; labels without one have weight 1. spacing, origin,
+    direction: of arrays, as for compare(). Raises ValueError for input that is not a segmentation or has no names, and
+    for weights of unknown labels.
+    """
+    from ..comparison.workspace import Pair
+
+    settings, placing = asSettings(settings), Placing(spacing=spacing, origin=origin, direction=direction)
+    placing.requireUse(*(one for given in (reference, test) for one in _membersOf(given)))
+    if weights is not None:
+        settings = settings.changed(labelWeights=weights)
+    sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
+    pairing = pairByName(*sides, isAlonePair=False)
+    shares = [shareOf(Pair(one, other, settings)) for one, other in pairing.pairs]
+    shares += alone(pairing.unmatchedReference, settings, "reference") + alone(pairing.unmatchedTest, settings, "test")
+    return combined(shares, settings)
+
+
+def ofShares(
+    shares: Sequence[Share | None],
+    unmatchedReference: Iterable[Structure],
+    unmatchedTest: Iterable[Structure],
+    settings: Settings,
+    failures: Mapping[str, str] | None = None,
+) -> MultiLabel | None:
+    """Return the overlap of all labels of two sets that were compared.
+
+    None for a single label or if the settings of the pairs do not select it. shares: Comparison.share of each
+    pair. unmatchedReference, unmatchedTest: structures that only one set has. failures: reasons by name for structures
+    that could not be compared. Raises ValueError instead of returning None if the settings have label weights.
+    """
+    unmatchedReference, unmatchedTest, failures = list(unmatchedReference), list(unmatchedTest), failures or {}
+    number = len(shares) + len(unmatchedReference) + len(unmatchedTest) + len(failures)
+    if not shares or None in shares or number < 2:
+        if settings.labelWeights:
+            raise InputError("Weights of labels need several structures and the agreement family.")
+        return None
+    shares = list(shares)
+    shares += alone(unmatchedReference, settings, "reference") + alone(unmatchedTest, settings, "test")
+    shares += [Share(name, problem=f"cannot be compared: {reason}") for name, reason in failures.items()]
+    return combined(shares, settings)
+
+
+def isWanted(settings: Settings) -> bool:
+    """Return whether settings select a measurement of all labels."""
+    return any(isSelected(definition, settings, definition.key) for definition in MULTI_LABEL)
+
+
+def shareOf(pair: Pair) -> Share:
+    """Return the volumes of both structures of a pair and of their intersection."""
+    name = pair.reference.name
+    if pair.emptinessOfMemberships == BOTH_EMPTY:
+        return Share(name)
+    try:
+        table = pair.table
+    except Undefined as undefined:
+        return Share(name, problem=str(undefined))
+    size = Fraction(pair.overlapGrid.grid.voxelSize) if table.unit == "voxel" else Fraction(1)
+    return Share(name, table.truePositive * size, table.reference * size, table.test * size)
+
+
+def alone(structures: Iterable[Structure], settings: Settings, side: str) -> list[Share]:
+    """Return the shares of structures that only one side has. side: "reference" or "test"."""
+    shares = []
+    for structure in structures:
+        try:
+            shares.append(Share(structure.name, **{side: _size(structure, settings)}))
+        except Undefined as undefined:
+            shares.append(Share(structure.name, problem=str(undefined)))
+    return shares
+
+
+def _size(structure: Structure, settings: Settings) -> Fraction:
+    if structure.memberships is not None and settings.threshold is None:
+        total = structure.memberships.voxels.sum(dtype=float)
+        return Fraction(float(total)) * Fraction(structure.memberships.grid.voxelSize)
+    if structure.mask is not None:
+        return structure.mask.count * Fraction(structure.mask.grid.voxelSize)
+    if not structure.isEmpty and not structure.surface.isClosed:
+        raise Undefined(f"the surface {structure.surface.whyNoInside}, so it has no inside")
+    return Fraction(0 if structure.isEmpty else structure.surface.volume)
+
+
+def combined(shares: Sequence[Share], settings: Settings) -> MultiLabel:
+    """Return the overlap of all labels from the share of each. Raises ValueError for weights of unknown labels."""
+    names = [share.name for share in shares]
+    given = {_labelMeant(name, names): weight for name, weight in settings.labelWeights}
+    weightings: dict[str, Callable[[Share], Fraction]] = {
+        "": lambda share: Fraction(1),
+        "volume": lambda share: 1 / share.reference,
+        GIVEN: lambda share: Fraction(given.get(share.name, 1.0)),
+    }
+    measurements = {}
+    for definition in [one for one in MULTI_LABEL if one.key in settings.metrics] or MULTI_LABEL:
+        weighting = next(name for name in reversed(WEIGHTINGS) if definition.key.endswith(name))
+        if weighting == GIVEN and not given:
+            continue
+        value, reason = math.nan, ""
+        try:
+            value = definition.compute(jaccard(shares, weightings[weighting]))
+        except Undefined as undefined:
+            reason = str(undefined)
+        measurements[definition.key] = Measurement(
+            key=definition.key,
+            title=definition.title,
+            value=value,
+            unit=definition.unit,
+            status="undefined" if reason else "ok",
+            reason=reason,
+            family=definition.family,
+            description=definition.description,
+            source=definition.source,
+            better=definition.better,
+        )
+    return MultiLabel(measurements, tuple(shares))
+
+
+def _labelMeant(given: str, names: Sequence[str]) -> str:
+    """Return the name of the label that a name in any spelling means. Raises InputError unless there is one."""
+    alike = naming.meant(given, names)
+    if len(alike) == 1:
+        return alike[0]
+    known = f"there are {commaSeparated(alike or names)}.{'' if alike else didYouMean(given, names)}"
+    raise InputError(f"There is {'more than one' if alike else 'no'} label {given!r} to give a weight to; {known}")
+
+
+def jaccard(shares: Iterable[Share], weight: Callable[[Share], Fraction]) -> Fraction:
+    """Return the weighted sum of the intersections of labels over that of their unions, exact, in [0, 1].
+
+    Raises Undefined for a label with a problem, for an infinite weight, and when no label has any volume.
+    """
+    both = either = Fraction(0)
+    infinite = []
+    for share in shares:
+        if share.problem:
+            raise Undefined(f"{share.name}: {share.problem}")
+        if not share.either:
+            continue
+        try:
+            factor = weight(share)
+        except ZeroDivisionError:
+            infinite.append(share.name)
+            continue
+        both += factor * share.both
+        either += factor * share.either
+    if infinite:
+        raise Undefined(f"without volume in the reference the weight is infinite: {commaSeparated(infinite)}")
+    if not either:
+        raise Undefined("no label has any volume")
+    return both / either
+
+
+def _membersOf(given: object) -> list[object]:
+    """Return what a segmentation is given as: several things by name, or one."""
+    return list(given.values()) if isinstance(given, Mapping) else [given]
+
+
+def _structures(given: object, which: str, settings: Settings, placing: Placing) -> list[Structure]:
+    """Return the labels of a segmentation as structures."""
+    from .comparison import asStructure
+
+    if isinstance(given, Mapping):
+        for name in given:
+            requireKind(name, str, f"The name of a label of the {which}", "a text")
+        found = {
+            name: asStructure(one, f"{which} {name}", None, settings, False, name, placing)
+            for name, one in given.items()
+        }
+        return [one.named(name) for name, one in found.items()]
+    if isinstance(given, (str, os.PathLike)):
+        from ..io.reading import readStructures
+
+        return readStructures(given, threshold=settings.threshold, maximum=settings.membershipMaximum)
+    if isinstance(given, np.ndarray):
+        try:
+            given = placing.imageOf(given)
+        except InputError as error:
+            raise InputError(f"The {which} cannot be compared. {error}") from error
+    if isinstance(given, SimpleITK.Image):
+        try:
+            memberships = inputs.membershipsOf(given, settings.membershipMaximum)
+            if memberships is not None:
+                return [inputs.structureFromMemberships("Label 1", memberships, settings.threshold)]
+            labels = inputs.labelMasks(given, inputs.HALF)
+        except InputError as error:
+            raise InputError(f"The {which} cannot be compared. {error}") from error
+        return [Structure(f"Label {label}", mask) for label, mask in labels.items()]
+    if isinstance(given, Iterable):
+        return [asStructure(_named(one, which), which, None, settings) for one in given]
+    kinds = "a label map, an array, a path or several structures"
+    raise InputError(f"The {which} must be {kinds}, not {type(given).__name__}.")
+
+
+def _named(given, which: str):
+    """Return one of several labels unchanged. Raises InputError for an image, array or mesh, which has no name."""
+    if isinstance(given, (SimpleITK.Image, np.ndarray, vtkPolyData)):
+        kind = "mesh" if isinstance(given, vtkPolyData) else "array" if isinstance(given, np.ndarray) else "image"
+        raise InputError(
+            f"Labels are paired by name, and each {kind} of the {which} is without one: name them, such as "
+            f"{{'Liver': {kind}}}."
+        )
+    return given

@@ -1,0 +1,470 @@
+"""Pairing of the structures of two sets: by name, by code or, as a proposal, by location."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..base.errors import InputError, PairError, Undefined, requireKind
+from ..base.progress import checkpoint
+from ..base.texts import commaSeparated, cutShort, didYouMean
+from ..comparison.workspace import Pair
+from ..families.overlap import formulas as overlap
+from ..model import naming
+from ..model.structures import (
+    LABEL,
+    OF_CASE,
+    REFERENCE_AND_TEST,
+    TERMINOLOGY,
+    WITHOUT_LABELS,
+    Match,
+    Pairing,
+    Structure,
+    inAnySpelling,
+    isNumbered,
+    leftOutOf,
+    nameMeant,
+    namesOfSeveral,
+    numbered,
+    pairByName,
+    requireKnown,
+    requireUsable,
+    severalNamed,
+)
+from ..settings.locations import whereToSet
+from ..settings.settings import Settings
+from .findings.kinds import Finding, Kind
+from .findings.recognition import asFinding
+from .findings.search import ALIKE, alarmsFirst, shareOfBoxes
+from .findings.wholecase import refuted
+
+# Confidence of a match by anything but equal names.
+CONFIDENCE = {"choice": 1.0, "spelling": 0.95, "code": 0.9, "words": 0.8, "only": 0.5}
+# Least Dice of two structures for a proposal.
+LEAST_DICE = 0.1
+# Least Dice of two structures that lie in the same place.
+SAME_PLACE = 0.5
+# Names of the labels of a mask, whose voxels are 1 or 255.
+MASKS = frozenset(map(numbered, (1, 255)))
+# Findings that follow when two structures are exchanged.
+FOLLOW_EXCHANGE = (Kind.NO_OVERLAP, Kind.HARDLY_OVERLAP, Kind.MIRRORED)
+REASONS = {
+    "spelling": "their names differ in spelling only",
+    "words": "their names consist of the same words",
+    "code": "they have the same terminology codes",
+    "choice": "that was chosen",
+}
+
+
+def pairStructures(
+    reference: Iterable[Structure],
+    test: Iterable[Structure],
+    *,
+    names: Collection[str] | None = None,
+    choices: Mapping[str, str | None] | None = None,
+    isProposing: bool = True,
+    isAlonePair: bool = True,
+    labelNames: Mapping[int, str] | None = None,
+) -> Pairing:
+    """Return the structures of two sets paired by name and terminology code, in the order of the reference.
+
+    Equal names are paired first, then names that differ only in spelling, then equal terminology codes, then names of
+    the same words; left and right are never paired. A single structure on each side is a pair regardless of its name,
+    unless isAlonePair is False, or both have names or numbers that say different things and do not overlap. Other
+    structures stay unmatched; two of these that overlap are a proposal. A name that a set has more than once is among
+    the failures of the pairing, as are names that differ from it only in spelling. names: structures to pair, in any
+    spelling, all when None. choices: names of test structures by names of reference structures. They take precedence
+    and are paired regardless of their names; None leaves a structure without a counterpart. isProposing: False to use
+    names and codes only, never locations. labelNames: names of labels by number, so that names and choices may be
+    numbers of labels. Raises ValueError for a chosen name that does not exist or occurs more than once, and when names
+    that occur more than once leave no pair.
+    """
+    reference, test = list(reference), list(test)
+    if names is not None:
+        names = [names] if isinstance(names, (str, int)) else names
+        requireKind(names, Iterable, "The structures to pair", "names")
+    if choices is not None:
+        requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
+    chosen, alone = _chosen(reference, test, _namedChoices(choices or {}, reference, test, labelNames))
+    if names is not None:
+        names = inAnySpelling(names, labelNames, reference, test)
+        requireKnown(names, reference, test)
+    free = _without(reference, chosen, alone), _without(test, chosen, alone)
+    failures = _ambiguous(*free) if names is None else {}
+    free = tuple([s for s in structures if s.name not in failures] for structures in free)
+    isWhole = isAlonePair and not (chosen or alone or failures) and not (isProposing and _areTwo(*free))
+    exact, left = _byEqualNames(*free, names, isWhole)
+    matches, findings = [*chosen, *exact], []
+    for how, key in (("spelling", _spelling), ("code", _code), ("words", _words)):
+        found, doubts = _matchBy(key, how, *left)
+        matches += found
+        findings += doubts
+        left = [_without(structures, found) for structures in left]
+    left[0] += alone
+    matches = [replace(match, findings=(*match.findings, *_doubts(match))) for match in matches]
+    if names is not None:
+        # explicitly chosen pairs are always compared
+        matches = [m for m in matches if m.how == "choice" or m.reference.name in names or m.test.name in names]
+        left = [[s for s in structures if s.name in names] for structures in left]
+    beside = ((), ()) if names is None else _withoutRelatives(*free, names)
+    order = {structure.name: number for number, structure in enumerate(reference)}
+    matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
+    if failures and not matches:
+        raise next(iter(failures.values()))
+    pairing = Pairing(tuple(matches), *map(tuple, left), (), tuple(dict.fromkeys(findings)), failures)
+    if not isProposing:
+        return pairing
+    return withProposals(pairing, [structure.name for structure in alone], (reference, test), beside)
+
+
+def withProposals(
+    pairing: Pairing,
+    alone: Collection[str],
+    sets: tuple[list[Structure], list[Structure]] | None = None,
+    beside: tuple[Collection[Structure], Collection[Structure]] = ((), ()),
+) -> Pairing:
+    """Return a pairing with proposals for its unmatched structures, and findings about them.
+
+    Matches also get a finding if one of their structures lies in the place of another structure of the other side.
+    alone: names of reference structures that are to have no counterpart. sets: all structures of each side, None for
+    those of the pairing. beside: structures of each side that may be proposed for an unmatched one, if they are not in
+    the pairing.
+    """
+    if sets is None:
+        sets = (
+            [*(match.reference for match in pairing.pairs), *pairing.unmatchedReference],
+            [*(match.test for match in pairing.pairs), *pairing.unmatchedTest],
+        )
+    free = [[s for s in given if not s.isEmpty] for given in sets]
+    free[0] = [s for s in free[0] if s.name not in alone]
+    found = [replace(m, findings=(*m.findings, *_elsewhere(m, *free))) for m in pairing.pairs]
+    pairing = replace(pairing, pairs=tuple(map(_withoutRefuted, found, refuted(found))))
+    free = [s for s in pairing.unmatchedReference if s.name not in alone], pairing.unmatchedTest
+    wanted = {id(s) for structures in free for s in structures}
+    found = propose(*([*own, *others] for own, others in zip(free, beside, strict=True))) if wanted else []
+    proposals = tuple(match for match in found if any(id(structure) in wanted for structure in match))
+    findings = dict.fromkeys([*pairing.findings, *map(_proposed, proposals)])
+    return replace(pairing, proposals=proposals, findings=tuple(findings))
+
+
+def propose(reference: Iterable[Structure], test: Iterable[Structure]) -> list[Match]:
+    """Return the one-to-one assignment of structures with the largest sum of Dice, best matches first.
+
+    The confidence of a match is its Dice similarity coefficient. Those below LEAST_DICE are omitted.
+    """
+    reference, test = list(reference), list(test)
+    if not reference or not test:
+        return []
+    from scipy.optimize import linear_sum_assignment
+
+    shared = np.array([[_dice(r, t) for t in test] for r in reference])
+    assigned = zip(*linear_sum_assignment(shared, maximize=True), strict=True)
+    pairs = [(row, column) for row, column in assigned if shared[row, column] >= LEAST_DICE]
+    found = [Match(reference[row], test[column], "overlap", float(shared[row, column])) for row, column in pairs]
+    return sorted(found, key=lambda match: -match.confidence)
+
+
+def _byEqualNames(reference: list[Structure], test: list[Structure], names: Collection[str] | None, isWhole: bool):
+    """Return the matches by equal names and the two lists of remaining structures.
+
+    isWhole: whether the lists hold all structures; otherwise a single one on each side need not belong together.
+    """
+    if not isWhole and not (reference and test):
+        return [], [reference, test]
+    if names is not None:
+        known = {s.name for s in (*reference, *test)}
+        names = _withRelatives([name for name in names if name in known], reference, test)
+    pairing = pairByName(reference, test, names)
+    matches = [replace(m, confidence=CONFIDENCE.get(m.how, 1.0)) for m in pairing.pairs if isWhole or m.how != "only"]
+    apart = [m for m in pairing.pairs if not isWhole and m.how == "only"]
+    return matches, [
+        [*pairing.unmatchedReference, *(m.reference for m in apart)],
+        [*pairing.unmatchedTest, *(m.test for m in apart)],
+    ]
+
+
+def _areTwo(reference: list[Structure], test: list[Structure]) -> bool:
+    """Return whether the only structures of both sides are two: they are called differently and do not overlap.
+
+    Where files have no names for their labels, the labels decide, whatever the files are called.
+    """
+    if not len(reference) == len(test) == 1:
+        return False
+    pair = (reference[0], test[0])
+    if any(s.source.get(WITHOUT_LABELS) or s.source.get(OF_CASE) for s in pair) or _keys(pair[0]) & _keys(pair[1]):
+        return False
+    labels = [_labelOf(structure) for structure in pair]
+    if any(labels) and not all(labels):
+        return False
+    return not _areMasks(*pair) and _dice(*pair) < LEAST_DICE
+
+
+def _labelOf(structure: Structure) -> str:
+    """Return the name of a structure's label if that is only a number, else ""."""
+    return str(structure.source.get(LABEL, structure.name if isNumbered(structure.name) else ""))
+
+
+def _areMasks(reference: Structure, test: Structure) -> bool:
+    """Return whether both are labels that are equal, or whose numbers say nothing about what they show."""
+    labels = {_labelOf(reference), _labelOf(test)}
+    return "" not in labels and (len(labels) == 1 or labels <= MASKS)
+
+
+def _without(structures: list[Structure], matches: Iterable[Match], others: Iterable[Structure] = ()):
+    """Return the structures that are neither in a match nor among others."""
+    taken = {id(s) for match in matches for s in match} | {id(s) for s in others}
+    return [s for s in structures if id(s) not in taken]
+
+
+def _withoutRefuted(match: Match, kinds: frozenset[Kind]) -> Match:
+    """Return a match without the findings of some kinds, which its comparison shall not have either."""
+    left = tuple(text for text in match.findings if asFinding(text).kind not in kinds)
+    return replace(match, findings=left, refuted=kinds)
+
+
+def noted(comparison, match: Match):
+    """Return a comparison with the findings of its match added to its own, except for what one of them implies.
+
+    Explanations that other pairs of the case refute are left out, too.
+    """
+    if not (match.findings or match.refuted):
+        return comparison
+    isExchanged = any(asFinding(text).kind == Kind.EXCHANGED for text in match.findings)
+    implied = {*match.refuted, *(FOLLOW_EXCHANGE if isExchanged else ())}
+    own = [text for text in comparison.findings if asFinding(text).kind not in implied]
+    return replace(comparison, findings=alarmsFirst((*match.findings, *own)))
+
+
+def _ambiguous(reference: list[Structure], test: list[Structure]) -> dict[str, PairError]:
+    """Return the errors, by name, for structures that cannot be paired because a set has several of their name.
+
+    Names that differ from it only in spelling are included, unless they have a counterpart with exactly their name.
+    """
+    failures: dict[str, PairError] = {}
+    sets = reference, test
+    for which, structures in zip(REFERENCE_AND_TEST, sets, strict=True):
+        for name in namesOfSeveral(structures):
+            failures.setdefault(name, severalNamed(name, which, structures))
+    spelled = {naming.parse(name).spelled: error for name, error in failures.items()}
+    names = [{s.name for s in structures} for structures in sets]
+    for structure in (*reference, *test) if failures else ():
+        isAlone = not all(structure.name in known for known in names)
+        if isAlone and _spelling(structure) in spelled and not structure.source.get(WITHOUT_LABELS):
+            failures.setdefault(structure.name, spelled[_spelling(structure)])
+    return failures
+
+
+def _namedChoices(
+    choices: Mapping[str, str | None],
+    reference: list[Structure],
+    test: list[Structure],
+    labelNames: Mapping[int, str] | None,
+) -> dict[str, str | None]:
+    """Return choices with names in place of label numbers. Raises InputError when two are for the same structure."""
+    named: dict[str, str | None] = {}
+    for name, counterpart in choices.items():
+        own = nameMeant(name, reference, labelNames)
+        if own in named:
+            raise InputError(f"{own!r} is in more than one of the given pairs.")
+        named[own] = None if counterpart is None else nameMeant(counterpart, test, labelNames)
+    return named
+
+
+def _chosen(reference: list[Structure], test: list[Structure], choices: Mapping[str, str | None]):
+    """Return the explicitly chosen matches, and the reference structures that are to have no counterpart."""
+    matches, alone, used = [], [], {}
+    for name, counterpart in choices.items():
+        one = _theOnly(name, reference, "reference")
+        if counterpart is None:
+            alone.append(one)
+            continue
+        if counterpart in used:
+            raise InputError(f"{counterpart!r} of the test is chosen for both {used[counterpart]!r} and {name!r}.")
+        used[counterpart] = name
+        matches.append(Match(one, _theOnly(counterpart, test, "test"), "choice"))
+    return matches, alone
+
+
+def _theOnly(name: str, structures: list[Structure], which: str) -> Structure:
+    found = [s for s in structures if s.name == name]
+    if not found:
+        requireUsable(name, structures)
+        known = [s.name for s in structures]
+        hint = didYouMean(name, known)
+        raise InputError(f"The {which} has no structure named {name!r}; it has {commaSeparated(known)}.{hint}")
+    if len(found) > 1:
+        raise severalNamed(name, which, structures)
+    return found[0]
+
+
+def _withRelatives(names: Collection[str], *sets: list[Structure]) -> list[str]:
+    """Return the names together with related names that may denote the same structures in the other set."""
+    everything = [s for structures in sets for s in structures]
+    wanted = {key for s in everything if s.name in names for key in _keys(s)}
+    return list(dict.fromkeys([*names, *(s.name for s in everything if wanted & _keys(s))]))
+
+
+def _withoutRelatives(reference: list[Structure], test: list[Structure], names: Collection[str]):
+    """Return the structures of each set, without those of some names, that have no related name in the other set."""
+    keys = [{key for s in structures for key in _keys(s)} for structures in (reference, test)]
+    return tuple(
+        [s for s in structures if s.name not in names and not _keys(s) & others]
+        for structures, others in zip((reference, test), reversed(keys), strict=True)
+    )
+
+
+def _keys(structure: Structure) -> set[Hashable]:
+    """Return what a structure has in common with one of the other set that it may be paired with."""
+    return {key(structure) for key in (_spelling, _code, _words)} - {None}
+
+
+def _spelling(structure: Structure) -> Hashable:
+    return naming.parse(structure.name).spelled
+
+
+def _words(structure: Structure) -> Hashable:
+    return ("words", *naming.parse(structure.name).meaning)
+
+
+def _code(structure: Structure) -> Hashable | None:
+    code = naming.parseTerminology(str(structure.source.get(TERMINOLOGY, "")))
+    return None if code is None else code.parts
+
+
+def _matchBy(key: Callable, how: str, reference: list[Structure], test: list[Structure]):
+    """Return the matches of structures with equal keys, and sentences about ambiguous ones."""
+    matches, doubts = [], []
+    for value in dict.fromkeys(key(s) for s in reference):
+        if value is None:
+            continue
+        ours, theirs = ([s for s in structures if key(s) == value] for structures in (reference, test))
+        if not theirs:
+            continue
+        if len(ours) > 1 or len(theirs) > 1:
+            doubts.append(
+                "It is not clear which belong together, so they are not paired: "
+                f"{commaSeparated(s.name for s in ours)} of the reference and "
+                f"{commaSeparated(s.name for s in theirs)} of the test."
+            )
+        elif naming.oppositeSides(ours[0].name, theirs[0].name):
+            doubts.append(
+                f"{ours[0].name} and {theirs[0].name} have the same terminology codes, but their names say different "
+                "sides: they are not paired."
+            )
+        else:
+            matches.append(Match(ours[0], theirs[0], how, CONFIDENCE[how]))
+    return matches, doubts
+
+
+def _doubts(match: Match) -> list[Finding]:
+    """Return findings about the doubtful aspects of a match."""
+    reference, test = match
+    sentences = []
+    if match.how in REASONS:
+        sentences.append(Finding(f"{reference.name} was paired with {test.name} because {REASONS[match.how]}."))
+    if naming.oppositeSides(reference.name, test.name):
+        sentences.append(Finding.of(Kind.OTHER_SIDES, reference=reference.name, test=test.name))
+    labels = [_labelOf(structure) for structure in match]
+    if match.how == "only" and all(labels) and not _areMasks(*match):
+        sentences.append(Finding.of(Kind.OTHER_LABELS, reference=labels[0], test=labels[1]))
+    codes = [naming.parseTerminology(str(s.source.get(TERMINOLOGY, ""))) for s in match]
+    if all(codes) and codes[0].parts != codes[1].parts:
+        sides = {code.side for code in codes}
+        what = "for different sides" if sides == {naming.LEFT, naming.RIGHT} else "that differ"
+        sentences.append(Finding.of(Kind.OTHER_CODES, what=what))
+    return sentences
+
+
+def _elsewhere(match: Match, reference: list[Structure], test: list[Structure]) -> list[Finding]:
+    """Return the finding that a structure of a match lies in the place of another one of the other side.
+
+    The list is empty if neither does. reference, test: all structures that are not empty. Chosen matches are not
+    doubted, nor are those that overlap: targets are nested, and one that is drawn too large looks like the next.
+    """
+    if match.how == "choice" or any(structure.isEmpty for structure in match):
+        return []
+    own, counterpart = match
+    inTest, inReference = _inTheSamePlace(own, counterpart, test), _inTheSamePlace(counterpart, own, reference)
+    if not (inTest or inReference) or _dice(*match) >= LEAST_DICE:
+        return []
+    if inTest and inReference and _keys(inTest) & _keys(inReference):
+        first, second = sorted((own.name, inReference.name))
+        both = _howToPair((own, inTest), (inReference, counterpart))
+        return [Finding.of(Kind.EXCHANGED, first=first, second=second, pairs=both)]
+    which, other = REFERENCE_AND_TEST if inTest else reversed(REFERENCE_AND_TEST)
+    pair = (own, inTest) if inTest else (inReference, counterpart)
+    names = {"name": (inTest or inReference).name, "which": which, "other": other, "pair": _howToPair(pair)}
+    shares = {"best": f"{_dice(*pair):.2f}", "dice": f"{_dice(*match):.2f}"}
+    return [Finding.of(Kind.OTHER_STRUCTURE, **names, **shares)]
+
+
+def _inTheSamePlace(own: Structure, counterpart: Structure, others: Iterable[Structure]) -> Structure | None:
+    """Return the one of the others that lies in the place of a structure and fits better than its counterpart, or None.
+
+    counterpart: the structure that it is paired with; others of the same name are ignored.
+    """
+    others = [s for s in others if s.name != counterpart.name]
+    # boxes are quick to compare and usually rule out all other structures, so that no voxels need to be compared
+    shares = shareOfBoxes(np.array(own.box), np.array([s.box for s in (counterpart, *others)]))
+    likely = [s for s, share in zip(others, shares[1:], strict=True) if share > max(shares[0], ALIKE)]
+    best = max(likely, key=lambda structure: _dice(own, structure), default=None)
+    return best if best is not None and _dice(own, best) >= SAME_PLACE else None
+
+
+def _howToPair(*pairs: tuple[Structure, Structure]) -> str:
+    """Return the places where pairs of a reference and a test structure can be chosen, in parentheses."""
+    names = dict(sorted((reference.name, test.name) for reference, test in pairs))
+    options = " ".join(f'--pair "{reference}={test}"' for reference, test in names.items())
+    return whereToSet(options, f"choices={names}", "Inputs > Pairs")
+
+
+def _proposed(match: Match) -> str:
+    reference, test = match
+    sides = " although their names say different sides" if naming.oppositeSides(reference.name, test.name) else ""
+    return (
+        f"{reference.name} of the reference and {test.name} of the test may be the same structure{sides}: "
+        f"they overlap with a Dice of {match.confidence:.2f}. If they are, pair them {_howToPair((reference, test))}."
+    )
+
+
+def _dice(reference: Structure, test: Structure) -> float:
+    """Return the Dice of two structures, 0 if it is undefined."""
+    checkpoint()
+    if reference.isEmpty or test.isEmpty or reference.dimension != test.dimension:
+        return 0.0
+    (low, high), (otherLow, otherHigh) = reference.box, test.box
+    if (low > otherHigh).any() or (otherLow > high).any():
+        return 0.0
+    try:
+        return overlap.dice(Pair(reference, test, Settings()).crispCounts)
+    except (InputError, Undefined):
+        return 0.0
+
+
+def whyNothingIsPaired(
+    pairing: Pairing,
+    sets: Sequence[Sequence[Structure]],
+    owners: Sequence[str] = ("the reference", "the test"),
+    isChosen: bool = False,
+) -> list[str]:
+    """Return sentences on why a pairing of two sets has no pair, with findings that may help.
+
+    owners: the owners of the sets, in words. isChosen: whether only some structures were to be paired.
+    """
+    if isChosen:
+        unmatched = (pairing.unmatchedReference, pairing.unmatchedTest)
+        named = [f"the {which} has" for which in REFERENCE_AND_TEST]
+        sides = [f"only {has} {_namesOf(left)}" for has, left in zip(named, unmatched, strict=True) if left]
+        lacking = zip(named, reversed(unmatched), sets, strict=True)
+        sides += [f"{has} {_namesOf(own)}" for has, missing, own in lacking if missing]
+        problem = f"None of the chosen structures is in both: {'; '.join(sides)}."
+    else:
+        sides = [f"{owner} has {_namesOf(structures)}" for owner, structures in zip(owners, sets, strict=True)]
+        problem = f"No structure has the same name in both: {'; '.join(sides)}."
+    return [problem, *cutShort(pairing.findings), *cutShort(leftOutOf(*sets))]
+
+
+def _namesOf(structures: Iterable[Structure]) -> str:
+    return commaSeparated(f"{s.name} (empty)" if s.isEmpty else s.name for s in structures)

@@ -1,0 +1,244 @@
+"""Verdicts: the judgment of the comparisons of a case by a protocol."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...base.errors import requireKind
+from ...comparison.measurements import Measurement
+from ...model import naming
+from . import wording
+from .protocol import Protocol, Rule
+from .wording import limitsText, named, unitOf, valueText
+
+PASS, WARN, FAIL, NOT_EVALUABLE = "pass", "warn", "fail", "not evaluable"
+# From best to worst: the verdict on a group is the worst of its members'.
+VERDICTS = (PASS, WARN, NOT_EVALUABLE, FAIL)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict of a rule on a structure.
+
+    structure: its name, or that in the rule when there is no such structure. measurement: None when there was nothing
+    to measure. verdict: "pass", "warn", "fail" or "not evaluable". reason: for the verdict, in a sentence.
+    """
+
+    structure: str
+    rule: Rule
+    measurement: Measurement | None
+    verdict: str
+    reason: str
+
+    @property
+    def valueText(self) -> str:
+        """The value as text for people, in the unit of the limits; "" when there was nothing to measure."""
+        given = self.measurement
+        return valueText(self.rule, given.value, given.unit) if given else ""
+
+    @property
+    def limitsText(self) -> str:
+        """The limits as text for people, in the unit of the value."""
+        return limitsText(self.rule, unitOf(self.rule, self.measurement))
+
+    def toDictionary(self) -> dict:
+        """Return the verdict as plain values for files."""
+        value = self.measurement.value if self.measurement else math.nan
+        return {
+            "structure": self.structure,
+            "measurement": self.rule.measurement,
+            "convention": self.rule.convention,
+            "value": value if math.isfinite(value) else None,
+            "unit": self.measurement.unit if self.measurement else "",
+            "relation": self.rule.relation,
+            "pass": self.rule.limit,
+            "warn": self.rule.warning,
+            "weight": self.rule.weight,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "source": self.rule.source,
+        }
+
+
+def judge(structure: str, rule: Rule, measurement: Measurement | None, *, reason: str = "") -> Verdict:
+    """Return the verdict of a rule on one measurement. reason: why there is none, if it is None.
+
+    An empty structure never passes: if its number keeps the limit, the rule is not evaluable, as for a structure that
+    does not exist.
+    """
+    if measurement is None:
+        return Verdict(structure, rule, None, NOT_EVALUABLE, _sentence(reason or f"{named(rule)} was not measured"))
+    if math.isnan(measurement.value):
+        return Verdict(structure, rule, measurement, NOT_EVALUABLE, _sentence(measurement.reason))
+    value = measurement.value
+    verdict = PASS if rule.keeps(value, rule.limit) else FAIL
+    if verdict == FAIL and rule.warning is not None and rule.keeps(value, rule.warning):
+        verdict = WARN
+    if measurement.empty and verdict != FAIL:
+        shown = valueText(rule, value, measurement.unit)
+        why = f"{measurement.empty}, so {named(rule)} {shown} says nothing"
+        return Verdict(structure, rule, measurement, NOT_EVALUABLE, _sentence(why))
+    why = wording.reason(rule, measurement, verdict == PASS, verdict == WARN)
+    return Verdict(structure, rule, measurement, verdict, why)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
+def ruleOf(data: Mapping) -> Rule:
+    """Return the rule of a verdict. data: the result of Verdict.toDictionary()."""
+    names = ("structure", "measurement", "relation", "pass", "warn", "weight", "convention", "source")
+    return Rule(*(data[name] for name in names))
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """The judgment of a case by a protocol.
+
+    withoutLimits: the names of structures, and titles of pairs, without any rule.
+    """
+
+    protocol: Protocol
+    verdicts: tuple[Verdict, ...]
+    withoutLimits: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """The worst of all verdicts; "not evaluable" when there are none."""
+        return worst(verdict.verdict for verdict in self.verdicts)
+
+    @property
+    def isWeighted(self) -> bool:
+        """Whether the rules have different weights, so that scores say more than how many rules are kept."""
+        return any(verdict.rule.weight != 1 for verdict in self.verdicts)
+
+    def byStructure(self) -> dict[str, tuple[Verdict, ...]]:
+        """Return the verdicts by structure, in the order in which they were judged."""
+        result: dict[str, list[Verdict]] = {}
+        for verdict in self.verdicts:
+            result.setdefault(verdict.structure, []).append(verdict)
+        return {name: tuple(verdicts) for name, verdicts in result.items()}
+
+    def toDictionary(self) -> dict:
+        """Return the judgment as plain values, as in metrics.json."""
+        structures = [
+            {
+                "structure": name,
+                "verdict": worst(verdict.verdict for verdict in verdicts),
+                "reason": " ".join(v.reason for v in verdicts if v.verdict == worst(w.verdict for w in verdicts)),
+                "score": score(verdicts),
+                "rules": [verdict.toDictionary() for verdict in verdicts],
+            }
+            for name, verdicts in self.byStructure().items()
+        ]
+        return {
+            "name": self.protocol.name,
+            "version": self.protocol.version,
+            "comments": list(self.protocol.comments),
+            "verdict": self.verdict,
+            "score": score(self.verdicts),
+            "structures": structures,
+            "withoutLimits": list(self.withoutLimits),
+        }
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """Return the worst of some verdicts, "not evaluable" for none."""
+    return max(verdicts, key=VERDICTS.index, default=NOT_EVALUABLE)
+
+
+def score(verdicts: Sequence[Verdict]) -> float | None:
+    """Return the weight of the passed rules over that of all evaluable ones, in [0, 1]; None without any."""
+    judged = [verdict for verdict in verdicts if verdict.verdict != NOT_EVALUABLE]
+    total = sum(verdict.rule.weight for verdict in judged)
+    return sum(verdict.rule.weight for verdict in judged if verdict.verdict == PASS) / total if judged else None
+
+
+def scoreText(verdicts: Sequence[Verdict]) -> str:
+    """Return a score as text for people, "-" without any."""
+    given = score(verdicts)
+    return "-" if given is None else f"{given:.2f}"
+
+
+class _Subject(NamedTuple):
+    """The subject of rules: a pair, or a structure that is not in a pair.
+
+    title: its name in verdicts. names: those by which its rules are found. byConvention: its measurements by convention
+    and key. reason: why there are none, "" if there are.
+    """
+
+    title: str
+    names: Sequence[str]
+    byConvention: Mapping[str, Mapping[str, Measurement]]
+    reason: str = ""
+
+    def judge(self, rule: Rule) -> Verdict:
+        """Return the verdict of a rule on the subject; rules without a convention use the first one."""
+        convention = rule.convention or next(iter(self.byConvention), "")
+        measurement = self.byConvention.get(convention, {}).get(rule.measurement)
+        return judge(self.title, rule, measurement, reason=self.reason)
+
+
+def judgeCase(
+    protocol: Protocol,
+    measured: Sequence[tuple[tuple[str, str], Mapping[str, Mapping[str, Measurement]]]],
+    unmatched: Mapping[str, Sequence[str]],
+    *,
+    isWhole: bool = True,
+    failures: Mapping[str, str] | None = None,
+) -> Judgment:
+    """Return the judgment of a case by a protocol.
+
+    Rules for structures that do not exist, that only one side has, or that could not be compared are not evaluable.
+    measured: for every pair the names of its two structures, and its measurements by convention, that of the comparison
+    first, and key. unmatched: the names of structures that only the "reference" or only the "test" has. isWhole:
+    whether these are all structures, so that others do not exist. failures: reasons, by name or pairTitle(), for
+    structures and pairs that could not be compared.
+    """
+    requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
+    failures = failures or {}
+    subjects = [_Subject(naming.pairTitle(names), names, byConvention) for names, byConvention in measured]
+    subjects += [_Subject(title, _namesIn(title), {}, reason) for title, reason in failures.items()]
+    subjects += _alone(unmatched, failures)
+    verdicts, withoutLimits = _judgeAll(protocol, subjects)
+    if isWhole:
+        known = {name for subject in subjects for name in subject.names}.union(*unmatched.values())
+        verdicts += _absent(protocol, known)
+    return Judgment(protocol, tuple(verdicts), tuple(dict.fromkeys(withoutLimits)))
+
+
+def _judgeAll(protocol: Protocol, subjects: Iterable[_Subject]) -> tuple[list[Verdict], list[str]]:
+    """Return the verdicts of all rules on subjects, and the titles of subjects without any rule."""
+    verdicts, withoutLimits = [], []
+    for subject in subjects:
+        rules = protocol.rulesFor(*subject.names)
+        verdicts += [subject.judge(rule) for rule in rules]
+        if not rules:
+            withoutLimits.append(subject.title)
+    return verdicts, withoutLimits
+
+
+def _alone(unmatched: Mapping[str, Sequence[str]], failures: Iterable[str]) -> Iterator[_Subject]:
+    """Yield the structures that only one side has, except for those that could not be compared."""
+    # a structure that cannot be used on the other side must not be reported as missing there
+    spelled = {naming.parse(title).spelled for title in failures}
+    for which, names in unmatched.items():
+        for name in names:
+            if naming.parse(name).spelled not in spelled:
+                yield _Subject(name, (name,), {}, f"only the {which} has {name}")
+
+
+def _absent(protocol: Protocol, known: Collection[str]) -> Iterator[Verdict]:
+    """Yield the verdicts of rules for structures that neither side has. known: the names of all structures."""
+    for rule in protocol.rules:
+        if not any(rule.fits(name) for name in known):
+            yield judge(rule.structure, rule, None, reason=f"there is no structure {rule.structure}")
+
+
+def _namesIn(title: str) -> tuple[str, ...]:
+    """Return the names by which rules may refer to a structure or pair with a title."""
+    return tuple(dict.fromkeys((title, *title.split(naming.PAIR_JOINT))))

@@ -1,0 +1,378 @@
+"""Protocols: limits for measurements of structures."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import itertools
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from ...base.errors import InputError, Mistakes, asPath, raiseAny, requireKind
+from ...base.texts import didYouMean, inAnyCase, shortest
+from ...comparison.definitions import PARAMETERS, Definition
+from ...comparison.measurements import ROUNDING
+from ...families.multilabel.entries import MULTI_LABEL
+from ...families.registry import REGISTRY, findDefinition
+from ...families.selection import isWhole
+from ...io.sheets import Line, Sheet, parseSheet, readSheet
+from ...model import naming
+from ...settings.settings import DECIDED_BY_TOOLS, PRESETS, Settings
+from . import EXAMPLES, exampleNames
+
+REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
+OPTIONAL = ("Warn", "Weight", "Convention", "Source")
+NUMBERS = ("Pass", "Warn", "Weight")
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+# "within" applies to the absolute value.
+RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
+WILDCARDS = "*?"
+# Values up to this size equal a limit of 0.
+ROUNDING_OF_ZERO = 1e-9
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One line of a protocol.
+
+    structure: a name, or a pattern with * and ?. measurement: a key such as NSD_3mm. relation: "<=", "<", ">=", ">" or
+    "within" (the absolute value is at most the limit). limit: for a pass. warning: looser limit for a warning instead
+    of a failure, None for no warnings. weight: of the rule in scores. convention: name of the preset or tool to measure
+    with, "" for that of the comparison. source: of the limits. where: the line in the file.
+    """
+
+    structure: str
+    measurement: str
+    relation: str
+    limit: float
+    warning: float | None = None
+    weight: float = 1.0
+    convention: str = ""
+    source: str = ""
+    where: str = ""
+
+    @property
+    def isPattern(self) -> bool:
+        return any(character in self.structure for character in WILDCARDS)
+
+    def fits(self, name: str) -> bool:
+        """Return whether the rule is for a structure of that name.
+
+        A name fits in every spelling, as for pairs. A pattern is compared, in lower case, with the name itself and with
+        its standard form, which is parotid_l for the left parotid, and once more regardless of separators.
+        """
+        if not self.isPattern:
+            own, other = naming.parse(self.structure), naming.parse(name)
+            return self.structure == name or own.spelled == other.spelled or own.meaning == other.meaning
+        own, ownSeparated = self.structure.casefold(), naming.separated(self.structure)
+        forms = ((name.casefold(), own), (naming.parse(name).standard, own), (naming.separated(name), ownSeparated))
+        # brackets are ordinary characters in names
+        isMatch = any(fnmatchcase(form, pattern.replace("[", "[[]")) for form, pattern in forms)
+        return self.structure == name or isMatch
+
+    def keeps(self, value: float, limit: float) -> bool:
+        """Return whether a value keeps a limit; infinity does not keep an upper one.
+
+        Values that differ from the limit only by rounding are equal to it.
+        """
+        given = abs(value) if self.relation == "within" else value
+        if math.isclose(given, limit, rel_tol=ROUNDING, abs_tol=ROUNDING_OF_ZERO):
+            return self.relation not in ("<", ">")
+        return given > limit if self.relation in (">=", ">") else given < limit
+
+    def cells(self) -> dict[str, str]:
+        """Return the rule as the cells of its line."""
+        return {
+            "Structure": self.structure,
+            "Measurement": self.measurement,
+            "Relation": self.relation,
+            "Pass": shortest(self.limit),
+            "Warn": "" if self.warning is None else shortest(self.warning),
+            "Weight": shortest(self.weight),
+            "Convention": self.convention,
+            "Source": self.source,
+        }
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The rules that a case is judged by.
+
+    name: of the file or table. comments: in the file.
+    """
+
+    rules: tuple[Rule, ...]
+    name: str = ""
+    comments: tuple[str, ...] = ()
+
+    @property
+    def version(self) -> str:
+        """A short text that changes whenever a rule does."""
+        content = "\n".join("\t".join(rule.cells().values()) for rule in self.rules)
+        return hashlib.sha256(content.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The metric families of all measurements in the rules."""
+        return tuple(dict.fromkeys(findDefinition(rule.measurement).definition.family for rule in self.rules))
+
+    def rulesFor(self, *names: str) -> tuple[Rule, ...]:
+        """Return the rules for a structure with any of these names; rules with a name override those with a pattern."""
+        fitting = [rule for rule in self.rules if any(rule.fits(name) for name in names)]
+        named = {(rule.measurement, rule.relation) for rule in fitting if not rule.isPattern}
+        return tuple(rule for rule in fitting if not rule.isPattern or (rule.measurement, rule.relation) not in named)
+
+    def settingsFor(self, base: Settings, *names: str) -> dict[str, Settings]:
+        """Return the settings to measure a structure with these names, by convention; that of the base comes first.
+
+        Measurements that the base selects are always included, and come first, so that one table can hold all
+        structures. The tolerances, percentiles, families and so on of the rules are added. For other conventions, only
+        the measurements in their rules are selected.
+        """
+        rules = [replace(rule, convention=rule.convention or base.convention) for rule in self.rulesFor(*names)]
+        own = [rule for rule in rules if rule.convention == base.convention]
+        result = {base.convention: _withNeeds(base, own)}
+        for convention in dict.fromkeys(rule.convention for rule in rules):
+            if convention != base.convention:
+                result[convention] = _inConvention(base, convention, [r for r in rules if r.convention == convention])
+        return result
+
+
+def readProtocol(path: str | Path) -> Protocol:
+    """Return the protocol in a CSV file; a name without a folder may be one of the examples that come with the library.
+
+    Columns: Structure, Measurement, Relation, Pass; optionally Warn, Weight, Convention, Source. Raises InputError,
+    naming the line and the column, for an invalid entry; for several, Mistakes, which lists all of them.
+    """
+    path = asPath(path)
+    example = EXAMPLES / f"{path}.csv"
+    if not path.exists() and path.name == str(path) and example.is_file():
+        path = example
+    elif not path.exists() and not path.suffix:
+        raise InputError(f"There is neither a file {path} nor such an example; there are {', '.join(exampleNames())}.")
+    return fromSheet(readSheet(path, REQUIRED, OPTIONAL, keepsMistakes=True), path.name)
+
+
+def parseProtocol(text: str, source: str) -> Protocol:
+    """Return the protocol in the text of a CSV file. Columns and errors as for readProtocol()."""
+    requireKind(text, str, "The text of a protocol", "a text")
+    requireKind(source, str, "The name of a protocol", "a text")
+    return fromSheet(parseSheet(text, source, REQUIRED, OPTIONAL, keepsMistakes=True), source)
+
+
+def fromSheet(sheet: Sheet, name: str) -> Protocol:
+    """Return the protocol in a table. Raises InputError as readProtocol()."""
+    if not sheet.lines:
+        raise InputError(f"{sheet.source}: the protocol has no rules.")
+    problems: list[InputError] = []
+    rules: list[Rule] = []
+    seen: dict[tuple, Rule] = {}
+    for line in _withPoints(sheet):
+        if line.mistake:  # its cells may be shifted, so do not check them
+            problems.append(line.mistake)
+            continue
+        with _kept(problems):
+            rule = _rule(line)
+            rules.append(rule)
+            keys = [(*form, rule.measurement, rule.relation, rule.convention) for form in _forms(rule)]
+            same = next((seen[key] for key in keys if key in seen), None)
+            if same is not None:
+                other = "" if same.structure == rule.structure else f" for {same.structure}"
+                raise line.problem("Structure", f"this rule is already there{other} ({same.where}).")
+            seen.update(dict.fromkeys(keys, rule))
+    raiseAny(problems)
+    return Protocol(tuple(rules), name, sheet.comments)
+
+
+def _withPoints(sheet: Sheet) -> tuple[Line, ...]:
+    """Return the lines of a table with decimal points, also if spreadsheets of a country with commas wrote it.
+
+    That is unambiguous only if something else separates the cells and no number has a point.
+    """
+    if sheet.separator == "," or any("." in line.cells[name] for line in sheet.lines for name in NUMBERS):
+        return sheet.lines
+
+    def pointed(cells: Mapping[str, str]) -> dict[str, str]:
+        numbers = {name: cells[name] for name in NUMBERS if DECIMAL_COMMA.fullmatch(cells[name])}
+        return {**cells, **{name: text.replace(",", ".") for name, text in numbers.items()}}
+
+    return tuple(replace(line, cells=pointed(line.cells)) for line in sheet.lines)
+
+
+@contextmanager
+def _kept(problems: list[InputError]) -> Iterator[None]:
+    """Add errors raised inside the block to the problems instead of propagating them."""
+    try:
+        yield
+    except Mistakes as error:
+        problems += map(InputError, error.problems)
+    except InputError as error:
+        problems.append(error)
+
+
+def _forms(rule: Rule) -> tuple[tuple, ...]:
+    """Return keys, at least one of which is equal for rules for the same structures, as in Rule.fits()."""
+    if rule.isPattern:
+        return (("pattern", rule.structure.casefold()),)
+    name = naming.parse(rule.structure)
+    return ("spelled", name.spelled), ("meaning", name.meaning)
+
+
+def _rule(line: Line) -> Rule:
+    """Return the rule in a line. Raises InputError that lists all its mistakes."""
+    cells = line.cells
+    problems: list[InputError] = []
+    definition, key, relation, limit, warning, weight = None, "", None, None, None, 1.0
+    with _kept(problems):
+        if not cells["Structure"]:
+            raise line.problem("Structure", "the name of a structure, or * for all, is missing.")
+    with _kept(problems):
+        definition, key = _measurement(line)
+    with _kept(problems):
+        relation = _relation(line, definition, key)
+    with _kept(problems):
+        limit = _limit(line, "Pass", definition, relation)
+    with _kept(problems):
+        warning = _limit(line, "Warn", definition, relation) if cells["Warn"] else None
+        # without a relation, it is unknown which limit is looser
+        isKnown = relation and limit is not None and warning is not None
+        if isKnown and (warning >= limit if relation[0] == ">" else warning <= limit):
+            raise line.problem(
+                "Warn",
+                f"the warning limit ({shortest(warning)}) must be looser than the pass limit ({shortest(limit)}).",
+            )
+    with _kept(problems):
+        weight = _number(line, "Weight") if cells["Weight"] else 1.0
+        if not 0 < weight <= 1e6:
+            raise line.problem("Weight", f"it must be a number greater than 0, not {shortest(weight)}.")
+    convention = inAnyCase(cells["Convention"], PRESETS)
+    with _kept(problems):
+        if convention and convention not in PRESETS:
+            convention = _reporting(line, definition)
+    raiseAny(problems)
+    return Rule(cells["Structure"], key, relation, limit, warning, weight, convention, cells["Source"], line.where)
+
+
+def _relation(line: Line, definition: Definition | None, key: str) -> str:
+    """Return the relation of a line. definition, key: of its measurement; the definition is None if unknown."""
+    given = line.cells["Relation"]
+    relation = RELATIONS.get(given.casefold())
+    if relation is None:
+        raise line.problem("Relation", f"it must be one of <=, <, >=, >, within, not {given!r}.")
+    if relation == "within" and definition and definition.low >= 0:
+        raise line.problem("Relation", f"within is for numbers with a sign, and {key} has none.")
+    better = definition.better if definition else ""
+    if better and relation != "within" and (relation[0] == "<") != (better == "lower"):
+        raise line.problem("Relation", f"for {key}, {better} values are better, so {relation} cannot pass.")
+    return relation
+
+
+def _measurement(line: Line) -> tuple[Definition, str]:
+    """Return the definition of the measurement in a line, and its key in the spelling of this library."""
+    given = line.cells["Measurement"]
+    found = findDefinition(given)
+    if found is None:
+        likely = _likeliest(given)
+        hint = f"; is it {likely}?" if likely else "."
+        raise line.problem("Measurement", f"there is no measurement {given!r}{hint}")
+    definition, words = found
+    if definition in MULTI_LABEL:
+        raise line.problem("Measurement", f"{given} is one number for all structures, which no rule can judge.")
+    parameters = {name: float(word) for name, word in words.items()}
+    try:
+        Settings(**{PARAMETERS[name]: (value,) for name, value in parameters.items()})
+    except (InputError, ValueError) as error:
+        raise line.problem("Measurement", f"{given}: {error}") from error
+    return definition, definition.keyFor({name: shortest(value) for name, value in parameters.items()})
+
+
+def _likeliest(given: str) -> str:
+    """Return the key that was probably meant, by similarity to keys and titles; "" if there is none."""
+    if not given:
+        return ""
+    word = given.casefold()
+    titles = {d.keyFor({"percentile": "95", "tolerance": "2"}): d.title.casefold() for d in REGISTRY}
+    return next(
+        itertools.chain(
+            (key for key in titles if re.match(rf"{re.escape(word)}(?![a-z])", key.casefold())),
+            (key for key, title in titles.items() if title.startswith(word)),
+            (key for key, title in titles.items() if word in title),
+            difflib.get_close_matches(given, titles, 1, 0.4),
+        ),
+        "",
+    )
+
+
+def _reporting(line: Line, definition: Definition | None) -> str:
+    """Return the proper spelling of the convention that a line names in any case.
+
+    definition: of the line's measurement, None if unknown. Raises InputError when there is no such tool, or when the
+    tool does not report that measurement.
+    """
+    from ...conventions import known
+
+    given = line.cells["Convention"]
+    key = inAnyCase(given, known())
+    if key not in known():
+        choices = dict.fromkeys((*PRESETS, *known()))
+        hint = didYouMean(given, choices)
+        raise line.problem("Convention", f"there is no {given!r}; there are {', '.join(choices)}.{hint}")
+    if definition and definition.key not in known()[key].numbers:
+        raise line.problem("Convention", f"{key} does not report {line.cells['Measurement']}.")
+    return key
+
+
+def _limit(line: Line, column: str, definition: Definition | None, relation: str | None) -> float:
+    """Return a limit. Raises InputError if it is outside the range of the line's measurement, if that is known."""
+    limit = _number(line, column)
+    if definition is None:
+        return limit
+    low = 0.0 if relation == "within" else definition.low
+    if not low <= limit <= definition.high:
+        key, unit = line.cells["Measurement"], definition.unit or "as a fraction"
+        raise line.problem(
+            column,
+            f"{key} lies between {shortest(low)} and {shortest(definition.high)} ({unit}), not {shortest(limit)}.",
+        )
+    return limit
+
+
+def _number(line: Line, column: str) -> float:
+    text = line.cells[column]
+    try:
+        number = float(text)
+    except ValueError:
+        hint = f"; write {text.replace(',', '.')}" if text.replace(",", ".", 1).replace(".", "", 1).isdigit() else ""
+        raise line.problem(column, f"{text!r} is not a number{hint}.") from None
+    if not math.isfinite(number):
+        raise line.problem(column, f"it must be a finite number, not {text}.")
+    return number
+
+
+def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Settings:
+    """Return settings of another convention that select only the measurements in the rules."""
+    # settings that conventions fix are reset to the defaults
+    fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else ("accuracy", *DECIDED_BY_TOOLS)
+    free = {name: getattr(Settings(), name) for name in fixed}
+    changes = {**free, **PRESETS.get(convention, {}), "convention": convention}
+    metrics = tuple(rule.measurement for rule in rules)
+    return replace(base, tolerances=(), percentiles=(), families=None, metrics=metrics, **changes)
+
+
+def _withNeeds(base: Settings, rules: Iterable[Rule]) -> Settings:
+    """Return settings that select the measurements in the rules in addition to those of the base."""
+    needs: dict[str, list[float]] = {}
+    keys = []
+    for rule in rules:
+        definition, words = findDefinition(rule.measurement)
+        if not isWhole(definition.family, base):
+            keys.append(rule.measurement)
+        for name, word in words.items():
+            needs.setdefault(PARAMETERS[name], []).append(float(word))
+    changes = {name: (*getattr(base, name), *values) for name, values in needs.items()}
+    return replace(base, metrics=(*base.metrics, *keys), **changes)

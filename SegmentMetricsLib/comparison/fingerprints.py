@@ -1,0 +1,26 @@
+"""Hashes of structures by their contents: voxels or triangles, and their positions."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from ..model.structures import Structure
+
+# Positions are rounded to multiples of this many mm, as saving and loading a scene changes the last digits.
+STEP = 1e-5
+
+
+def contentHash(structure: Structure) -> hashlib.blake2b:
+    """Return a hash that is equal for structures with equal contents. structure: not empty."""
+    digest = hashlib.blake2b(digest_size=12)
+    if structure.mask is not None:
+        digest.update(repr(structure.mask.voxels.shape).encode())
+        digest.update(structure.mask.voxels if structure.memberships is None else structure.memberships.voxels)
+        places = structure.mask.corners()
+    else:
+        digest.update(np.ascontiguousarray(structure.surface.cells, np.int64))
+        places = structure.surface.points
+    digest.update(np.rint(places / STEP).astype(np.int64))
+    return digest

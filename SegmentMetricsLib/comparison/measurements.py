@@ -1,0 +1,308 @@
+"""Measurements: one number each, computed for a pair from the definitions in the registry."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..base.errors import Cause, Undefined
+from ..base.progress import checkpoint
+from ..base.texts import commaSeparated, didYouMean, shortest
+from ..case.findings.recognition import causeOf
+from ..families.boundary.formulas import Directed
+from ..families.registry import findDefinition
+from ..families.selection import selected
+from ..families.signed.formulas import Located
+from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY
+from .definitions import Definition, Empty
+
+if TYPE_CHECKING:
+    from .workspace import Pair
+
+# Relative difference up to which values count as equal: distances are looked up in single precision.
+ROUNDING = 1e-6
+LENGTHS = ("mm", "voxel", "pixel")
+# Decimal places by unit, the same for all numbers of a column; other units have those of fractions.
+DECIMALS = {**dict.fromkeys((*LENGTHS, "cm3", "cm2"), 2), "mm3": 1, "mm2": 1, "voxels": 0, "": 3}
+# The larger unit in which volumes (areas) are shown, and its size in mm3 (mm2).
+IN_CENTIMETERS = {"mm3": ("cm3", 1000), "mm2": ("cm2", 100)}
+# Volumes below this in the larger unit would have too few digits to compare small organs.
+LEAST_IN_CENTIMETERS = 0.1
+# Below these, numbers are rounding errors: lengths, and others.
+LEAST_LENGTH, LEAST = 1e-5, 1e-12
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One number of a comparison.
+
+    value: may be infinite, or NaN when undefined. status: "ok", "infinite" or "undefined". reason: why it is not ok, or
+    what the value leaves out. referenceToTest, testToReference: the value of each direction alone, None if there is
+    none. lower, upper: bounds of the true value, certain for the largest distances and valid for about 95 % of pairs
+    for others; None if unknown. position: LPS in mm of the single place that the value refers to, None if there is
+    none. empty: which structure is empty, in words, "" if none is. cause: the cause that the reason describes, None for
+    most reasons.
+    """
+
+    key: str
+    title: str
+    value: float
+    unit: str
+    status: str
+    reason: str
+    family: str
+    description: str
+    source: str
+    better: str
+    referenceToTest: float | None = None
+    testToReference: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    position: tuple[float, float, float] | None = None
+    empty: str = ""
+    cause: Cause | None = None
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.text()}{f' ({self.reason})' if self.reason else ''}"
+
+    def __repr__(self) -> str:
+        """Return the fields that tell something about this number; texts that all numbers of its kind share are not."""
+        names = ("key", "value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper")
+        told = ((name, getattr(self, name)) for name in names)
+        return f"Measurement({', '.join(f'{name}={value!r}' for name, value in told if value not in (None, ''))})"
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __format__(self, form: str) -> str:
+        return formatted(self, form)
+
+    def toDictionary(self) -> dict:
+        """Return the measurement for JSON: null for values that are not finite, directed values where they exist.
+
+        JSON has no infinity; "sign": -1 marks a negative infinite value.
+        """
+        result = {"value": finite(self.value), "unit": self.unit, "status": self.status}
+        if self.value == -math.inf:
+            result["sign"] = -1
+        if self.reason:
+            result["reason"] = self.reason
+        if self.referenceToTest is not None:
+            result["referenceToTest"] = finite(self.referenceToTest)
+            result["testToReference"] = finite(self.testToReference)
+        if self.lower is not None:
+            result["lower"], result["upper"] = self.lower, self.upper
+        if self.position is not None:
+            result["position"] = list(self.position)
+        if self.empty and self.empty != self.reason:
+            result["empty"] = self.empty
+        return result
+
+    @staticmethod
+    def fromDictionary(key: str, data: Mapping) -> Measurement:
+        """Return the measurement from the result of toDictionary(); title and other texts come from the registry.
+
+        A key that the registry does not know, from another version, is its own title.
+        """
+        definition, words = findDefinition(key) or (None, {})
+        missing = math.copysign(math.inf, data.get("sign", 1)) if data["status"] == "infinite" else math.nan
+
+        def number(name: str) -> float:
+            return missing if data[name] is None else float(data[name])
+
+        isDirected = "referenceToTest" in data
+        reason = data.get("reason", "")
+        isReason = reason in (REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY)
+        return Measurement(
+            key=key,
+            title=definition.titleIn(data["unit"]).format(**words) if definition else key,
+            value=number("value"),
+            unit=data["unit"],
+            status=data["status"],
+            reason=reason,
+            family=definition.family if definition else "",
+            description=definition.descriptionIn(data["unit"]).format(**words) if definition else "",
+            source=definition.source if definition else "",
+            better=definition.better if definition else "",
+            referenceToTest=number("referenceToTest") if isDirected else None,
+            testToReference=number("testToReference") if isDirected else None,
+            lower=data.get("lower"),
+            upper=data.get("upper"),
+            position=tuple(data["position"]) if "position" in data else None,
+            empty=data.get("empty", reason if isReason else ""),
+            cause=causeOf(reason),
+        )
+
+    def text(self) -> str:
+        """Return value and unit as text for people."""
+        if self.status == "undefined":
+            return "undefined"
+        if self.status == "infinite":
+            return infiniteText(self.value)
+        return withUnit(self.value, self.unit)
+
+
+def formatted(number, form: str) -> str:
+    """Return the value of a Measurement or Reported in a format of floating-point numbers, such as ".2f".
+
+    An empty format, and one of texts, such as ">40s", is for the whole of it.
+    """
+    return format(str(number), form) if form == "" or form.endswith("s") else format(float(number), form)
+
+
+def measurementOf(key: str, measurements: Mapping[str, Measurement]) -> Measurement:
+    """Return the measurement of a key. Raises KeyError that suggests the likeliest key, or lists all keys."""
+    try:
+        return measurements[key]
+    except KeyError:
+        told = didYouMean(str(key), measurements) or f" There are {commaSeparated(measurements)}."
+        raise KeyError(f"There is no measurement {key!r} here.{told}") from None
+
+
+def withUnit(value: float, unit: str) -> str:
+    """Return a number with its unit as text, formatted as by fixed(); volumes in cm3 unless they are small."""
+    if unit in IN_CENTIMETERS:
+        larger, scale = IN_CENTIMETERS[unit]
+        if abs(value) <= LEAST or abs(value) / scale >= LEAST_IN_CENTIMETERS:
+            value, unit = value / scale, larger
+    return f"{fixed(value, unit)} {unit}".rstrip()
+
+
+def fixed(value: float, unit: str) -> str:
+    """Return a number with the decimal places of its unit, so that all numbers of a column have the same.
+
+    A number that is not 0 but would be shown as 0 becomes "< 0.01". A negative one is shown to its first digit, such as
+    "-0.003": hardly anybody reads "> -0.01" as small.
+    """
+    decimals = decimalsOf(unit)
+    if _isSeen(value, unit) or abs(value) <= (LEAST_LENGTH if unit in LENGTHS else LEAST):
+        return rounded(value, decimals)
+    return f"< {0.1**decimals:.{decimals}f}" if value > 0 else rounded(value, -math.floor(math.log10(-value)))
+
+
+def decimalsOf(unit: str) -> int:
+    """Return the number of decimal places for a unit."""
+    return DECIMALS.get(unit, DECIMALS[""])
+
+
+def _isSeen(value: float, unit: str) -> bool:
+    """Return whether a number differs from 0 when rounded to the decimal places of its unit."""
+    return round(value, decimalsOf(unit)) != 0
+
+
+def rounded(value: float, digits: int) -> str:
+    """Return a number with the given number of decimal places, without negative zero."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def typeset(text: str) -> str:
+    """Return a text with superscript exponents in units, which are not used on the terminal."""
+    return re.sub(r"\b([mc]m)([23])\b", lambda found: found[1] + "²³"[int(found[2]) - 2], text)
+
+
+def finite(value: float | None) -> float | None:
+    """Return a value, None if it is not finite, which JSON cannot represent."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def statusOf(value: float) -> str:
+    """Return "undefined" for NaN, "infinite" for infinity of either sign, and else "ok"."""
+    return "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
+
+
+def infiniteText(value: float) -> str:
+    """Return an infinite value as text."""
+    return "-inf" if value < 0 else "inf"
+
+
+def evaluate(pair: Pair) -> dict[str, Measurement]:
+    """Return all measurements of a pair that its settings select, by key."""
+    measurements = {}
+    for definition, parameter in selected(pair.settings):
+        checkpoint()
+        measurement = _measure(definition, pair, parameter)
+        measurements[measurement.key] = measurement
+    return measurements
+
+
+def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) -> Measurement:
+    if pair.settings.isOfAnotherTool:
+        from ..conventions import chosen
+
+        if chosen.covers(pair, definition):
+            return replace(chosen.measure(definition, pair, parameter), empty=_emptiness(definition, pair))
+    words = {name: shortest(value) for name, value in parameter.items()}
+    directed, position = (None, None), None
+    reason, cause = "", None
+    try:
+        if pair.extent.problem:
+            raise Undefined(pair.extent.problem)
+        value = _emptyValue(definition, pair)
+        if value is None:
+            value = definition.compute(pair, **parameter)
+            if isinstance(value, Directed):
+                value, *directed = value
+            elif isinstance(value, Located):
+                value, position = value
+            if math.isnan(value):
+                raise Undefined("the definition divides by zero for this pair")
+            reason = definition.note(pair)
+        else:
+            reason = definition.emptiness(pair)
+    except Undefined as undefined:
+        value, directed, reason, cause = math.nan, (None, None), str(undefined), undefined.cause
+    if math.isinf(value):
+        reason = reason or pair.emptiness
+    unit = definition.unitFor(pair.dimension, pair.settings)
+    return Measurement(
+        key=definition.keyFor(words),
+        title=definition.titleIn(unit).format(**words),
+        value=_withoutSignOfZero(value),
+        unit=unit,
+        status=statusOf(value),
+        reason=reason,
+        family=definition.family,
+        description=definition.descriptionIn(unit).format(**words),
+        source=definition.source,
+        better=definition.better,
+        referenceToTest=_withoutSignOfZero(directed[0]),
+        testToReference=_withoutSignOfZero(directed[1]),
+        lower=_withoutSignOfZero(getattr(value, "lower", None)),
+        upper=_withoutSignOfZero(getattr(value, "upper", None)),
+        position=position,
+        empty=_emptiness(definition, pair),
+        cause=cause,
+    )
+
+
+def _withoutSignOfZero(number: float | None) -> float | None:
+    return None if number is None else float(number) + 0.0
+
+
+def _emptiness(definition: Definition, pair: Pair) -> str:
+    """Return which structure is empty for a measurement, "" if none is or if that is undefined."""
+    try:
+        return definition.emptiness(pair)
+    except Undefined:
+        return ""
+
+
+def _emptyValue(definition: Definition, pair: Pair) -> float | None:
+    """Return the value that a measurement has by definition when a structure is empty.
+
+    None if no structure is empty or if the value is computed all the same. Raises Undefined when both are empty, unless
+    the value is computed.
+    """
+    emptiness = definition.emptiness(pair)
+    if not emptiness or definition.empty == Empty.COMPUTED:
+        return None
+    if emptiness == BOTH_EMPTY:
+        raise Undefined(emptiness)
+    if definition.empty == Empty.COUNTED:
+        return None
+    if definition.empty in (Empty.ZERO, Empty.ONE):
+        return float(definition.empty == Empty.ONE)
+    return -math.inf if definition.empty == Empty.SIGNED and pair.test.isEmpty else math.inf

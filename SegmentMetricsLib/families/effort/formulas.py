@@ -1,0 +1,195 @@
+"""Effort: how much work it takes to turn the test into the reference.
+
+Source of the added path length: Vaassen et al., Physics and Imaging in Radiation Oncology 2020,
+doi:10.1016/j.phro.2019.12.001; here as a length in mm, measured to the contour itself instead of counted in pixels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...analysis.facing import DIRECTIONS
+from ...base.cores import threads
+from ...base.errors import Undefined
+from ...base.progress import checkpoint
+from ...distances.surfacedistances import withTies
+from ...geometry.closest import ROUNDINGS
+from ...geometry.surfaces import Surface
+from ...model.structures import Structure
+
+# Candidate segments in the first pass of a search for the nearest one.
+NEIGHBORS = 4
+# Up to this many points, starting threads takes longer than the query.
+FEW = 2000
+# Where a contour crosses the tolerance, it is bisected down to pieces of this length in mm; for tolerances below 1 mm,
+# of this fraction of the tolerance.
+SHORTEST_PIECE = 0.0001
+# Square in mm2 of a length that is none.
+SMALLEST_SQUARE = 1e-300
+# Point-segment pairs processed at a time.
+CHUNK = 1 << 19
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """Contours of the reference, in one slice or in a stack of slices, with a search for those of the test.
+
+    test: None without contours of the test.
+    """
+
+    reference: Surface
+    test: NearContour | None
+
+
+class NearContour:
+    """Search for the distances of points to contours of short segments, exact up to a limit."""
+
+    def __init__(self, contour: Surface):
+        from scipy.spatial import cKDTree
+
+        start, end = contour.points[contour.cells[:, 0]], contour.points[contour.cells[:, 1]]
+        # by axis: (3, m)
+        self._start, self._step = np.ascontiguousarray(start.T), np.ascontiguousarray((end - start).T)
+        # a contour of one point has a segment without a length
+        self._scale = 1 / np.maximum((self._step**2).sum(axis=0), SMALLEST_SQUARE)
+        self._halfLength = float(contour.sizes.max()) / 2
+        self._middles = cKDTree((start + end) / 2)
+
+    def distances(self, points: np.ndarray, limit: float) -> np.ndarray:
+        """Return distances (n,) in mm of LPS points (n, 3): exact up to `limit`; inexact ones still exceed it."""
+        return self.nearest(points, limit)[0]
+
+    def nearest(self, points: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances (n,) in mm of LPS points (n, 3), and the indices (n,) of their nearest segments.
+
+        Both are exact for distances up to `limit`. Beyond it, the returned distance exceeds `limit`, too, but another
+        segment may be nearer.
+        """
+        result, owners = np.empty(len(points)), np.empty(len(points), np.int64)
+        rest, count = np.arange(len(points)), min(NEIGHBORS, self._middles.n)
+        while len(rest):
+            undecided = []
+            for first in range(0, len(rest), max(1, CHUNK // count)):
+                checkpoint()
+                chosen = rest[first : first + max(1, CHUNK // count)]
+                radii, numbers = (a.reshape(len(chosen), count) for a in self._closestMiddles(points[chosen], count))
+                squared = self._squared(points[chosen, None], numbers)
+                best = squared.argmin(axis=1)[:, None]
+                owners[chosen] = np.take_along_axis(numbers, best, axis=1)[:, 0]
+                result[chosen] = np.sqrt(np.take_along_axis(squared, best, axis=1)[:, 0])
+                # lower bound of the distance to all other segments
+                least = radii[:, -1] - self._halfLength
+                undecided.append(chosen[(least < result[chosen]) & (least <= limit)])
+            if count == self._middles.n:
+                break
+            rest, count = np.concatenate(undecided), min(4 * count, self._middles.n)
+        return result, owners
+
+    def areWithin(self, points: np.ndarray, numbers: np.ndarray, limit: float) -> np.ndarray:
+        """Return whether LPS points (n, 3) are at most `limit` mm from one segment each, given by index (n,)."""
+        return self._squared(points, numbers) <= limit**2
+
+    def bounds(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return lower and upper bounds (n,) of the distances in mm of LPS points (n, 3), which are quick to find."""
+        nearest = self._closestMiddles(points, 1)[0]
+        return nearest - self._halfLength, nearest
+
+    def _closestMiddles(self, points: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+        return self._middles.query(points, k=count, workers=threads() if len(points) > FEW else 1)
+
+    def _squared(self, points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Return squared distances in mm2 of points (..., 3) to segments, given by index (...)."""
+        offsets = [points[..., axis] - self._start[axis].take(numbers) for axis in range(3)]
+        steps = [self._step[axis].take(numbers) for axis in range(3)]
+        along = sum(offset * step for offset, step in zip(offsets, steps, strict=True)) * self._scale.take(numbers)
+        np.clip(along, 0, 1, out=along)
+        return sum((offset - along * step) ** 2 for offset, step in zip(offsets, steps, strict=True))
+
+
+def outline(reference: Surface, test: Surface | None) -> Outline:
+    """Return the Outline of one slice, or of stacks of slices."""
+    return Outline(reference, None if test is None or test.isEmpty else NearContour(test))
+
+
+def addedPathLength(beyond: np.ndarray) -> float:
+    """Return APL in mm: the length of the reference's contours that lies farther than the tolerance from the test's.
+
+    beyond: (m,) that length for each segment, from lengthsBeyond().
+    """
+    return float(beyond.sum())
+
+
+def relativeAddedPathLength(slices: Sequence[Outline], length: float) -> float:
+    """Return an added path length in mm divided by the length of the reference's contours, in [0, 1].
+
+    Raises Undefined without a reference.
+    """
+    whole = float(sum(one.reference.sizes.sum() for one in slices))
+    if not whole:
+        raise Undefined("the reference has no contour")
+    return min(length / whole, 1.0)
+
+
+def lengthsBeyond(one: Outline, tolerance: float) -> np.ndarray:
+    """Return for every segment of the reference (m,) the length in mm that lies farther than tau (mm) from the test."""
+    if one.test is None:
+        return one.reference.sizes
+    limit, shortest = withTies(tolerance), SHORTEST_PIECE * min(1.0, tolerance)
+    start, end = (one.reference.points[one.reference.cells[:, corner]] for corner in (0, 1))
+    owner = np.arange(len(start))
+    beyond = np.zeros(len(start))
+    while len(start):
+        checkpoint()
+        middle, half = (start + end) / 2, np.linalg.norm(end - start, axis=1) / 2
+        # along a piece, the distance differs from that of its middle by at most half the piece's length
+        least, greatest = one.test.bounds(middle)
+        isBeyond = least >= limit + half
+        decided = isBeyond | (greatest <= limit - half)
+        unknown = np.flatnonzero(~decided)
+        distances, nearest = one.test.nearest(middle[unknown], limit + half.max())
+        isBeyond[unknown] = distances > limit
+        # a piece is near a segment if both its ends are
+        within = [one.test.areWithin(ends[unknown], nearest, limit) for ends in (start, end)]
+        decided[unknown] = (
+            (np.abs(distances - limit) >= half[unknown]) | (within[0] & within[1]) | (2 * half[unknown] <= shortest)
+        )
+        counted = decided & isBeyond
+        beyond += np.bincount(owner[counted], 2 * half[counted], len(beyond))
+        rest = ~decided
+        start, middle, end, owner = start[rest], middle[rest], end[rest], owner[rest]
+        start, end = np.concatenate([start, middle]), np.concatenate([middle, end])
+        owner = np.concatenate([owner, owner])
+    return beyond
+
+
+def centroidShift(reference: Structure, test: Structure, side: str) -> float:
+    """Return the shift in mm of the test's centroid from the reference's toward R, L, A, P, S or I.
+
+    If either is a mesh, both centroids are of what the surfaces enclose: the parts of a mask that are one voxel thin
+    weigh less by its surface than by its voxels, so that even a mask and its own mesh would differ.
+    """
+    areMasks = reference.mask is not None and test.mask is not None
+    centroids = [centroid(structure, areMasks) for structure in (test, reference)]
+    shift = float((centroids[0] - centroids[1]) @ np.array(DIRECTIONS[side], float))
+    # equal centroids may be computed from different corners of the same grid
+    return shift if abs(shift) > ROUNDINGS * np.finfo(float).eps * np.abs(centroids).max() else 0.0
+
+
+def centroid(structure: Structure, isOfVoxels: bool) -> np.ndarray:
+    """Return the LPS center of mass (3,) in mm of a structure's voxels, or of the interior of its closed surface."""
+    if isOfVoxels:
+        mask = structure.mask
+        sums = [mask.voxels.sum(axis=others, dtype=np.int64) for others in ((0, 1), (0, 2), (1, 2))]
+        return mask.grid.toWorld([[s @ np.arange(len(s)) / s.sum() for s in sums] + mask.low])[0]
+    surface = structure.surface.solid
+    center = surface.center
+    corners = (surface.points - center)[surface.cells]
+    # tetrahedra (triangles) between the center and every cell
+    if surface.dimension == 2:
+        sizes = np.cross(corners[:, 0], corners[:, 1]) @ surface.normal
+    else:
+        sizes = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
+    return center + sizes @ corners.sum(axis=1) / (surface.dimension + 1) / sizes.sum()

@@ -1,0 +1,3 @@
+"""Overlap of all structures of an image at once."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Overlap and volumes."""
+
+from __future__ import annotations

@@ -1,0 +1,45 @@
+"""The registry: all measurements, with their names, texts and the functions that compute them.
+
+Tables, tooltips, CSV headers, the README's table of metrics and the documentation are generated from it. A new metric
+is a function in its family's file and one entry in the file of the same name here.
+
+Where a number comes from: its entry has the formula and, as `code`, the function that implements it; docs/formulas.md
+lists both for every key. Entries of a kind, such as MeanR to MeanI, are made by one function of their file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ..comparison.definitions import Definition
+from .agreement.entries import AGREEMENT
+from .boundary.entries import BOUNDARY
+from .effort.entries import EFFORT
+from .hazard.entries import HAZARD
+from .multilabel.entries import MULTI_LABEL
+from .overlap.entries import OVERLAP
+from .signed.entries import SIGNED
+from .similarity.entries import SIMILARITY
+from .voxel.entries import VOXEL
+
+REGISTRY = (*BOUNDARY, *SIGNED, *OVERLAP, *AGREEMENT, *VOXEL, *HAZARD, *SIMILARITY, *EFFORT)
+
+
+class Found(NamedTuple):
+    """The definition of a key, and the key's parameters as text."""
+
+    definition: Definition
+    words: Mapping[str, str]
+
+
+# every key read from a file is looked up; in a cohort, these are the same few keys many thousand times
+@lru_cache(maxsize=4096)
+def findDefinition(key: str) -> Found | None:
+    """Return the definition of a key like "NSD_2mm" and its parameters as text, or None if the key is unknown."""
+    for definition in (*REGISTRY, *MULTI_LABEL):
+        if (words := definition.wordsIn(key)) is not None:
+            return Found(definition, MappingProxyType(words))
+    return None

@@ -1,0 +1,134 @@
+"""Single measurements that somebody asks for by name, and which measurements settings select."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..base.errors import InputError
+from ..base.texts import inAnyCase, shortest
+from ..comparison.definitions import PARAMETERS, Definition
+from .multilabel.entries import MULTI_LABEL
+from .registry import REGISTRY
+
+if TYPE_CHECKING:
+    from ..settings.settings import Settings
+
+# What a name may leave out of a key, such as the 2mm of NSD_2mm.
+PARAMETER = re.compile(r"_?\{\w+\}.*")
+# Shorter words are in too many titles.
+SHORT = 4
+EXAMPLES = {"percentile": "95", "tolerance": "2"}
+
+
+class Wanted(NamedTuple):
+    """Measurements that one name stands for.
+
+    key: as it is kept. definition: of the measurement. words: the parameters that the name states, as text; those it
+    leaves out have the values of the settings.
+    """
+
+    key: str
+    definition: Definition
+    words: Mapping[str, str]
+
+
+@lru_cache(maxsize=1024)  # every measurement of every pair is held against the same few names
+def wanted(name: str) -> Wanted:
+    """Return the measurements that a name stands for: a key in any case, or one without its parameter, such as NSD.
+
+    Raises InputError for an unknown name, with the one that was probably meant.
+    """
+    definitions = (*REGISTRY, *MULTI_LABEL)
+    bare = {nameOf(definition): definition for definition in reversed(definitions)}
+    if (known := inAnyCase(name, bare)) in bare:
+        return Wanted(known, bare[known], {})
+    for definition in definitions:
+        if words := definition.wordsIn(name, inAnyCase=True):
+            words = {parameter: shortest(float(word)) for parameter, word in words.items()}
+            return Wanted(definition.keyFor(words), definition, words)
+    hint = f" Did you mean {meant}?" if (meant := likeliest(name)) else ""
+    raise InputError(f"There is no measurement {name!r}; docs/formulas.md lists all of them.{hint}")
+
+
+def nameOf(definition: Definition) -> str:
+    """Return the key of a definition without its parameter, such as NSD for NSD_2mm; HD95 keeps one, as HD is another.
+
+    Measurements that are called so have the parameters of the settings.
+    """
+    name = PARAMETER.sub("", definition.key)
+    isTaken = any(other.key == name for other in REGISTRY if other is not definition)
+    return definition.key if isTaken else name
+
+
+def likeliest(name: str, others: Iterable[str] = ()) -> str:
+    """Return the key that was probably meant: by the name in another program, by title, by likeness; "" for none.
+
+    others: further words that may have been meant.
+    """
+    word = name.casefold()
+    keys = {definition.keyFor(EXAMPLES): definition for definition in (*REGISTRY, *MULTI_LABEL)}
+    if not word:
+        return ""
+    plain = re.sub(r"[\W_]", "", word)
+    ways = [
+        lambda key, one: word == one.alias.casefold() or plain == re.sub(r"[\W_]", "", key.casefold()),
+        # "Dice" is the coefficient, not the beginning of a longer word; one of all labels is rarely meant
+        lambda key, one: one not in MULTI_LABEL and re.match(rf"{re.escape(word)}\b", one.title.casefold()),
+        lambda key, one: len(word) >= SHORT and re.search(rf"\b{re.escape(word)}\b", one.title.casefold()),
+    ]
+    for isMeant in ways:
+        for key, definition in keys.items():
+            if isMeant(key, definition):
+                return key
+    names = {name.casefold(): name for name in (*others, *map(nameOf, keys.values()), *keys)}
+    likely = difflib.get_close_matches(word, names, 1)
+    return names[likely[0]] if likely else ""
+
+
+def parametersIn(names: Iterable[str]) -> dict[str, tuple[float, ...]]:
+    """Return the values that names state, by the setting that holds such values: {"tolerances": (3.0,)} for NSD_3mm."""
+    stated: dict[str, list[float]] = {}
+    for name in names:
+        for parameter, word in wanted(name).words.items():
+            stated.setdefault(PARAMETERS[parameter], []).append(float(word))
+    return {setting: tuple(dict.fromkeys(values)) for setting, values in stated.items()}
+
+
+def isSelected(definition: Definition, settings: Settings, key: str | None = None) -> bool:
+    """Return whether settings select a measurement.
+
+    key: with its parameters; None asks for the definition, whatever its parameters.
+    """
+    if definition.family not in settings.families:
+        return False
+    names = _namesOf(definition.family, settings)
+    if not names:
+        return True
+    return any(
+        name == key or (one.definition is definition and (key is None or not one.words)) for name, one in names.items()
+    )
+
+
+def isWhole(family: str, settings: Settings) -> bool:
+    """Return whether settings select all measurements of a family."""
+    return family in settings.families and not _namesOf(family, settings)
+
+
+def _namesOf(family: str, settings: Settings) -> dict[str, Wanted]:
+    """Return the measurements that settings name in a family; none if they select all of it."""
+    found = {name: wanted(name) for name in settings.metrics}
+    return {name: one for name, one in found.items() if one.definition.family == family}
+
+
+def selected(settings: Settings) -> Iterator[tuple[Definition, dict[str, float]]]:
+    """Yield the measurements of a pair that settings select, each with its parameters, in the order of the registry."""
+    for definition in REGISTRY:
+        if isSelected(definition, settings):
+            for parameter in definition.parameters(settings):
+                words = {name: shortest(value) for name, value in parameter.items()}
+                if isSelected(definition, settings, definition.keyFor(words)):
+                    yield definition, parameter

@@ -1,0 +1,3 @@
+"""Signed and directional distances: over- and under-contouring."""
+
+from __future__ import annotations

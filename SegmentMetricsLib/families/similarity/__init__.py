@@ -1,0 +1,3 @@
+"""The Medical Similarity Index."""
+
+from __future__ import annotations

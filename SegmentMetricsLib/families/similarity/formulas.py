@@ -1,0 +1,469 @@
+"""The Medical Similarity Index: how well a test contour follows the reference, with separate levels inside and outside.
+
+Source: Fazekas et al., arXiv:2508.09722. Its bidirectional local distance: Kim et al., Medical Physics 2012,
+doi:10.1118/1.4754802.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from ...base.cores import threads
+from ...base.progress import checkpoint
+from ...geometry.contours import insideContours
+from ...geometry.surfaces import Surface, evenElements
+from ..effort.formulas import NearContour
+from ..slices.contours import SAME, Contour, Planes, cutApart
+
+# Points processed at a time.
+CHUNK = 50_000
+# Distance in mm (or pixels) at which a score of level 1 has fallen to exp(-1/2).
+WIDTH = 10.0
+# From this level on, scores depend on where the sampling of a contour starts, by up to 0.1 in a slice. So they are
+# integrated along the contour, in parts of a step that are at most so many mm (pixels) long at level 1, and shorter at
+# higher levels; then the start matters less than 0.005 in a slice. A step has at most that many parts.
+INTEGRATED, SHORT, MOST_PARTS = 5.0, 0.4, 64
+ONE_SIDED = "only the {} has a contour here"
+COUNTS_DIFFER = "the reference has {} here, the test {}"
+CLAIMED_TWICE = "two contours of the reference are nearest to the same contour of the test"
+
+
+@dataclass(frozen=True)
+class ContourScore:
+    """How well the test follows one contour of a slice.
+
+    score: in [0, 1]. distance: average Hausdorff distance of the two contours where they are, mm or pixels; None in
+    files of earlier versions, which do not have it. meanBLD: mean bidirectional local distance of the test's points, mm
+    or pixels. points: number of points. hole: whether the structure lies around the contour.
+    """
+
+    score: float
+    distance: float | None
+    points: int
+    hole: bool
+    meanBLD: float
+
+
+@dataclass(frozen=True)
+class SliceScore:
+    """How well the test follows the contours of one slice.
+
+    index: of the slice on the grid. position: LPS center in mm of the reference's longest contour, or of the test's if
+    the reference has none. score: median of the contours' scores, 0 if flagged. distance, meanBLD: medians of those of
+    the contours, None if flagged. flag: why the slice cannot be scored and should be reviewed, "" if it can be scored.
+    """
+
+    index: int
+    position: tuple[float, float, float]
+    score: float
+    distance: float | None
+    flag: str
+    contours: tuple[ContourScore, ...]
+    meanBLD: float | None
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """How well the test follows the contours of the reference, slice by slice.
+
+    slices: in ascending order. axis: the grid's axis (0, 1, 2) across them. unit: of distances, "mm" or "pixel".
+    """
+
+    slices: tuple[SliceScore, ...]
+    axis: int
+    unit: str
+
+    @property
+    def score(self) -> float:
+        """Median of the slices, in [0, 1]; flagged ones count as 0."""
+        return median(one.score for one in self.slices)
+
+    @cached_property
+    def paired(self) -> tuple[SliceScore, ...]:
+        """The slices that are not flagged."""
+        return tuple(one for one in self.slices if not one.flag)
+
+    @property
+    def flagged(self) -> tuple[SliceScore, ...]:
+        """The slices that cannot be scored and should be reviewed."""
+        return tuple(one for one in self.slices if one.flag)
+
+    @property
+    def pairedScore(self) -> float:
+        """Median of the slices that are not flagged, 0 when all are."""
+        return median(one.score for one in self.paired) if self.paired else 0.0
+
+    @property
+    def pairedDistance(self) -> float:
+        """Median distance of the slices that are not flagged, infinite when all are."""
+        return median(one.distance for one in self.paired) if self.paired else math.inf
+
+    @property
+    def meanBLD(self) -> float:
+        """Median of the mean bidirectional local distances of the slices not flagged, infinite when all are."""
+        return median(one.meanBLD for one in self.paired) if self.paired else math.inf
+
+    def toDictionary(self) -> dict:
+        """Return plain values for JSON."""
+        values = asdict(self)
+        values["slices"] = [
+            {**one, "position": list(one["position"]), "contours": list(one["contours"])} for one in values["slices"]
+        ]
+        return values
+
+    @staticmethod
+    def fromDictionary(data: Mapping) -> Similarity:
+        """Return the Similarity that toDictionary() described."""
+        slices = (
+            SliceScore(
+                **{
+                    **_withMeanBLD(one),
+                    "position": tuple(one["position"]),
+                    "contours": tuple(ContourScore(**_withMeanBLD(contour)) for contour in one["contours"]),
+                }
+            )
+            for one in data["slices"]
+        )
+        return Similarity(tuple(slices), data["axis"], data["unit"])
+
+
+def _withMeanBLD(data: Mapping) -> dict:
+    """Return the values of a slice or contour; in files of earlier versions, the distance is the mean BLD."""
+    return dict(data) if "meanBLD" in data else {**data, "meanBLD": data["distance"], "distance": None}
+
+
+@dataclass(frozen=True)
+class Levels:
+    """How severely deviations inside and outside the reference are judged; 1 is the usual level."""
+
+    inside: float = 1.0
+    outside: float = 1.0
+
+    def partsOf(self, step: float) -> int:
+        """Return the number of parts of a step of sampling, in mm or pixels, in which scores are integrated."""
+        highest = max(self.inside, self.outside)
+        return 1 if highest < INTEGRATED else min(math.ceil(step * highest / SHORT), MOST_PARTS)
+
+    def scores(self, distances: np.ndarray, sides: np.ndarray) -> np.ndarray:
+        """Return the scores (n,) in [0, 1] of distances (n,), 1 for a distance of 0.
+
+        sides: (n,) -1 inside the reference, 1 outside, 0 on the contour, where the milder level applies.
+        """
+        milder = min(self.inside, self.outside)
+        return weight(distances, np.choose(np.asarray(sides, int) + 1, [self.inside, milder, self.outside]))
+
+
+def weight(distances: np.ndarray, level: float | np.ndarray) -> np.ndarray:
+    """Return W(d, l) = exp(-d² / (2 (10 / l)²)), in (0, 1], of distances d in mm (pixels) at a level l."""
+    return np.exp(-0.5 * (np.asarray(distances) * level / WIDTH) ** 2)
+
+
+def localDistances(
+    points: np.ndarray, others: np.ndarray, shift: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bidirectional local distances (n,) of points (n, d) after a shift (n, d), and of their pairs before it.
+
+    The bidirectional local distance of a point is the larger of two: the distance to the closest of the others (m, d),
+    and the largest distance of those others whose closest point it is. It pairs the point with one of the others; the
+    second result is the distance of this pair without the shift. Of several partners equally far up to the tolerance,
+    the one farthest away without the shift counts.
+    """
+    from scipy.spatial import cKDTree
+
+    moved = points + shift
+    # unbalanced trees are faster to build
+    trees = [cKDTree(values, balanced_tree=False) for values in (others, moved)]
+    mine, closest, forward = _allClosest(moved, trees[0], tolerance)
+    other, closestMine, backward = _allClosest(others, trees[1], tolerance)
+    first, second = np.concatenate([mine, closestMine]), np.concatenate([closest, other])
+    distances = np.concatenate([forward, backward])
+    local, unmoved = np.zeros(len(points)), np.zeros(len(points))
+    np.maximum.at(local, first, distances)
+    realized = distances >= local[first] - tolerance
+    first, second = first[realized], second[realized]
+    apart = points[first] - others[second]
+    np.maximum.at(unmoved, first, np.sqrt(np.einsum("nx,nx->n", apart, apart)))
+    return local, unmoved
+
+
+def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return pairs of points and their closest neighbors in a tree: the indices (n,) of both, and distances (n,).
+
+    A point has several pairs if several neighbors are equally close up to the tolerance.
+    """
+    found = []
+    for first in range(0, len(points), CHUNK):
+        checkpoint()
+        rest, count = np.arange(first, min(first + CHUNK, len(points))), 2
+        while len(rest):
+            count = min(count, tree.n)
+            distances, numbers = (
+                values.reshape(len(rest), count) for values in tree.query(points[rest], k=count, workers=threads())
+            )
+            ties = distances <= distances[:, :1] + tolerance
+            # further neighbors may be equally close
+            unclear = ties[:, -1] & (count < tree.n)
+            row, column = np.nonzero(ties & ~unclear[:, None])
+            found.append((rest[row], numbers[row, column], distances[row, column]))
+            rest, count = rest[unclear], 4 * count
+    return tuple(np.concatenate(column) for column in zip(*found, strict=True))
+
+
+# (contour of the reference, contour of the test)
+ContourPair = tuple[Contour, Contour]
+
+
+def paired(reference: list[Contour], test: list[Contour]) -> tuple[list[ContourPair], str]:
+    """Return the pairs of contours of a slice by closest center of mass, and why pairing failed, "" if it did not.
+
+    Holes are paired with holes.
+    """
+    if not (reference and test):
+        return [], ONE_SIDED.format("reference" if reference else "test")
+    pairs = []
+    for hole in (False, True):
+        mine, other = ([c for c in contours if c.isHole == hole] for contours in (reference, test))
+        if len(mine) != len(other):
+            return [], COUNTS_DIFFER.format(*(_counted(len(c), "hole" if hole else "contour") for c in (mine, other)))
+        if not mine:
+            continue
+        apart = np.linalg.norm(
+            np.array([c.center for c in mine])[:, None] - np.array([c.center for c in other]), axis=2
+        )
+        nearest = apart.argmin(axis=1).tolist()
+        if len(set(nearest)) < len(nearest):
+            return [], CLAIMED_TWICE
+        pairs += [(c, other[number]) for c, number in zip(mine, nearest, strict=True)]
+    return pairs, ""
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
+
+
+Slices = Mapping[int, list[Contour]]
+# Maps positions (n, 2) and their slices (n,) to whether they are inside the reference.
+Inside = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def insidePolygons(reference: Slices) -> Inside:
+    """Return a test for positions inside contours that do not run around pixels, by the even-odd rule."""
+
+    def inside(positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
+        result = np.zeros(len(positions), bool)
+        for index in np.unique(slices).tolist():
+            here = slices == index
+            start = np.concatenate([c.points for c in reference[index]])
+            steps = np.concatenate([c.steps for c in reference[index]])
+            result[here] = insideContours(positions[here], start, start + steps)
+        return result
+
+    return inside
+
+
+def measure(
+    reference: Slices, test: Slices, planes: Planes, levels: Levels, inside: Inside, splits: bool = False
+) -> Similarity:
+    """Return how well the contours of a test follow those of the reference, neither empty, slice by slice.
+
+    1. paired() pairs the contours of a slice.
+    2. contourScores() samples them at equal steps of half a pixel's smaller side; at levels of 5 or more, scores are
+       integrated along the contour in steps as much shorter as Levels.partsOf() says. There localDistances() pairs the
+       points as if the two centers of mass coincided, but measures them where they are; sidesOf() finds those inside
+       the reference; Levels.scores() turns every distance into a score by weight(). A contour has the mean score of its
+       points, and their mean distance is its meanBLD. averageDistances() measures both contours where they are.
+    3. sliceScore() takes the median over the contours of a slice.
+    4. Similarity.score takes the median over the slices; Similarity.pairedScore, pairedDistance and meanBLD take it
+       over the paired ones.
+
+    splits: whether to cut contours in two where this makes their numbers equal.
+    """
+    judged = []
+    for index in sorted({*reference, *test}):
+        mine, other = reference.get(index, []), test.get(index, [])
+        if splits:
+            mine, other = _evened(mine, other, planes.pixelArea)
+        pairs, flag = paired(mine, other)
+        judged.append((index, position(index, mine or other, planes), pairs, flag))
+    together = [(index, pair) for index, _, pairs, _ in judged for pair in pairs]
+    scores = iter(contourScores(together, planes.step, levels, inside))
+    return Similarity(
+        tuple(
+            sliceScore(index, center, tuple(next(scores) for _ in pairs), flag) for index, center, pairs, flag in judged
+        ),
+        planes.axis,
+        planes.unit,
+    )
+
+
+def _evened(mine: list[Contour], other: list[Contour], pixelArea: float) -> tuple[list[Contour], list[Contour]]:
+    """Return the contours of a slice, the fewer ones cut to as many as on the other side, if possible."""
+    counts = [sum(not c.isHole for c in contours) for contours in (mine, other)]
+    holes = [len(contours) - count for contours, count in zip((mine, other), counts, strict=True)]
+    cut = [
+        cutApart(contours, max(counts) + have, pixelArea) if 0 < count < max(counts) else contours
+        for contours, count, have in zip((mine, other), counts, holes, strict=True)
+    ]
+    complete = [len(contours) - have == max(counts) for contours, have in zip(cut, holes, strict=True)]
+    return tuple(cut) if all(complete) else (mine, other)
+
+
+def position(index: int, contours: list[Contour], planes: Planes) -> tuple[float, float, float]:
+    """Return the LPS center in mm of the longest contour of a slice."""
+    longest = max(contours, key=lambda contour: contour.lengths.sum())
+    return tuple(planes.toWorld(index, longest.center).tolist())
+
+
+def sliceScore(
+    index: int, center: tuple[float, float, float], contours: tuple[ContourScore, ...], flag: str
+) -> SliceScore:
+    """Return the score of a slice from those of its contours, which are ignored if it is flagged."""
+    if flag:
+        return SliceScore(index, center, 0.0, None, flag, (), None)
+    score, distance, local = (median(values) for values in zip(*((c.score, c.distance, c.meanBLD) for c in contours)))
+    return SliceScore(index, center, score, distance, "", contours, local)
+
+
+def contourScores(
+    pairs: list[tuple[int, ContourPair]], step: float, levels: Levels, inside: Inside
+) -> list[ContourScore]:
+    """Return the scores of pairs of contours, the means over their points, computed in one batch.
+
+    pairs: index of the slice, and the two contours. step: between the points, in the unit of the contours.
+    """
+    if not pairs:
+        return []
+    samples = _sampled(pairs, step)
+    local = _pairDistances(samples, step)
+    finer = levels.partsOf(step)
+    scored = samples if finer == 1 else _sampled(pairs, step / finer)
+    distances = local if finer == 1 else _pairDistances(scored, step / finer)
+    if levels.inside == levels.outside:
+        sides = np.zeros(len(distances), int)
+    else:
+        slices = np.repeat([index for index, _ in pairs], [len(p) for p in scored.points])
+        sides = sidesOf(np.concatenate(scored.points), slices, inside, SAME * step)
+    scores = _meanOf(levels.scores(distances, sides), scored.points)
+    apart = averageDistances([pair for _, pair in pairs], samples.others, samples.points)
+    return [
+        ContourScore(float(score), float(distance), len(points), mine.isHole, float(mean))
+        for score, distance, mean, points, (_, (mine, _)) in zip(
+            scores, apart, _meanOf(local, samples.points), samples.points, pairs, strict=True
+        )
+    ]
+
+
+class _Samples(NamedTuple):
+    """Points of pairs of contours: of the tests and of the references, and the shifts that align their centers."""
+
+    points: list[np.ndarray]
+    others: list[np.ndarray]
+    shifts: list[np.ndarray]
+
+
+def _sampled(pairs: list[tuple[int, ContourPair]], step: float) -> _Samples:
+    samples = _Samples([], [], [])
+    for _, (mine, other) in pairs:
+        shift = mine.center - other.center
+        samples.others.append(mine.resampled(step, mine.startToward(-shift, other)))
+        samples.points.append(other.resampled(step, other.startToward(-shift, mine)))
+        samples.shifts.append(shift)
+    return samples
+
+
+def _pairDistances(samples: _Samples, step: float) -> np.ndarray:
+    """Return the distances of the pairs that localDistances() finds, for the points of all contours in a row."""
+    shifts = np.column_stack([samples.shifts, np.zeros(len(samples.shifts))])
+    moves = np.repeat(shifts, [len(p) for p in samples.points], axis=0)
+    _, distances = localDistances(*_layered((samples.points, samples.others), samples.shifts), moves, SAME * step)
+    return distances
+
+
+def _meanOf(values: np.ndarray, points: list[np.ndarray]) -> np.ndarray:
+    """Return the mean over the points of every contour of values for the points of all contours in a row."""
+    counts = [len(p) for p in points]
+    return np.add.reduceat(values, np.cumsum([0, *counts[:-1]])) / counts
+
+
+def averageDistances(pairs: list[ContourPair], mine: list[np.ndarray], other: list[np.ndarray]) -> np.ndarray:
+    """Return the average Hausdorff distance of every pair of contours, where they are.
+
+    It is the mean of two means: over points of the reference, of their distance to the test's contour, and the other
+    way round. mine, other: points at equal steps along the contours of the reference and of the test.
+    """
+    contours = [[pair[which].points for pair in pairs] for which in (0, 1)]
+    *points, reference, test = _layered((mine, other, *contours), [np.zeros(2)])
+    means = []
+    for positions, sets, corners, line in zip(points, (mine, other), contours[::-1], (test, reference), strict=True):
+        numbers = np.split(np.arange(len(line)), np.cumsum([len(c) for c in corners])[:-1])
+        following = np.concatenate([np.roll(own, -1) for own in numbers])
+        boundary = Surface(line, np.column_stack([np.arange(len(line)), following]))
+        distances = NearContour(boundary).distances(positions, math.inf)
+        # what both share is not apart by rounding
+        distances[distances <= SAME * boundary.sizes.max()] = 0
+        means.append(_meanOf(distances, sets))
+    return (means[0] + means[1]) / 2
+
+
+def _layered(groups: tuple[list[np.ndarray], ...], shifts: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """Return groups of points, each (n, 3): their sets (k, 2) stacked in layers too far apart to interact.
+
+    shifts: by which sets will be moved in their plane.
+    """
+    span = max(np.abs(np.concatenate(sets)).max() for sets in groups) + np.abs(shifts).max()
+    return tuple(
+        np.concatenate([np.column_stack([p, np.full(len(p), 4 * span * layer)]) for layer, p in enumerate(sets)])
+        for sets in groups
+    )
+
+
+def sidesOf(points: np.ndarray, slices: np.ndarray, inside: Inside, tolerance: float) -> np.ndarray:
+    """Return -1 for points (n, 2) inside the reference, 1 outside, 0 on its contours up to a tolerance."""
+    around = [(a * tolerance, b * tolerance) for a in (-1, 1) for b in (-1, 1)]
+    count = np.sum([inside(points + corner, slices) for corner in around], axis=0)
+    return np.where(count == 0, 1, np.where(count == len(around), -1, 0))
+
+
+def surfaceScore(
+    points: np.ndarray, sizes: np.ndarray, others: np.ndarray, otherSizes: np.ndarray, levels: Levels, sides: np.ndarray
+) -> float:
+    """Return MSI3D, the index on whole boundaries, in [0, 1]: the elements' scores weighted by their sizes.
+
+    points, sizes: centers (n, 3) in mm and sizes (n,) of the test's elements. others, otherSizes: those of the
+    reference's. sides: (n,) -1 inside the reference, 1 outside, 0 on its boundary. Elements are paired by their
+    centers.
+    """
+    weights = sizes / sizes.sum()
+    shift = otherSizes @ others / otherSizes.sum() - weights @ points
+    tolerance = SAME * math.sqrt(float(otherSizes.mean()))
+    _, distances = localDistances(points, others, np.broadcast_to(shift, points.shape), tolerance)
+    # by what is lost, so that equal boundaries lose exactly nothing
+    return 1 - float(weights @ (1 - levels.scores(distances, sides)))
+
+
+def localDistancesAt(surface: Surface, other: Surface, longest: float, most: int) -> np.ndarray:
+    """Return the bidirectional local distances (n,) in mm of the points of a surface to another one.
+
+    As for surfaceScore(), points are paired as if the centers of mass of both surfaces coincided, and measured where
+    they are. If elements have sides longer than `longest`, mm, the centers of at most `most` parts of them are points,
+    too.
+    """
+    # moved to the origin, so that coordinates of any size keep their precision
+    origin = other.center
+    points, centers = [], []
+    for one in (surface, other):
+        parts, sizes = evenElements(one, longest, most)
+        centers.append(sizes @ (parts - origin) / sizes.sum())
+        isCut = len(parts) > len(one.cells)
+        points.append(np.concatenate([one.points - origin, *([parts - origin] if isCut else [])]))
+    shift = centers[1] - centers[0]
+    tolerance = SAME * math.sqrt(float(other.sizes.mean()))
+    _, distances = localDistances(points[0], points[1], np.broadcast_to(shift, points[0].shape), tolerance)
+    return distances[: len(surface.points)]

@@ -1,0 +1,3 @@
+"""Profiles slice by slice."""
+
+from __future__ import annotations

@@ -1,0 +1,365 @@
+"""Contours slice by slice: traced around the pixels of all slices of a mask at once, resampled, cut in two.
+
+A contour is a closed polygon in the plane of its slice. Coordinates are those of the slice, in mm or in pixels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...base.progress import checkpoint
+from ...geometry.crosssections import CrossSections
+from ...geometry.grids import Grid, rounded
+from ...geometry.masks import Mask
+from ...geometry.surfaces import Surface
+
+# Coordinates that differ by less than this fraction of a contour's size are equal.
+SAME = 1e-7
+# A contour may be cut if it encloses more than this many pixels and its convex hull is larger by more than this factor.
+# Only notches deeper than this fraction of the deepest one count.
+SMALLEST_CUT_AREA, LEAST_HULL_RATIO, LEAST_NOTCH = 50.0, 1.2, 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Contour:
+    """A closed polygon of points (n, 2), the last joined to the first, with the inside of the structure on its left."""
+
+    points: np.ndarray
+
+    @cached_property
+    def steps(self) -> np.ndarray:
+        """(n, 2) from every point to the next."""
+        return np.roll(self.points, -1, axis=0) - self.points
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """(n,) of the steps."""
+        return np.hypot(*self.steps.T)
+
+    @cached_property
+    def area(self) -> float:
+        """The enclosed area, negative for a hole, which the structure lies around."""
+        local = self.points - self.points[0]
+        x, y = local.T
+        return float(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
+
+    @property
+    def isHole(self) -> bool:
+        return self.area < 0
+
+    @cached_property
+    def center(self) -> np.ndarray:
+        """(2,) center of mass of the line."""
+        return self.lengths @ (self.points + self.steps / 2) / self.lengths.sum()
+
+    def resampled(self, step: float, start: int = 0) -> np.ndarray:
+        """Return points (m, 2) at equal steps along the contour, no longer than `step`, from its point `start` on."""
+        lengths = np.roll(self.lengths, -start)
+        points = np.roll(self.points, -start, axis=0)
+        ends = np.concatenate([[0.0], np.cumsum(lengths)])
+        count = max(3, int(np.ceil(ends[-1] / step * (1 - SAME))))
+        positions = np.arange(count) * (ends[-1] / count)
+        closed = np.concatenate([points, points[:1]])
+        return np.stack([np.interp(positions, ends, closed[:, axis]) for axis in (0, 1)], axis=1)
+
+    def startToward(self, direction: np.ndarray, other: Contour) -> int:
+        """Return the index of a starting point that depends neither on how the slice is stored nor on where it lies.
+
+        It is the point farthest from the center; among several, the one farthest in a direction (2,), then the one
+        farthest from another contour, with both centers aligned.
+        """
+        offsets = self.points - self.center
+        radii = np.hypot(*offsets.T)
+        size = radii.max()
+        chosen = np.flatnonzero(radii >= size * (1 - SAME))
+        for isApart in (False, True):
+            if len(chosen) == 1:
+                break
+            if isApart:
+                apart = offsets[chosen][:, None] - (other.points - other.center)
+                values = np.linalg.norm(apart, axis=2).min(axis=1)
+            else:
+                values = offsets[chosen] @ direction
+            chosen = chosen[values >= values.max() - SAME * size]
+        return int(chosen[0])
+
+
+class Chain(Contour):
+    """The pixels along the inside of an outer contour, each sharing a side or a corner with the one before."""
+
+    isHole = False
+
+    @cached_property
+    def center(self) -> np.ndarray:
+        """(2,) mean of the pixels."""
+        return self.points.mean(axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Planes:
+    """The slices of a grid, and coordinates in them.
+
+    axis: the grid's axis across the slices. scale: (2, 2) maps pixels along the other two axes, in the order of the
+    grid, to coordinates. unit: "mm" or "pixel".
+    """
+
+    grid: Grid
+    axis: int
+    unit: str
+
+    @property
+    def kept(self) -> list[int]:
+        return [axis for axis in range(3) if axis != self.axis]
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        if self.unit == "pixel":
+            return np.eye(2)
+        upright = np.linalg.qr(self.grid.axes[:, self.kept], mode="r")
+        # no reflection: left stays left
+        return upright * np.sign(np.diag(upright))[:, None]
+
+    @property
+    def step(self) -> float:
+        """Half the smaller side of a pixel."""
+        return 0.5 if self.unit == "pixel" else float(self.grid.spacing[self.kept].min()) / 2
+
+    @property
+    def pixelArea(self) -> float:
+        return abs(float(np.linalg.det(self.scale)))
+
+    def toWorld(self, index: int, position: np.ndarray) -> np.ndarray:
+        """Return the LPS position (3,) in mm of a position (2,) in the slice with an index."""
+        full = np.empty(3)
+        full[self.axis] = index
+        full[self.kept] = np.linalg.solve(self.scale, position)
+        return self.grid.toWorld(full[None])[0]
+
+
+def ofMask(mask: Mask, planes: Planes) -> dict[int, list[Contour]]:
+    """Return contours, half-way between pixel centers, of every slice of a mask on the planes' grid, by slice index.
+
+    Pixels that share only a corner are not connected, as in the contours that are measured elsewhere.
+    """
+    pixels, outward, slices, starts = traced(mask, planes.axis, joined=False)
+    return _bySlice(pixels + outward / 2, slices, starts, planes)
+
+
+def chains(mask: Mask, planes: Planes) -> dict[int, list[Chain]]:
+    """Return the outer contours of every slice of a mask, through the centers of boundary pixels, by slice index.
+
+    Pixels that share a corner are connected. Holes are left out.
+    """
+    pixels, outward, slices, starts = traced(mask, planes.axis, joined=True)
+    # the same contours twice: those between the pixels show which are holes
+    between, through = (_bySlice(p, slices, starts, planes) for p in (pixels + outward / 2, pixels.astype(float)))
+    return {
+        index: [
+            Chain(_withoutRepeats(chain.points))
+            for chain, edge in zip(through[index], between[index], strict=True)
+            if not edge.isHole
+        ]
+        for index in through
+    }
+
+
+def _withoutRepeats(points: np.ndarray) -> np.ndarray:
+    """Return the points (n, 2) of a closed polygon without consecutive repeats."""
+    kept = (points != np.roll(points, 1, axis=0)).any(axis=1)
+    return points[kept] if kept.any() else points[:1]
+
+
+def _bySlice(positions: np.ndarray, slices: np.ndarray, starts: np.ndarray, planes: Planes) -> dict[int, list[Contour]]:
+    found: dict[int, list[Contour]] = {}
+    loops = np.split(positions @ planes.scale.T, starts[1:])
+    for points, index in zip(loops, slices[starts].tolist(), strict=True):
+        found.setdefault(index, []).append(Contour(points))
+    return found
+
+
+def traced(mask: Mask, axis: int, joined: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the pixel sides between inside and outside of a non-empty mask, in order along each contour.
+
+    axis: across the slices. joined: whether pixels that share a corner are connected. Returns for every side the inside
+    pixel (n, 2) of the grid, the unit step (n, 2) to the outside pixel and the slice (n,), and the index (m,) at which
+    each contour begins.
+    """
+    voxels = np.moveaxis(mask.voxels, 2 - axis, 0) != 0
+    padded = np.pad(voxels, ((0, 0), (1, 1), (1, 1)))
+    _, rows, columns = padded.shape
+    flat = padded.ravel()
+    # right, up, left, down: each is the previous one turned left
+    steps = np.array([1, columns, -1, -columns])
+    keys = []
+    for direction, step in enumerate((1, columns)):
+        low, high = flat[:-step], flat[step:]
+        keys.append(np.flatnonzero(low > high) * 4 + direction)
+        keys.append((np.flatnonzero(high > low) + step) * 4 + direction + 2)
+    keys = np.sort(np.concatenate(keys))
+    pixel, direction = keys // 4, keys % 4
+    left, right = (direction + 1) % 4, (direction + 3) % 4
+    beside = pixel + steps[left]
+    across = beside + steps[direction]
+    # walk with the inside on the left: around the pixel, straight on, or around the pixel ahead on the right
+    turnsRight = flat[across] & (flat[beside] | joined)
+    pixelAfter = np.where(turnsRight, across, np.where(flat[beside], beside, pixel))
+    directionAfter = np.where(turnsRight, right, np.where(flat[beside], direction, left))
+    order, starts = _cycles(np.searchsorted(keys, pixelAfter * 4 + directionAfter))
+    pixel, direction = pixel[order], direction[order]
+    slices, rest = np.divmod(pixel, rows * columns)
+    row, column = np.divmod(rest, columns)
+    kept = [a for a in range(3) if a != axis]
+    pixels = np.stack([column, row], axis=1) - 1 + mask.low[kept]
+    outward = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)])[direction]
+    return pixels, outward, slices + mask.low[axis], starts
+
+
+def _cycles(after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of a permutation cycle by cycle, in order, and the indices at which the cycles begin."""
+    following = after.tolist()
+    order, starts = [], []
+    for first in range(len(following)):
+        number = first
+        if following[number] >= 0:
+            starts.append(len(order))
+        while following[number] >= 0:
+            order.append(number)
+            following[number], number = -1, following[number]
+    return np.array(order, np.int64), np.array(starts, np.int64)
+
+
+def ofSurface(surface: Surface, planes: Planes) -> dict[int, list[Contour]]:
+    """Return the contours of a surface in the one slice of a planar grid, which lies in their plane."""
+    points = planes.grid.toIndex(surface.points)[:, planes.kept] @ planes.scale.T
+    start, end = surface.cells.T
+    # if several lines start at a point, each is followed once
+    order = np.argsort(start, kind="stable")
+    used = np.argsort(np.argsort(end, kind="stable"), kind="stable")
+    numbers, starts = _cycles(order[used])
+    loops = np.split(points[start[numbers]], starts[1:])
+    contours = [Contour(loop) for loop in loops]
+    if np.linalg.det(np.column_stack([planes.grid.axes[:, planes.kept], surface.normal])) < 0:
+        contours = [Contour(contour.points[::-1]) for contour in contours]
+    return {0: contours}
+
+
+def ofSections(sections: CrossSections, planes: Planes) -> dict[int, list[Contour]]:
+    """Return the contours of cross-sections with the slices of the planes' grid, by slice index."""
+    if sections.isEmpty:
+        return {}
+    numbers, starts = _cycles(sections.following)
+    loops = np.split(rounded(sections.start)[numbers], starts[1:])
+    found: dict[int, list[Contour]] = {}
+    for points, index in zip(loops, sections.slices[numbers[starts]].tolist(), strict=True):
+        contour = Contour(_withoutRepeats(points))
+        # the contour of something that only touches a plane runs back and forth along a line
+        if abs(contour.area) > SAME * contour.lengths.sum() ** 2:
+            points = np.roll(contour.points, -_firstTraced(contour), axis=0)
+            found.setdefault(index, []).append(Contour(points @ planes.scale.T))
+    return found
+
+
+def _firstTraced(contour: Contour) -> int:
+    """Return the index of the point at which traced() would begin a contour, given in pixels, if it runs around pixels.
+
+    Among equally good starting points, the first one of a contour is chosen, so it must not depend on how the contour
+    was made.
+    """
+    lowest = np.lexsort(contour.points.T)[0]
+    if contour.isHole:
+        return int(lowest)
+    # the lowest point is below the first pixel, whose other sides come first, in this order: right, above, left
+    for step in ((0.5, 0.5), (0.0, 1.0), (-0.5, 0.5)):
+        away = np.abs(contour.points - contour.points[lowest] - step).max(axis=1)
+        if away.min() <= 10 * SAME:
+            return int(away.argmin())
+    return int(lowest)
+
+
+def isInside(mask: Mask, planes: Planes, positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
+    """Return whether positions (n, 2) in slices (n,) lie inside the contours of ofMask(), of the same mask."""
+    low, high = mask.low - 2, mask.high + 2
+    low[planes.axis], high[planes.axis] = mask.low[planes.axis], mask.high[planes.axis]
+    voxels = np.moveaxis(mask.block(low, high), 2 - planes.axis, 0) != 0
+    index = np.linalg.solve(planes.scale, positions.T).T - low[planes.kept]
+    # there is only background around the contours
+    index = np.clip(index, 0, np.array(voxels.shape[:0:-1]) - 1.001)
+    cell = np.floor(index).astype(int)
+    layer = slices - low[planes.axis]
+    corners = np.stack([voxels[layer, cell[:, 1] + b, cell[:, 0] + a] for b in (0, 1) for a in (0, 1)])
+    inCell = index - cell
+    nearest = (inCell >= 0.5).astype(int)
+    atNearest = corners[2 * nearest[:, 1] + nearest[:, 0], np.arange(len(index))]
+    # a contour cuts off the corners of a cell at the middles of its sides
+    isCorner = np.abs(inCell - nearest).sum(axis=1) < 0.5
+    count = corners.sum(axis=0)
+    adjacent = (count == 2) & (corners[0] != corners[3])
+    return np.where(isCorner, atNearest, (count > 2) | (adjacent & atNearest))
+
+
+def isInSections(sections: CrossSections, planes: Planes, positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
+    """Return whether positions (n, 2) in slices (n,) lie inside the contours of ofSections(), of the same sections."""
+    return sections.contains(np.linalg.solve(planes.scale, positions.T).T, slices)
+
+
+def cutApart(contours: list[Contour], count: int, pixelArea: float) -> list[Contour]:
+    """Return contours of one slice, cut where they look like touching ones until there are `count`, if possible.
+
+    pixelArea: in the square of the contours' unit. Source: the splitting of Fazekas et al., arXiv:2508.09722.
+    """
+    contours = list(contours)
+    while len(contours) < count:
+        checkpoint()
+        cuts = [(number, cut) for number, c in enumerate(contours) if (cut := _cutOf(c, pixelArea)) is not None]
+        if not cuts:
+            break
+        # the shortest cut first
+        number, (first, second, _) = min(cuts, key=lambda found: found[1][2])
+        points = contours[number].points
+        one, other = points[first : second + 1], np.concatenate([points[second:], points[: first + 1]])
+        contours[number : number + 1] = [Contour(one), Contour(other)]
+    return contours
+
+
+def _cutOf(contour: Contour, pixelArea: float) -> tuple[int, int, float] | None:
+    """Return the indices (ascending) of the two points between which a contour is cut, and its length, or None."""
+    from scipy.spatial import ConvexHull
+
+    if contour.isHole or contour.area <= SMALLEST_CUT_AREA * pixelArea:
+        return None
+    hull = ConvexHull(contour.points)
+    # for a polygon in the plane, `volume` is the area
+    if hull.volume <= LEAST_HULL_RATIO * contour.area:
+        return None
+    notches = [n for n in _notches(contour, np.sort(hull.vertices)) if n[0] > 0]
+    deepest = max((depth for depth, _ in notches), default=0.0)
+    deep = [points for depth, points in notches if depth > LEAST_NOTCH * deepest]
+    best = None
+    for number, mine in enumerate(deep):
+        for others in deep[number + 1 :]:
+            ends = contour.points[mine][:, None], contour.points[others][None]
+            lengths = np.hypot(*np.moveaxis(ends[1] - ends[0], 2, 0))
+            # among equally long cuts, the one nearest to the center
+            away = np.hypot(*np.moveaxis((ends[0] + ends[1]) / 2 - contour.center, 2, 0))
+            ties = lengths <= lengths.min() + SAME * contour.lengths.sum()
+            a, b = np.unravel_index(np.where(ties, away, np.inf).argmin(), lengths.shape)
+            if best is None or lengths[a, b] < best[2]:
+                best = (int(mine[a]), int(others[b]), float(lengths[a, b]))
+    return best and (*sorted(best[:2]), best[2])
+
+
+def _notches(contour: Contour, hull: np.ndarray) -> list[tuple[float, np.ndarray]]:
+    """Return the depth of every notch below the convex hull, and its deepest points. hull: its points, ascending."""
+    found = []
+    for first, last in zip(hull, np.roll(hull, -1), strict=True):
+        between = np.arange(first + 1, last if last > first else last + len(contour.points)) % len(contour.points)
+        if not len(between):
+            continue
+        chord = contour.points[last] - contour.points[first]
+        offsets = contour.points[between] - contour.points[first]
+        depths = np.abs(chord[0] * offsets[:, 1] - chord[1] * offsets[:, 0]) / np.hypot(*chord)
+        found.append((float(depths.max()), between[depths >= depths.max() - SAME * contour.lengths.sum()]))
+    return found

@@ -1,0 +1,64 @@
+"""The voxels of a pair and their distances, shared by its voxel measurements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...base.errors import Undefined
+from ...geometry.masks import Mask
+from ...model.structures import REFERENCE_AND_TEST
+from . import formulas as voxels
+
+if TYPE_CHECKING:
+    from ...comparison.workspace import Pair
+
+
+def cutsOf(pair: Pair) -> list[tuple[Mask, Mask]]:
+    """Return the voxels whose distances are measured: those of the masks, or of every cut not empty on both sides."""
+    if not _isCut(pair):
+        return [pair.masks]
+    levels = (number / pair.settings.cuts for number in range(1, pair.settings.cuts + 1))
+    cuts = (tuple(mask.cut(level) for mask in pair.memberships) for level in levels)
+    return [cut for cut in cuts if not all(mask.isEmpty for mask in cut)]
+
+
+def distancesOf(pair: Pair) -> list[tuple[voxels.VoxelDistances, voxels.VoxelDistances]]:
+    """Return the distances of the voxels in every cut."""
+    areMeshes = all(s.samplingGrid is None for s in pair.structures)
+    most = voxels.MOST_OF_MESH if areMeshes else None
+    return [voxels.measure(*cut, pair.settings.voxelUnit, most) for cut in pair.once(cutsOf)]
+
+
+def _isCut(pair: Pair) -> bool:
+    return pair.isFuzzy and pair.settings.cuts is not None
+
+
+def emptinessOfCuts(pair: Pair) -> str:
+    """Return text on the structure that is empty in the pair, or in any measured cut; "" if there is none."""
+    if not _isCut(pair):
+        return pair.emptiness
+    cuts = pair.once(cutsOf)
+    if not cuts:
+        raise Undefined("every cut of the memberships is empty on both sides")
+    for number, which in enumerate(REFERENCE_AND_TEST):
+        if any(cut[number].isEmpty for cut in cuts):
+            return f"the {which} is empty in a cut of the memberships"
+    return ""
+
+
+def noteOnCuts(pair: Pair) -> str:
+    """Return a note on the number of cuts left out because both structures are empty there, "" if none is."""
+    if not _isCut(pair):
+        return ""
+    omitted = pair.settings.cuts - len(pair.once(cutsOf))
+    are = "is" if omitted == 1 else "are"
+    return f"{omitted} of {pair.settings.cuts} cuts {are} empty on both sides and left out" if omitted else ""
+
+
+def noteOnDistances(pair: Pair) -> str:
+    """Return a note on cuts that were left out, or on voxels that were taken together."""
+    ways = [way for ways in pair.done(distancesOf) or () for way in ways]
+    step = max((way.step for way in ways), default=1)
+    if step > 1:
+        return f"voxels alone in one mesh were taken together in cubes {step} voxels long"
+    return noteOnCuts(pair)

@@ -1,0 +1,121 @@
+"""The files near a structure set, which are searched for the slices of its image."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+from ...base.errors import InputError
+from ...base.progress import checkpoint
+from . import isDicom, read, readable
+
+# Most files of a folder that are searched for the slices of an image.
+MOST_FILES = 20_000
+# Folders without regular files, reading from which may block forever. In containers they are next to mounted folders.
+SYSTEM = ("/dev/", "/proc/", "/sys/")
+SERIES, INSTANCE, POSITION = "SeriesInstanceUID", "SOPInstanceUID", "ImagePositionPatient"
+# The part of an image with several slices in one file that says where each of them lies.
+FRAMES = "PerFrameFunctionalGroupsSequence"
+# The sequences in which an object refers to series, and the sequences that contain these.
+SEQUENCES = (
+    "ReferencedFrameOfReferenceSequence",
+    "RTReferencedStudySequence",
+    "RTReferencedSeriesSequence",
+    "ReferencedSeriesSequence",
+)
+# Those in which it refers to the slices of a series.
+INSTANCES = ("ContourImageSequence", "ReferencedInstanceSequence")
+
+
+def filesNear(path: Path) -> Iterator[Iterator[Path]]:
+    """Yield the files to search for the slices of a file's image, folder by folder, at most MOST_FILES of each.
+
+    First those in the file's own folder and below, then those of the folders beside its own.
+    """
+    home = path.absolute().parent
+    yield _filesBelow(home)
+    try:
+        others = sorted(folder for folder in home.parent.iterdir() if folder != home)
+    except OSError:  # a folder may be accessible but not listable
+        return
+    for folder in others:
+        if os.path.isdir(folder):
+            yield _filesBelow(folder)
+
+
+def _filesBelow(folder: Path) -> Iterator[Path]:
+    return itertools.islice(_everyFileBelow(folder), MOST_FILES)
+
+
+def _everyFileBelow(folder: Path) -> Iterator[Path]:
+    # lazily, as a walk through everything may take long
+    for parent, folders, names in os.walk(folder):
+        checkpoint()
+        if f"{os.path.realpath(parent)}/".startswith(SYSTEM):
+            folders.clear()
+            continue
+        folders.sort()
+        # unlike Path.is_file(), os.path.isfile() raises no error for inaccessible files
+        yield from (Path(parent, name) for name in sorted(names) if os.path.isfile(os.path.join(parent, name)))
+
+
+def sliceOf(file: Path, tags: Iterable[str]):
+    """Return a pydicom Dataset with some tags of a slice of an image, or of an image with several slices in one file.
+
+    None if the file is neither.
+    """
+    try:
+        if isDicom(file):
+            header = read(file, specific_tags=[POSITION, FRAMES, *tags], stop_before_pixels=True)
+            return header if POSITION in header or FRAMES in header else None
+    except (InputError, OSError):  # a neighbor that cannot be read is not a slice of the image
+        pass
+    return None
+
+
+def areEnough(found: Collection[str], wanted: Collection[str]) -> bool:
+    """Return whether slices that were found make it unnecessary to search for the image in other folders.
+
+    A few slices may be copies beside the structure set, with the image elsewhere; a few missing ones need not be
+    anywhere. found, wanted: SOP instance UIDs.
+    """
+    return len(wanted) <= 2 * len(set(wanted).intersection(found))
+
+
+def holdsWhatItNames(path: Path, files: Iterable[Path]) -> bool:
+    """Return whether files contain enough slices of all series that a structure set or segmentation refers to, if any.
+
+    If the files in its own folder and below do, no others need to be searched.
+    """
+    try:
+        with readable():
+            missing = _seriesNamedBy(read(path, specific_tags=list(SEQUENCES), stop_before_pixels=True))
+            found: dict[str, set[str]] = {uid: set() for uid in missing}
+            for file in files if missing else ():
+                checkpoint()
+                header = sliceOf(file, [SERIES, INSTANCE])
+                uid = str(header.get(SERIES, "")) if header is not None else ""
+                if uid in missing:
+                    found[uid].add(str(header.get(INSTANCE, "")))
+                    if areEnough(found[uid], missing[uid]):
+                        del missing[uid]
+                        if not missing:
+                            return True
+    except (InputError, OSError):  # reported when the file is read
+        pass
+    return False
+
+
+def _seriesNamedBy(dataset) -> dict[str, set[str]]:
+    """Return the SOP instance UIDs that a file names, by the UID of the series."""
+    named: dict[str, set[str]] = {}
+    for item in (item for name in SEQUENCES for item in dataset.get(name, None) or ()):
+        if SERIES in item:
+            slices = (one for name in INSTANCES for one in item.get(name, None) or ())
+            uids = (str(one.get("ReferencedSOPInstanceUID", "")) for one in slices)
+            named.setdefault(str(item[SERIES].value), set()).update(uids)
+        for uid, instances in _seriesNamedBy(item).items():
+            named.setdefault(uid, set()).update(instances)
+    return named

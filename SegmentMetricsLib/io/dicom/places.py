@@ -1,0 +1,241 @@
+"""Where contours are filled: on the slices of their image, or without it on planes of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...base.errors import InputError
+from ...geometry.grids import Grid, gridAround
+from .images import Image
+from .planes import ALIKE, alongPlanes, axesAlong, commonDistance, distinct, heightsOf, normalOfLoops, sliceDistance
+from .series import (
+    Slice,
+    Uneven,
+    contoursOn,
+    findSlices,
+    gridAlong,
+    gridOf,
+    groupsOf,
+    groupUnder,
+    heightsOfSlices,
+    lineOf,
+    namesOthers,
+    withOthers,
+    withoutRepeats,
+)
+from .slabs import Slabs, continued, unevenPlanes
+
+# In mm: pixel size of a grid for contours without their image, and distance of its planes if the contours do not
+# determine it.
+PIXEL, DISTANCE = 0.5, 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where the contours of a region are filled.
+
+    slabs: the layers of the grid that each slice consists of, None if it is one layer. remark: on the slices, or "".
+    """
+
+    grid: Grid
+    remark: str
+    slabs: Slabs | None = None
+
+
+class Drawn:
+    """The contours of all regions of an image. regions: for each, LPS points (n, 3) in mm of its contours."""
+
+    def __init__(self, regions: Sequence[Sequence[np.ndarray]]):
+        self.regions = regions
+        self._heights: dict[bytes, list[np.ndarray]] = {}
+
+    def heightsAlong(self, normal: np.ndarray) -> list[np.ndarray]:
+        """Return the heights (n,) in mm of the contours of each region that run along planes with a normal (3,)."""
+        # the same for every region of the image
+        key = normal.tobytes()
+        if key not in self._heights:
+            self._heights[key] = [heightsOf(alongPlanes(loops, normal), normal) for loops in self.regions]
+        return self._heights[key]
+
+
+def placesFor(
+    path: Path, images: Mapping[int, Sequence[Image]], loops: Mapping[int, Sequence[np.ndarray]]
+) -> Callable[[int], Place]:
+    """Return a function of a region's number that returns where to fill its contours.
+
+    images: that each region may have been drawn on; of several, it is the one on whose slices most of its contours lie.
+    loops: closed contours, LPS points (n, 3) in mm each, by region. Raises InputError without any contour and any slice
+    of an image.
+    """
+    every = dict.fromkeys(image for some in images.values() for image in some)
+    slices = {image: findSlices(path, image.series, image.instances) for image in every}
+    images = {
+        number: max(some, key=lambda image: contoursOn(slices[image], loops[number])) if len(some) > 1 else some[0]
+        for number, some in images.items()
+    }
+    drawn = {
+        image: Drawn([loops[number] for number, other in images.items() if other == image and loops[number]])
+        for image in slices
+    }
+    everything = Drawn(list(filter(None, loops.values())))
+    if not any(loops.values()) and not any(slices.values()):
+        raise InputError("the structure set has no contours, and the image that it belongs to is not near it.")
+
+    def placeFor(number: int) -> Place:
+        image = images[number]
+        if slices[image]:
+            return _placeOnImage(slices[image], image.instances, loops[number], drawn[image])
+        return _placeOnPlanes(loops[number], drawn[image] if drawn[image].regions else everything)
+
+    return placeFor
+
+
+def _placeOnPlanes(loops: Sequence[np.ndarray], drawn: Drawn) -> Place:
+    """Return where to fill contours, LPS points (n, 3) in mm each, without their image. drawn: all on the image."""
+    regions = drawn.regions
+    remark = (
+        "The image that the contours were drawn on is not near the file: they are filled on {}, with pixels of "
+        f"{PIXEL:g} mm."
+    )
+    normal = normalOfLoops([loop for others in regions for loop in others])
+    planes = unevenPlanes(heightsOf(alongPlanes(loops, normal), normal), drawn.heightsAlong(normal))
+    if planes is None:
+        grid = gridAroundLoops(loops, regions)
+        return Place(grid, remark.format(f"planes {grid.spacing[2]:.4g} mm apart"))
+    # a slice beyond each end, so that the last contour does not lie at the edge of an image
+    planes = continued(planes, 2 * planes[0] - planes[1], 2 * planes[-1] - planes[-2])
+    slabs = Slabs.of(planes)
+    axes = axesAlong(normal) * (PIXEL, PIXEL, slabs.distance)
+    grid = gridAround(np.concatenate([loop for others in regions for loop in others]), axes, normal * slabs.start)
+    columns, rows, _ = grid.size
+    first = round(float(grid.toIndex(normal[None] * slabs.start)[0, 2]))
+    grid = grid.resized((0, 0, first), (columns - 1, rows - 1, first + slabs.depth - 1))
+    return Place(grid, remark.format(f"planes that are not equally spaced, {slabs.description}"), slabs)
+
+
+def _placeOnImage(
+    slices: Sequence[Slice],
+    instances: Collection[str],
+    loops: Sequence[np.ndarray],
+    drawn: Drawn,
+) -> Place:
+    """Return where to fill contours, LPS points (n, 3) in mm each, on the slices of their image.
+
+    slices: that were found of the image. instances: SOP instance UIDs of all slices, as far as the structure set names
+    them; those that it names are the image, whatever else is in the series. drawn: all contours on the image.
+    """
+    named = [one for one in slices if one.instance in instances]
+    groups = groupsOf(named or slices)
+    group = groupUnder(groups, loops)
+    normal = group[0].normal
+    heights = drawn.heightsAlong(normal)
+    contoured = np.concatenate([np.zeros(0), *heights])
+    stack = withoutRepeats(group)
+    if named:
+        others = [one for one in slices if one.instance not in instances and one.isLike(group[0])]
+        stack = withOthers(stack, others, contoured)
+    # without any of the slices that it names, the image was copied under other numbers
+    unseen = len(set(instances) - {one.instance for one in named}) if named else 0
+    beyond = _slicesBeyond(stack, [one for other in groups if other is not group for one in other], loops)
+    distance = commonDistance(heights)
+    if len(stack) == 1 and not len(beyond):
+        planes = unevenPlanes(heightsOf(alongPlanes(loops, normal), normal), heights)
+        remark = "Only one slice of the image that the contours were drawn on is near the file: the others are thought"
+        if planes is not None:
+            place = _placeOnSlabs(stack, planes, contoured)
+            return Place(place.grid, f"{remark} to be where the contours are.", place.slabs)
+        grid = _grown(gridOf(stack, distance), loops)
+        return Place(grid, f"{remark} to be {grid.spacing[2]:.4g} mm apart.")
+    areAllThere = bool(named) and not unseen and namesOthers(stack, contoured)
+    try:
+        grid = gridOf(stack)
+    except Uneven:
+        grid = None
+    if grid is None or len(beyond) or (areAllThere and grid.size[2] > len(stack)):
+        return _placeOnSlabs(stack, np.concatenate([heightsOfSlices(stack), beyond]), contoured)
+    if distance and unseen > grid.size[2] - len(stack):
+        grid = _withSlicesBetween(grid, distance)
+    missing = max(unseen, grid.size[2] - len(stack))
+    if not missing:
+        return Place(grid, "")
+    are = "is" if missing == 1 else "are"
+    return Place(
+        _grown(grid, loops),
+        f"Near the file, {missing} of the {len(stack) + missing} slices of the image that the contours were drawn on "
+        f"{are} missing: all are thought to be {grid.spacing[2]:.4g} mm apart.",
+    )
+
+
+def _slicesBeyond(stack: Sequence[Slice], others: Sequence[Slice], loops: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the heights (n,) in mm of other slices above or below those of a stack, if contours lie there.
+
+    others: slices with other pixels, such as those of another series that the structure set names.
+    """
+    heights = heightsOfSlices(stack)
+    parallel = [one.position @ stack[0].normal for one in others if one.isParallelTo(stack[0])]
+    margin = np.diff(heights).min(initial=stack[0].thickness) / 2
+    beyond = np.array([z for z in parallel if not heights[0] - margin <= z <= heights[-1] + margin])
+    drawn = heightsOf(loops, stack[0].normal)
+    isUsed = any(not heights[0] - margin <= z <= heights[-1] + margin for z in drawn)
+    return distinct(beyond) if isUsed and len(beyond) else np.zeros(0)
+
+
+def _placeOnSlabs(stack: Sequence[Slice], heights: np.ndarray, contoured: np.ndarray) -> Place:
+    """Return where to fill contours on slices that are not equally spaced.
+
+    stack: slices of the image, in ascending order. heights: (n,) of all in mm. contoured: (m,) heights of contours.
+    """
+    heights = np.sort(heights)
+    reached = np.concatenate([heights, contoured])
+    slabs = Slabs.of(continued(heights, reached.min(), reached.max()))
+    start, way = lineOf(stack)
+    grid = gridAlong(stack[0], start + way * slabs.start, way * slabs.distance, slabs.depth)
+    remark = (
+        f"The slices of the image that the contours were drawn on are not equally spaced: they are {slabs.description}."
+    )
+    return Place(grid, remark, slabs)
+
+
+def _grown(grid: Grid, loops: Sequence[np.ndarray]) -> Grid:
+    """Return the grid of an image of which slices are missing, with those on which contours lie and one beyond.
+
+    loops: contours, LPS points (n, 3) in mm each.
+    """
+    if not loops:
+        return grid
+    heights = grid.toIndex(np.array([loop.mean(axis=0) for loop in loops]))[:, 2]
+    columns, rows, depth = grid.size
+    low, high = (int(np.rint(height)) for height in (heights.min(), heights.max()))
+    first, last = (low - 1 if low < 0 else 0), (high + 1 if high >= depth else depth - 1)
+    return grid.resized((0, 0, first), (columns - 1, rows - 1, last))
+
+
+def _withSlicesBetween(grid: Grid, distance: float) -> Grid:
+    """Return a grid with the slices that contours show to be missing between all others, as every second one is.
+
+    distance: usual one of planes of contours in mm; the grid is unchanged unless its own is a multiple of that.
+    """
+    times = round(grid.spacing[2] / distance)
+    if times < 2 or abs(grid.spacing[2] / distance - times) > ALIKE:
+        return grid
+    columns, rows, depth = grid.size
+    return Grid((columns, rows, (depth - 1) * times + 1), grid.matrix @ np.diag([1, 1, 1 / times, 1]))
+
+
+def gridAroundLoops(loops: Sequence[np.ndarray], regions: Sequence[Sequence[np.ndarray]]) -> Grid:
+    """Return a grid for the contours of a region, LPS points (n, 3) in mm each, with their usual distance of planes.
+
+    regions: the contours of every region that has some. The grid contains all of them and is across their common
+    normal. Pixels lie at multiples of their size, so that contours in several files may share a grid.
+    """
+    together = [loop for others in regions for loop in others]
+    normal = normalOfLoops(together)
+    heights = [heightsOf(others, normal) for others in regions]
+    own = heightsOf(loops, normal) if loops else np.concatenate(heights)
+    distance = sliceDistance(own, commonDistance(heights)) or DISTANCE
+    axes = axesAlong(normal) * (PIXEL, PIXEL, distance)
+    return gridAround(np.concatenate(together), axes, normal * own.min())

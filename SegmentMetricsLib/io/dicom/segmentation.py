@@ -1,0 +1,387 @@
+"""DICOM SEG: segments as frames of voxels, binary or fractional."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from pathlib import Path
+
+import numpy as np
+import SimpleITK
+
+from ...base.errors import InputError, installing
+from ...geometry.grids import Grid
+from ...geometry.masks import Mask
+from ...model import inputs
+from ...model.structures import NOTES, PATIENT, Structure
+from . import patientOf, read, readable, textOf
+from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinned
+from .series import Slice, Uneven, findSlices, gridOf, groupsOf, withOthers, withoutRepeats
+from .slabs import Slabs, areUneven, continued
+
+# The code of the background: scheme and value.
+BACKGROUND = "DCM", "125040"
+# Transfer syntaxes that pydicom may not know by name yet.
+LATER_SYNTAXES = {"1.2.840.10008.1.2.8.1": "Deflated Image Frame Compression"}
+# Frames at one distance are evenly spaced if they are at least so many.
+FEWEST_EVEN = 3
+UNTOLD = "The segmentation does not say how far apart its slices are"
+
+
+def readSegmentation(path: Path, threshold: float | None = None) -> list[Structure]:
+    """Return every segment of a SEG file, on the grid of its frames; fractional segments also have memberships.
+
+    If frames of some slices are not stored, the grid is that of the image that they belong to, if it is near the file.
+    Frames at uneven distances have their own thickness each. A single frame is a slice of a structure in space, not a
+    contour in a plane. The background is no structure.
+
+    threshold: see Settings. Raises InputError for files that cannot be read, for kinds of segmentations that are not
+    supported, for frames that do not form a volume, and without highdicom.
+    """
+    try:
+        import highdicom
+    except ImportError as error:
+        raise InputError(f"reading DICOM SEG needs highdicom: {installing('dicom')}.") from error
+    dataset = read(path)
+    with readable():
+        _requireSupported(dataset)
+        try:
+            _requireAllFrames(dataset)
+            frames = Frames.of(path, dataset)
+            note, slabs = frames.tellDistance(dataset)
+            segmentation = highdicom.seg.Segmentation.from_dataset(dataset, copy=False)
+            numbers = [number for number in segmentation.segment_numbers if not _isBackground(segmentation, number)]
+            if not numbers:
+                raise InputError("the segmentation has no segment but the background.")
+            structures = (_structure(path, segmentation, number, threshold) for number in numbers)
+            place = frames.place if slabs is None else partial(frames.placeOnSlabs, slabs)
+            placed = [_placed(structure, place) for structure in structures]
+        except NotImplementedError:  # pydicom's for the type of an element that does not exist: the file is damaged
+            raise
+        except RuntimeError as error:
+            why = " ".join(str(error).split())
+            raise InputError(f"the segmentation's frames make no regular volume ({why}).") from error
+    return [replace(s, source={**s.source, NOTES: (note,)}) for s in placed] if note else placed
+
+
+def _requireSupported(dataset) -> None:
+    """Raise InputError for whole files of a kind that cannot be read."""
+    from pydicom.uid import UID, ExplicitVRBigEndian, ExplicitVRLittleEndian, ImplicitVRLittleEndian
+
+    if "TransferSyntaxUID" not in dataset.file_meta:  # a file without the preamble; highdicom needs it
+        isImplicit, isLittle = dataset.original_encoding
+        uncompressed = ImplicitVRLittleEndian if isImplicit else ExplicitVRLittleEndian
+        dataset.file_meta.TransferSyntaxUID = uncompressed if isLittle else ExplicitVRBigEndian
+    syntax = UID(dataset.file_meta.TransferSyntaxUID)
+    if not _isReadable(syntax, dataset):
+        raise InputError(
+            f"the segmentation is stored as {LATER_SYNTAXES.get(syntax, syntax.name)}, which is not supported; store "
+            "it as Explicit VR Little Endian, without compression."
+        )
+    groups = list(_groupsOf(dataset))
+    if "TotalPixelMatrixColumns" in dataset or any("PlanePositionSlideSequence" in group for group in groups):
+        raise InputError("this is a segmentation of a microscopic slide, which is not supported.")
+    if groups and not any("PlanePositionSequence" in group for group in groups):
+        raise InputError(
+            "the segmentation does not say where in the patient it lies, as one of a radiograph or a photograph: this "
+            "kind is not supported."
+        )
+
+
+def _isReadable(syntax, dataset) -> bool:
+    """Return whether voxels of a transfer syntax, a pydicom UID, can be read."""
+    from pydicom.pixels import get_decoder
+    from pydicom.uid import ExplicitVRBigEndian, RLELossless
+
+    if syntax == ExplicitVRBigEndian:
+        return False
+    try:
+        # libraries expect whole bytes for the pixels
+        return get_decoder(syntax).is_available and not (syntax == RLELossless and dataset.BitsAllocated == 1)
+    except NotImplementedError:
+        return False
+
+
+def _isBackground(segmentation, number: int) -> bool:
+    """Return whether a segment is the background: 0 of a label map, or one that says so by its code or as number 0."""
+    description = segmentation.get_segment_description(number)
+    codes = description.get("SegmentedPropertyTypeCodeSequence", None) or ()
+    if any((code.get("CodingSchemeDesignator"), code.get("CodeValue")) == BACKGROUND for code in codes):
+        return True
+    isNamedSo = textOf(description, "SegmentLabel").strip().lower() == "background"
+    return number == 0 and (isNamedSo or segmentation.segmentation_type.value == "LABELMAP")
+
+
+def _requireAllFrames(dataset) -> None:
+    """Raise InputError when a file counts other frames than it describes, as highdicom accesses all that it counts."""
+    described = len(dataset.get("PerFrameFunctionalGroupsSequence", []))
+    if described and int(dataset.get("NumberOfFrames", None) or 1) != described:
+        raise InputError(
+            f"the segmentation is damaged: it counts {dataset.NumberOfFrames} frames and describes {described}."
+        )
+
+
+def _structure(path: Path, segmentation, number: int, threshold: float | None) -> Structure:
+    # a large tolerance, as the spacing of frames was checked before
+    volume = segmentation.get_volume(segment_numbers=[number], dtype=None, rescale_fractional=True, rtol=LEAST_SHARE)
+    # from slices, rows and columns to columns, rows and slices
+    image = SimpleITK.PermuteAxes(volume.squeeze_channel().to_simpleitk(), (2, 1, 0))
+    description = segmentation.get_segment_description(number)
+    fractional = segmentation.segmentation_type.value == "FRACTIONAL"
+    image = SimpleITK.Cast(image, SimpleITK.sitkFloat32 if fractional else SimpleITK.sitkUInt8)
+    structure = inputs.structureFromImage(image, "", None, threshold)
+    return Structure(
+        textOf(description, "SegmentLabel"),
+        structure.mask,
+        memberships=structure.memberships,
+        file=str(path),
+        frameOfReference=str(segmentation.get("FrameOfReferenceUID", "")),
+        color=_colorOf(description),
+        source={"segmentNumber": number, PATIENT: patientOf(segmentation)},
+    )
+
+
+def _placed(structure: Structure, place: Callable[[Mask], Mask]) -> Structure:
+    memberships = None if structure.memberships is None else place(structure.memberships)
+    return replace(structure, mask=place(structure.mask), memberships=memberships)
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """The positions of the frames of a SEG file, and the image that it was drawn on.
+
+    heights: (n,) of the stored slices in mm along the normal, ascending; empty for files without a position for each
+    frame. positions: (m, 3) of the frames, LPS mm. normal: (3,) of the frames. listed: number of slices of its image
+    that the file names. findSlices: returns the slices of that image near the file, one at each place, ascending.
+    """
+
+    heights: np.ndarray
+    positions: np.ndarray
+    normal: np.ndarray
+    listed: int
+    findSlices: Callable[[], list[Slice]]
+
+    @staticmethod
+    def of(path: Path, dataset) -> Frames:
+        """Return the positions of the frames of a file."""
+        groups = list(_groupsOf(dataset))
+        planes = [plane for group in groups for plane in group.get("PlanePositionSequence", [])]
+        positions = np.reshape([np.array(plane.ImagePositionPatient, float) for plane in planes], (-1, 3))
+        turns = [plane for group in groups for plane in group.get("PlaneOrientationSequence", [])]
+        along = np.array(turns[0].ImageOrientationPatient, float) if turns else np.zeros(6)
+        normal = np.cross(along[:3], along[3:])
+        heights = thinned(np.unique(positions @ normal), ROUNDING) if turns else np.zeros(0)
+        series = next(iter(dataset.get("ReferencedSeriesSequence", [])), {})
+        instances = {str(image.ReferencedSOPInstanceUID) for image in series.get("ReferencedInstanceSequence", [])}
+
+        @cache
+        def slicesOfImage() -> list[Slice]:
+            found = findSlices(path, str(series.get("SeriesInstanceUID", "")), instances)
+            named = [one for one in found if one.instance in instances]
+            alike = [one for one in found if one.instance not in instances]
+            groups = [group for group in groupsOf(named or found) if abs(normal @ group[0].normal) >= PARALLEL]
+            if not groups:
+                return []
+            largest = max(groups, key=len)
+            stack = withoutRepeats(largest)
+            if not named:
+                return stack
+            along = heights * np.sign(normal @ largest[0].normal)
+            return withOthers(stack, [one for one in alike if one.isLike(largest[0])], along)
+
+        return Frames(heights, positions, normal, len(instances), slicesOfImage)
+
+    @cached_property
+    def home(self) -> Grid | None:
+        """The grid of the image, None if it is not near the file or its slices are unevenly spaced."""
+        slices = self.findSlices()
+        if len(slices) < 2:  # the distance of slices is unknown
+            return None
+        try:
+            return gridOf(slices)
+        except Uneven:  # not needed, as the frames have their own positions
+            return None
+
+    def tellDistance(self, dataset) -> tuple[str, Slabs | None]:
+        """Set the distance of slices in a dataset that lacks it, or has one at which its frames do not lie.
+
+        Return a note if it had to be assumed, else "", and for slices at uneven distances their layers, else None; then
+        the frames in the dataset are 1 mm apart. Only the dataset in memory is changed, not the file. Raises InputError
+        for frames that are not above each other.
+        """
+        if not len(self.heights):
+            return "", None
+        measures = [item for group in _groupsOf(dataset) for item in group.get("PixelMeasuresSequence", [])]
+        told = [abs(float(item.get("SpacingBetweenSlices", None) or 0.0)) for item in measures]
+        distance = next((length for length in told if length and lieOnSlices(self.heights, length)), 0.0)
+        note, slabs = "", None if distance else self._slabs(_thicknessOf(measures))
+        if slabs is not None:
+            self._spread(dataset, slabs)
+            distance, note = 1.0, f"The segmentation's slices are not equally spaced: they are {slabs.description}."
+        elif not distance:
+            distance, note = self._assumed(measures)
+        for item in measures:
+            item.SpacingBetweenSlices = distance
+            item.SliceThickness = item.get("SliceThickness", None) or distance  # required by highdicom
+        return note, slabs
+
+    def _assumed(self, measures: Sequence) -> tuple[float, str]:
+        """Return the distance of slices in mm, and a note if it had to be assumed. measures: items of pixel measures.
+
+        It is that of the image if all frames lie on its slices, else that of the frames if they are evenly spaced, else
+        the thickness of frames if they lie on slices at that distance, else the smallest distance between two.
+        """
+        if self.home is not None and self._areOn(self.home):
+            return abs(float(self.home.axes[:, 2] @ self.normal)), ""
+        thickness = _thicknessOf(measures)
+        isAlone = len(self.heights) == 1
+        distance = (thickness or 1.0) if isAlone else leastDistance(self.heights)
+        if isAlone and not thickness:
+            return distance, f"{UNTOLD}, nor how thick its only one is: {distance:g} mm is assumed."
+        isEven = self._areEven
+        if not thickness or isEven or not lieOnSlices(self.heights, thickness):
+            isThick = isEven and abs(distance - thickness) <= allowance(distance)
+            how = "its frames are evenly spaced, and their distance" if isEven else "the smallest distance between two"
+            return distance, "" if isThick else f"{UNTOLD}: {how}, {distance:.4g} mm, is assumed."
+        isSkipping = thickness < distance - allowance(thickness)
+        return thickness, f"{UNTOLD}: their thickness, {thickness:.4g} mm, is assumed." if isSkipping else ""
+
+    @property
+    def _areEven(self) -> bool:
+        """Whether the frames lie at one distance, and are enough to tell."""
+        if len(self.heights) < FEWEST_EVEN:
+            return False
+        distance = leastDistance(self.heights)
+        isEvery = (stepCounts(np.diff(self.heights), distance) == 1).all()
+        return bool(isEvery) and lieOnSlices(self.heights, distance)
+
+    def _slabs(self, thickness: float) -> Slabs | None:
+        """Return the layers of slices at uneven distances, those of the image if frames lie on these; else None.
+
+        thickness: of frames in mm, 0 if unknown.
+        """
+        slices = self.findSlices()
+        if self.home is not None and self._areOn(self.home):
+            return None
+        if len(slices) > 1 and self.home is None:
+            heights = np.sort(np.array([one.position for one in slices]) @ self.normal)
+            if all(np.abs(heights - height).min() <= TENTH for height in self.heights):
+                return Slabs.of(continued(heights, heights[0], heights[-1]))
+        heights = self.heights
+        if len(heights) < FEWEST_EVEN or self._areEven:
+            return None
+        isOn = thickness and lieOnSlices(heights, thickness)
+        if not areUneven(heights, thickness if isOn else leastDistance(heights)):
+            return None
+        steps = np.diff(heights)
+        # one beyond each end, so that the last frame does not lie at the edge of an image
+        return Slabs.of(continued(heights, heights[0] - steps[0], heights[-1] + steps[-1]))
+
+    @property
+    def line(self) -> tuple[np.ndarray, np.ndarray]:
+        """The place (3,) of the first pixel of a frame at height 0, and the way (3,) of it per mm of height."""
+        order = np.argsort(self.positions @ self.normal)
+        first, last = self.positions[order[[0, -1]]]
+        way = (last - first) / float((last - first) @ self.normal)
+        return first - float(first @ self.normal) * way, way
+
+    def _spread(self, dataset, slabs: Slabs) -> None:
+        """Move the frames in a dataset to multiples of 1 mm along the normal: the numbers of their slices."""
+        start, way = self.line
+        for group in _groupsOf(dataset):
+            for plane in group.get("PlanePositionSequence", []):
+                position = np.array(plane.ImagePositionPatient, float)
+                height = float(position @ self.normal)
+                if np.linalg.norm(start + height * way - position) > allowance(float(slabs.thickness.min())):
+                    raise InputError("the segmentation's frames make no volume: they do not lie above each other.")
+                number = int(np.abs(slabs.heights - height).argmin())
+                plane.ImagePositionPatient = [float(x) for x in start + number * self.normal]
+
+    def placeOnSlabs(self, slabs: Slabs, mask: Mask) -> Mask:
+        """Return the voxels of a segment with the thickness of its slices. mask: of frames moved by _spread()."""
+        start, way = self.line
+        numbered = mask.grid.matrix.copy()
+        numbered[:3, 2], numbered[:3, 3] = self.normal, start
+        columns, rows, _ = mask.grid.size
+        moved = mask.on(Grid((columns, rows, len(slabs.heights)), numbered))
+        matrix = numbered.copy()
+        matrix[:3, 2], matrix[:3, 3] = way * slabs.distance, start + way * slabs.start
+        grid = Grid((columns, rows, slabs.depth), matrix)
+        if moved.isEmpty:
+            return Mask.empty(grid)
+        voxels, first = slabs.layered(moved.voxels, moved.offset[2])
+        return Mask(voxels, (*moved.offset[:2], first), grid)
+
+    def _areOn(self, home: Grid) -> bool:
+        """Return whether all frames lie on slices of an image."""
+        if abs(self.normal @ home.direction[:, 2]) < PARALLEL:
+            return False
+        numbers = home.toIndex(self.positions)[:, 2]
+        return bool(np.abs(numbers - np.rint(numbers)).max() * home.spacing[2] <= allowance(home.spacing[2]))
+
+    def place(self, mask: Mask) -> Mask:
+        """Return the voxels of a segment on the grid of the image that it was drawn on.
+
+        Frames without voxels need not be stored, so the extent of the image is taken from its slices near the file. If
+        these are not found, and the file names more slices than there are frames or frames are missing between others,
+        the grid is extended by one slice at each end, so that the last stored frame is not taken for the image edge.
+        """
+        columns, rows, depth = mask.grid.size
+        mask = replace(mask, grid=Grid(mask.grid.size, mask.grid.matrix))  # in space, though there may be one frame
+        if depth >= self.listed and len(self.heights) in (0, depth):
+            return mask
+        home = self.home
+        if home is not None:
+            mask = replace(mask, grid=_onSlicesOf(home, mask.grid))
+            if mask.alongAxesOf(home).grid.offsetOn(home) is not None:
+                return mask.on(home)
+        return mask.on(mask.grid.resized((0, 0, -1), (columns - 1, rows - 1, depth)))
+
+
+def _thicknessOf(measures: Sequence) -> float:
+    """Return the thickness of frames in mm, 0 if unknown. measures: items of pixel measures."""
+    return next((float(item.get("SliceThickness", None) or 0.0) for item in measures), 0.0)
+
+
+def _groupsOf(dataset) -> Iterator:
+    """Yield the items about all frames of a file, then those about each frame."""
+    for groups in ("SharedFunctionalGroupsSequence", "PerFrameFunctionalGroupsSequence"):
+        yield from dataset.get(groups, [])
+
+
+def _onSlicesOf(home: Grid, grid: Grid) -> Grid:
+    """Return the grid of frames, moved exactly onto the slices of an image if it deviates from these only by rounding.
+
+    A single frame gets the thickness of the image's slices.
+    """
+    along = float(grid.direction[:, 2] @ home.direction[:, 2])
+    step = home.axes[:, 2] * np.sign(along)
+    depth = grid.size[2]
+    if abs(along) < PARALLEL or (depth > 1 and not _isClose(grid.axes[:, 2] * (depth - 1), step * (depth - 1), home)):
+        return grid
+    number = float(home.toIndex(grid.origin[None])[0, 2])
+    beside = (np.rint(number) - number) * home.axes[:, 2]
+    matrix = grid.matrix.copy()
+    matrix[:3, 2] = step
+    if _isClose(beside, np.zeros(3), home):
+        matrix[:3, 3] += beside
+    return Grid(grid.size, matrix)
+
+
+def _isClose(one: np.ndarray, other: np.ndarray, home: Grid) -> bool:
+    """Return whether two points (3,) in mm are equal apart from rounding of the slice positions of an image."""
+    return bool(np.linalg.norm(one - other) <= allowance(home.spacing[2]))
+
+
+def _colorOf(segment) -> tuple[float, float, float] | None:
+    """Return a segment's recommended CIELab color as red, green and blue in [0, 1], None without one."""
+    value = segment.get("RecommendedDisplayCIELabValue", None)
+    if value is None:
+        return None
+    from vtkmodules.vtkCommonCore import vtkMath
+
+    lightness, a, b = (np.array(value, float) / 65535) * (100, 255, 255) - (0, 128, 128)
+    color = [0.0, 0.0, 0.0]
+    vtkMath.LabToRGB([lightness, a, b], color)
+    return tuple(min(max(c, 0.0), 1.0) for c in color)

@@ -1,0 +1,307 @@
+"""The image that contours were drawn on, as a grid of voxels."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...base.errors import InputError
+from ...base.progress import checkpoint
+from ...geometry.grids import Grid
+from . import readable
+from .neighbors import FRAMES, areEnough, filesNear, sliceOf
+from .planes import (
+    ONE_SLICE,
+    PARALLEL,
+    ROUNDING,
+    SAME_PLANE,
+    TENTH,
+    UNEVENNESS,
+    allowance,
+    alongPlanes,
+    heightsOf,
+    leastDistance,
+    stepCounts,
+    usualDistance,
+)
+
+# Least distance of slices in mm.
+SMALLEST_STEP = 1e-6
+# Relative difference up to which the pixels of two slices are of one size, and two slices are equally thick.
+SAME_SIZE, SAME_THICKNESS = 1e-3, 0.02
+SHARED = "SharedFunctionalGroupsSequence"
+GEOMETRY = (
+    "SOPInstanceUID",
+    "SeriesInstanceUID",
+    "ImageOrientationPatient",
+    "PixelSpacing",
+    "Rows",
+    "Columns",
+    "SliceThickness",
+    SHARED,
+)
+
+
+class Uneven(InputError):
+    """Slices of an image that are not equally spaced along one line."""
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """A slice of an image, or a frame of an image with several.
+
+    instance, series: UIDs. position: (3,) of the first pixel, LPS mm. directions: (2, 3) unit vectors along a row and
+    down a column. spacing: (2,) from column to column and from row to row in mm. size: columns, rows. thickness: in mm,
+    0 if unknown.
+    """
+
+    instance: str
+    series: str
+    position: np.ndarray
+    directions: np.ndarray
+    spacing: np.ndarray
+    size: tuple[int, int]
+    thickness: float
+
+    @property
+    def normal(self) -> np.ndarray:
+        """(3,) unit vector across the slice, LPS."""
+        return np.cross(*self.directions)
+
+    def isLike(self, other: Slice) -> bool:
+        """Return whether another slice has as many pixels, of the same size and directions."""
+        return (
+            self.size == other.size
+            and bool((np.abs(self.spacing - other.spacing) <= SAME_SIZE * other.spacing).all())
+            and bool((np.abs(self.directions - other.directions) <= SAME_SIZE).all())
+        )
+
+    def isParallelTo(self, other: Slice) -> bool:
+        """Return whether another slice has the same normal, apart from rounding."""
+        return float(self.normal @ other.normal) >= PARALLEL
+
+
+def findSlices(path: Path, series: str, instances: Collection[str]) -> list[Slice]:
+    """Return the slices of an image near a file: in its folder, below it, or in the folders beside its own.
+
+    They are all slices of the series; others that are named are slices of the image all the same. series: the series
+    instance UID, "" if unknown. instances: SOP instance UIDs of slices, which identify the series if it is unknown.
+    """
+    wanted, found = set(instances), {}
+    for files in filesNear(path):
+        bySeries: dict[str, dict[str, list[Slice]]] = {}
+        for file in files:
+            checkpoint()
+            for one in slicesOf(file):
+                bySeries.setdefault(one.series, {}).setdefault(one.instance, []).append(one)
+        for uid, byInstance in bySeries.items():
+            if uid == series or (wanted and wanted & byInstance.keys()):
+                found = {**byInstance, **found}
+        if found and areEnough(found, wanted):
+            break
+    return [one for frames in found.values() for one in frames]
+
+
+def slicesOf(file: Path) -> list[Slice]:
+    """Return the slices in a DICOM file, none if it is not an image in the patient or cannot be read."""
+    header = sliceOf(file, GEOMETRY)
+    if header is None:
+        return []
+    try:
+        with readable():
+            return list(_slicesIn(header))
+    except InputError:  # a neighbor that cannot be read is not a slice of the image
+        return []
+
+
+def _slicesIn(header) -> Iterator[Slice]:
+    shared = next(iter(header.get(SHARED, None) or ()), {})
+    for frame in header.get(FRAMES, None) or (header,):
+
+        def told(sequence: str, name: str, frame=frame):
+            items = (next(iter(groups.get(sequence, None) or ()), {}) for groups in (frame, shared))
+            return next((item[name].value for item in (*items, header) if item.get(name, None) is not None), None)
+
+        spacing = np.array(told("PixelMeasuresSequence", "PixelSpacing"), float)[::-1]
+        directions = np.array(told("PlaneOrientationSequence", "ImageOrientationPatient"), float).reshape(2, 3)
+        position = np.array(told("PlanePositionSequence", "ImagePositionPatient"), float)
+        if position.shape != (3,) or spacing.shape != (2,) or not np.isfinite([*position, *directions.ravel()]).all():
+            continue
+        yield Slice(
+            str(header.SOPInstanceUID),
+            str(header.get("SeriesInstanceUID", "")),
+            position,
+            directions,
+            spacing,
+            (int(header.Columns), int(header.Rows)),
+            float(told("PixelMeasuresSequence", "SliceThickness") or 0.0),
+        )
+
+
+def groupsOf(slices: Sequence[Slice]) -> list[list[Slice]]:
+    """Return slices in groups of one geometry: a scout and a second reconstruction are groups of their own."""
+    groups: list[list[Slice]] = []
+    for one in slices:
+        group = next((group for group in groups if one.isLike(group[0])), None)
+        if group is None:
+            groups.append([one])
+        else:
+            group.append(one)
+    return groups
+
+
+def groupUnder(groups: Sequence[list[Slice]], loops: Sequence[np.ndarray]) -> list[Slice]:
+    """Return the group of slices on which most contours lie, LPS points (n, 3) in mm each, else the largest one."""
+    if len(groups) == 1:
+        return groups[0]
+    return max(groups, key=lambda group: (contoursOn(group, loops), len(group)))
+
+
+def contoursOn(slices: Sequence[Slice], loops: Sequence[np.ndarray]) -> int:
+    """Return how many contours, LPS points (n, 3) in mm each, lie on slices, all of which are parallel to the first."""
+    if not slices:
+        return 0
+    heights, normal = heightsOfSlices(slices), slices[0].normal
+    drawn = heightsOf(alongPlanes(loops, normal), normal)
+    return sum(bool(np.abs(heights - height).min() <= TENTH) for height in drawn)
+
+
+def _reachOf(group: Sequence[Slice]) -> float:
+    """Return half the usual distance of slices in mm."""
+    return (usualDistance(heightsOfSlices(group)) or group[0].thickness or TENTH) / 2 + ROUNDING
+
+
+def withoutRepeats(slices: Sequence[Slice]) -> list[Slice]:
+    """Return slices of one geometry in ascending order along their normal, without those at the place of another.
+
+    Of several at one place, it is the first.
+    """
+    heights = heightsOfSlices(slices)
+    nearest = max(ROUNDING, SAME_PLANE * (usualDistance(heights) or 0.0))
+    kept: list[int] = []
+    for number in np.argsort(heights, kind="stable").tolist():
+        if not kept or heights[number] - heights[kept[-1]] > nearest:
+            kept.append(number)
+    return [slices[number] for number in kept]
+
+
+def withOthers(named: Sequence[Slice], others: Sequence[Slice], contoured: np.ndarray) -> list[Slice]:
+    """Return the named slices of an image in ascending order, with those of the others that belong to it, too.
+
+    Where a structure set names slices without contours, it names all, and others are only what goes on at the same
+    distance. It may also name no more than the slices with contours; then all slices of the series are the image, if
+    they are evenly spaced. named: one at each place, in ascending order. others: of the same geometry. contoured: (n,)
+    heights of contours in mm.
+    """
+    if not others:
+        return list(named)
+    together = withoutRepeats([*named, *others])
+    try:
+        if not namesOthers(named, contoured) and _isOne(gridOf(together), named):
+            return together
+    except Uneven:
+        pass
+    try:
+        grid = gridOf(named)
+    except Uneven:
+        return list(named)
+    if len(named) == 1:
+        return list(named)
+    numbers = grid.toIndex(np.array([one.position for one in others]))
+    beside = (numbers - np.rint(numbers) * (0, 0, 1)) * grid.spacing
+    isOn = np.linalg.norm(beside, axis=1) <= allowance(grid.spacing[2])
+    return withoutRepeats([*named, *(one for one, belongs in zip(others, isOn, strict=True) if belongs)])
+
+
+def namesOthers(named: Sequence[Slice], contoured: np.ndarray) -> bool:
+    """Return whether some of the named slices have no contour. contoured: (n,) heights of contours in mm."""
+    reach = _reachOf(named)
+    return any(not (np.abs(contoured - height) <= reach).any() for height in heightsOfSlices(named))
+
+
+def _isOne(grid: Grid, named: Sequence[Slice]) -> bool:
+    """Return whether the grid of all slices of a series is that of an image of which some slices are named.
+
+    The series may also hold the image twice, the second time with slices between those of the first.
+    """
+    if len(named) == 1:
+        return True
+    distance = leastDistance(heightsOfSlices(named))
+    thickness = named[0].thickness
+    isThick = abs(thickness - grid.spacing[2]) <= SAME_THICKNESS * grid.spacing[2]
+    times = distance / grid.spacing[2]
+    return times < ONE_SLICE or times > 2 * ONE_SLICE or isThick
+
+
+def heightsOfSlices(slices: Sequence[Slice]) -> np.ndarray:
+    """Return the positions (n,) in mm of slices along the normal of the first."""
+    return np.array([one.position for one in slices]) @ slices[0].normal
+
+
+def lineOf(slices: Sequence[Slice]) -> tuple[np.ndarray, np.ndarray]:
+    """Return a point (3,) and the way (3,) from one slice to the next per mm of height; the slices lie on that line.
+
+    The first pixel of the first slice lies on it, in the plane of height 0. It runs along the normal if the slices do
+    not lie on a line. slices: in ascending order.
+    """
+    heights, positions = heightsOfSlices(slices), np.array([one.position for one in slices])
+    way = slices[0].normal
+    if len(slices) > 1:
+        leaning = (positions[-1] - positions[0]) / (heights[-1] - heights[0])
+        beside = positions - positions[0] - (heights - heights[0])[:, None] * leaning
+        if np.linalg.norm(beside, axis=1).max() <= allowance(float(np.diff(heights).min())):
+            way = leaning
+    return positions[0] - heights[0] * way, way
+
+
+def gridOf(slices: Sequence[Slice], distance: float | None = None) -> Grid:
+    """Return the grid of an image's slices, including those that are missing between others.
+
+    distance: of slices in mm if there is only one; None uses its thickness, or 1 mm. Raises Uneven when they are not
+    equally spaced along one line.
+    """
+    first = slices[0]
+    positions = np.array([one.position for one in slices])
+    positions = positions[np.argsort(positions @ first.normal)]
+    if len(slices) > 1:
+        step, depth = _stepOf(positions, first.normal)
+    else:
+        step, depth = first.normal * (distance or first.thickness or 1.0), 1
+    return gridAlong(first, positions[0], step, depth)
+
+
+def gridAlong(like: Slice, origin: np.ndarray, step: np.ndarray, depth: int) -> Grid:
+    """Return the grid with the pixels of a slice, the first at an origin (3,), and a step (3,) in mm between slices."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = np.column_stack([*(like.directions * like.spacing[:, None]), step])
+    matrix[:3, 3] = origin
+    return Grid((*like.size, depth), matrix)
+
+
+def _stepOf(positions: np.ndarray, normal: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the step (3,) in mm from one slice to the next, and the number of slices including missing ones.
+
+    positions: (n, 3) of the slices, at least two, in ascending order along the normal. Raises Uneven when they are not
+    equally spaced along one line.
+    """
+    heights = positions @ normal
+    uneven = Uneven("the slices of the image that the contours were drawn on are not equally spaced.")
+    if not np.diff(heights).min() > SMALLEST_STEP:
+        raise uneven
+    counts = stepCounts(np.diff(heights), leastDistance(heights))
+    numbers = np.concatenate([[0], np.cumsum(counts)])
+    step = (positions[-1] - positions[0]) / numbers[-1]
+    beside = positions - positions[0] - numbers[:, None] * step
+    length = float(np.linalg.norm(step))
+    # deviations that accumulate gradually may become larger than single ones
+    isSteady = np.abs(np.diff(beside, axis=0)).max() <= UNEVENNESS * length
+    if not isSteady and np.linalg.norm(beside, axis=1).max() > allowance(length):
+        raise uneven
+    # slices that are farther apart in one part of the image do not mean that others are missing
+    isWide = counts > 1
+    if (isWide[1:] & isWide[:-1]).any() or numbers[-1] >= 2 * len(positions):
+        raise uneven
+    return step, int(numbers[-1]) + 1

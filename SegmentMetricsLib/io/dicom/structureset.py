@@ -1,0 +1,329 @@
+"""DICOM RTSTRUCT: planar contours, filled on the slices of the image that they were drawn on."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ...base.errors import InputError
+from ...base.progress import checkpoint
+from ...base.texts import commaSeparated, counted
+from ...geometry.filling import CUT, EXCLUSIVE, JOINED, apart, combined
+from ...geometry.grids import Grid, requireScale
+from ...geometry.masks import LARGEST_BOX, Mask
+from ...model.structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure
+from . import patientOf, read, readable, textOf
+from .images import imagesFor, imagesOf
+from .places import Place, placesFor
+from .planes import planesBySlice
+from .slabs import Slabs
+
+# A contour may deviate from its plane by this fraction of the distance between slices.
+FLATNESS = 0.25
+NO_POSITIONS = "a contour has coordinates that are not positions in space."
+EXCLUSIVE_TYPE = "CLOSEDPLANAR_XOR"
+# Types of contours without blanks and underscores: closed ones, and how all others begin that are known to be open.
+CLOSED_KIND, EXCLUSIVE_KIND, OPEN = "CLOSEDPLANAR", "CLOSEDPLANARXOR", ("OPEN", "POINT")
+# Remarks about contours that cross, with a placeholder for the number of slices.
+ODD = {
+    JOINED: "its contours cross each other on {}; what those that cross enclose was joined",
+    CUT: (
+        "its contours cross each other on {}, where one is almost wholly inside another; it was taken for a "
+        "hole, or inside a hole for an island"
+    ),
+    EXCLUSIVE: (
+        f"its contours of the type {EXCLUSIVE_TYPE} cross or repeat each other on {{}}; what an odd number of "
+        "them encloses was filled"
+    ),
+}
+# Phrases for one contour, and for several.
+REMARKS = {
+    "open": ("is an open line or point and was left out", "are open lines or points and were left out"),
+    "short": ("has fewer than three points and was left out", "have fewer than three points and were left out"),
+    "unknown": (
+        "is of the type {}, which DICOM does not know, and was filled like a closed one",
+        "are of the type {}, which DICOM does not know, and were filled like closed ones",
+    ),
+}
+DISPLACED = "lies between slices and was", "lie between slices and were"
+
+
+@dataclass(frozen=True, eq=False)
+class Contours:
+    """The contours of a region.
+
+    loops: those that are filled, LPS points (n, 3) in mm each. exclusive: numbers of those that are combined by
+    exclusive or. remarks: on those that are left out, and on types that DICOM does not know.
+    """
+
+    loops: list[np.ndarray]
+    exclusive: frozenset[int]
+    remarks: list[str]
+
+
+def readStructureSet(path: Path, title: str) -> list[Structure]:
+    """Return the regions of interest of an RTSTRUCT file, with voxels on the grid of the image they were drawn on.
+
+    A voxel belongs to a structure when its center lies inside the contours of its slice. Holes may be separate contours
+    or joined to the outer one by a channel. Without the image near the file, a grid is made from the contours. Regions
+    with contours that are damaged or cannot be filled are left out, with remarks in the source of the others, as are
+    contours that belong to no region. title: of the file in remarks. Raises InputError for a file without regions of
+    interest, and when none can be used.
+    """
+    dataset = read(path)
+    with readable():  # mandatory elements may be missing
+        return _structuresOf(path, dataset, title)
+
+
+def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
+    regions = _regionsOf(dataset)
+    if not regions:
+        raise InputError("the structure set has no regions of interest.")
+    if "ROIContourSequence" not in dataset:
+        raise InputError("the part of the structure set that holds the contours of its regions of interest is missing.")
+    drawn = _byNumber(dataset.get("ROIContourSequence", []), "ReferencedROINumber")
+    names = {number: textOf(region, "ROIName") or f"ROI {number}" for number, region in regions.items()}
+    listed = imagesOf(dataset)
+    contours, images, leftOut = {}, {}, {}
+    for number, region in regions.items():
+        try:
+            with readable():  # damage here does not affect the other regions
+                own = _drawnOf(drawn.get(number, []))
+                contours[number], images[number] = _contoursOf(own), imagesFor(region, own, listed)
+        except InputError as error:
+            leftOut.setdefault(names[number], str(error))
+    try:
+        placeFor = placesFor(path, images, {number: own.loops for number, own in contours.items()})
+    except InputError as error:
+        raise (_unusable(leftOut) if leftOut else error) from None
+    patient, frame = patientOf(dataset), str(dataset.get("FrameOfReferenceUID", ""))
+    remark = _ofNobody(title, drawn, regions)
+    structures = []
+    for number, own in contours.items():
+        checkpoint()
+        try:
+            mask, source = _filled(own, placeFor(number), remark)
+        except InputError as error:
+            leftOut.setdefault(names[number], str(error))
+            continue
+        region = regions[number]
+        structures.append(
+            Structure(
+                names[number],
+                mask,
+                file=str(path),
+                frameOfReference=str(region.get("ReferencedFrameOfReferenceUID", ""))
+                or frame
+                or images[number][0].frame,
+                color=_colorOf(_drawnOf(drawn.get(number, []))),
+                source={"roiNumber": number, PATIENT: patient, **source},
+            )
+        )
+    if not structures:
+        raise _unusable(leftOut)
+    return [_withoutOthers(structure, title, leftOut) for structure in structures] if leftOut else structures
+
+
+def _frameOf(region) -> str:
+    return str(region.get("ReferencedFrameOfReferenceUID", ""))
+
+
+def _unusable(leftOut: Mapping[str, str]) -> InputError:
+    """Return the error for a file without any usable structure. leftOut: reasons by name."""
+    name, why = next(iter(leftOut.items()))
+    return InputError(f"the structure {name!r} cannot be used{', nor any other' if len(leftOut) > 1 else ''}: {why}")
+
+
+def _filled(contours: Contours, place: Place, said: str) -> tuple[Mask, dict]:
+    """Return the voxels of a region, and the entries about them for its source.
+
+    said: remark on the file, "" if there is none. Raises InputError as fill().
+    """
+    mask, notes = fill(contours.loops, place.grid, contours.exclusive, place.slabs)
+    notes += contours.remarks
+    source = {NOTES: tuple(filter(None, (place.remark, said, *notes)))}
+    return mask, {**source, WITHOUT_VOXELS: True} if contours.loops and mask.isEmpty else source
+
+
+def _withoutOthers(structure: Structure, title: str, leftOut: Mapping[str, str]) -> Structure:
+    """Return a structure with remarks about others of its file that were left out. leftOut: reasons by name."""
+    remarks = [f"The structure {name!r} of {title} was left out: {why}" for name, why in leftOut.items()]
+    source = {**structure.source, LEFT_OUT: dict(zip(leftOut, remarks, strict=True))}
+    source[NOTES] = (*source[NOTES], *remarks)
+    return replace(structure, source=source)
+
+
+def _regionsOf(dataset) -> dict:
+    """Return the regions of interest by number. Raises InputError when two have the same number."""
+    found = _byNumber(dataset.get("StructureSetROISequence", []), "ROINumber")
+    if any(len(items) > 1 for items in found.values()):
+        raise InputError(
+            "two regions of interest have the same number, so it is unclear which contours belong to which."
+        )
+    return {number: items[0] for number, items in found.items()}
+
+
+def _byNumber(items, name: str) -> dict[int | None, list]:
+    """Return the items of a sequence by their number, None for items without one."""
+    found: dict[int | None, list] = {}
+    for item in items:
+        number = item.get(name, None)
+        found.setdefault(None if number is None else int(number), []).append(item)
+    return found
+
+
+def _drawnOf(items: Sequence):
+    """Return a region's item in the sequence of contours, None if it has none. Raises InputError for several."""
+    if len(items) > 1:
+        raise InputError(
+            f"the file has {len(items)} lists of contours for it, and does not say which of them is the right one."
+        )
+    return items[0] if items else None
+
+
+def _ofNobody(title: str, drawn: Mapping[int | None, Sequence], regions: Collection[int]) -> str:
+    """Return a remark about contours that belong to no region of interest, "" without any.
+
+    drawn: all items of contours by the number of their region. regions: the existing numbers.
+    """
+    others = [number for number in drawn if number not in regions]
+    others = [number for number in others if any(item.get("ContourSequence", None) for item in drawn[number])]
+    if not others:
+        return ""
+    numbers = commaSeparated("without a number" if number is None else f"number {number}" for number in others)
+    return (
+        f"Contours in {title} belong to a region of interest that the file does not list ({numbers}): they were "
+        "left out."
+    )
+
+
+def _contoursOf(drawn) -> Contours:
+    """Return the contours of a region. drawn: its item in the sequence of contours, None if it has none.
+
+    Raises InputError for invalid contours.
+    """
+    loops, exclusive = [], set()
+    odd: Counter[tuple[str, str]] = Counter()
+    for contour in [] if drawn is None else drawn.get("ContourSequence", []):
+        try:
+            points = np.array(contour.get("ContourData", None) or [], float)
+        except ValueError as error:  # a word among the numbers
+            raise InputError(NO_POSITIONS) from error
+        if len(points) != 3 * int(contour.get("NumberOfContourPoints", len(points) / 3)):
+            raise InputError("a contour does not have as many points as it says.")
+        if len(points) % 3 or not np.isfinite(points).all():
+            raise InputError(NO_POSITIONS)
+        requireScale(float(np.abs(points).max(initial=0)))
+        told = textOf(contour, "ContourGeometricType").strip()
+        # some programs write blanks or small letters
+        kind = "".join(filter(str.isalnum, told)).upper()
+        if kind.startswith(OPEN):
+            odd["open", ""] += 1
+        elif len(points) < 9:
+            odd["short", ""] += 1
+        else:
+            if kind == EXCLUSIVE_KIND:
+                exclusive.add(len(loops))
+            elif kind not in ("", CLOSED_KIND):
+                odd["unknown", told] += 1
+            loops.append(points.reshape(-1, 3))
+    remarks = [
+        f"{number} of its contours {REMARKS[which][int(number > 1)].format(told)}"
+        for (which, told), number in odd.items()
+    ]
+    return Contours(loops, frozenset(exclusive), remarks)
+
+
+def _colorOf(contours) -> tuple[float, float, float] | None:
+    color = None if contours is None else contours.get("ROIDisplayColor", None)
+    return None if color is None or len(color) != 3 else tuple(min(max(int(c) / 255, 0.0), 1.0) for c in color)
+
+
+def fill(
+    loops: Sequence[np.ndarray], grid: Grid, exclusive: Collection[int] = (), slabs: Slabs | None = None
+) -> tuple[Mask, list[str]]:
+    """Return the voxels of a grid inside closed planar contours, LPS points (n, 3) in mm each, and remarks.
+
+    Contours are assigned to the nearest slice. A slice is filled from the nearest of its planes, and from other planes
+    only with parts that are separate from those. exclusive: numbers of contours that are combined by exclusive or
+    within their plane. slabs: the layers of the grid that each slice consists of, None if it is one layer. Raises
+    InputError when a contour is not parallel to the slices.
+    """
+    if not loops:
+        return Mask.empty(grid), []
+    planar = [grid.toIndex(loop) for loop in loops]
+    if slabs is not None:
+        planar = [np.column_stack([index[:, :2], slabs.numbersAt(index[:, 2])]) for index in planar]
+    heights = np.array([index[:, 2].mean() for index in planar])
+    if any(np.abs(index[:, 2] - height).max() > FLATNESS for index, height in zip(planar, heights, strict=True)):
+        raise InputError("a contour does not run along the slices of the image, so it cannot be filled on them.")
+    heights = _level(planar)
+    slices = planesBySlice(heights)
+    corners = np.concatenate(planar)[:, :2]
+    low, high = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
+    first, last = min(slices), max(slices)
+    shape = (last - first + 1, *(high - low + 1)[::-1].tolist())
+    if math.prod(shape) > LARGEST_BOX:
+        raise InputError("its contours are too far apart, or too large, for an image of a patient.")
+    voxels = np.zeros(shape, bool)
+    odd: Counter[str] = Counter()
+    for k, planes in slices.items():
+        checkpoint()
+        oddHere = set()
+        for plane in planes:
+            own = [place for place, number in enumerate(plane.tolist()) if number in exclusive]
+            part, oddInPlane = combined([planar[number][:, :2] - low for number in plane], shape[1:], own)
+            voxels[k - first] |= apart(part, voxels[k - first])
+            oddHere |= oddInPlane
+        odd.update(oddHere)
+    begin = first
+    if slabs is not None:
+        voxels, begin = slabs.layered(voxels, first)
+    mask = Mask.fromArray(voxels, grid, (*low, begin))
+    return mask, list(_remarks(heights, slices, odd, mask))
+
+
+def _level(planar: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the heights (n,) of contours, voxel indices (m, 3) each, corrected for a common tilt against the slices.
+
+    If all are tilted slightly, as for an oblique image that is not available, the center of a hole would otherwise be
+    at another height than that of its outer contour.
+    """
+    middles = np.array([index.mean(axis=0) for index in planar])
+    away = np.concatenate([index - middle for index, middle in zip(planar, middles, strict=True)])
+    slope = np.linalg.lstsq(away[:, :2], away[:, 2], rcond=None)[0]
+    return middles[:, 2] - (middles[:, :2] - middles[:, :2].mean(axis=0)) @ slope
+
+
+def _remarks(
+    heights: np.ndarray, slices: Mapping[int, list[np.ndarray]], odd: Mapping[str, int], mask: Mask
+) -> Iterator[str]:
+    """Yield remarks about irregularities of contours that were filled.
+
+    heights: (n,) of the contours, in slices. slices: as from planesBySlice(). odd: number of slices with each
+    irregularity found by combined(). mask: the enclosed voxels.
+    """
+    if mask.isEmpty:
+        many = f"{len(heights)} contours enclose" if len(heights) > 1 else "only contour encloses"
+        yield f"its {many} no voxel center of the image"
+    displaced = sum(np.count_nonzero(np.abs(heights[planes[0]] - k) > FLATNESS) for k, planes in slices.items())
+    if displaced:
+        yield f"{displaced} of its contours {DISPLACED[int(displaced > 1)]} filled on the nearest one"
+    several = sum(len(planes) > 1 for planes in slices.values())
+    if several:
+        these = "one slice" if several == 1 else f"each of {several} slices"
+        yield (
+            f"it has contours at several heights for {these}; where they overlap, those nearest to the slice were "
+            "filled"
+        )
+    for kind, sentence in ODD.items():
+        if kind in odd:
+            yield sentence.format(counted(odd[kind], "slice"))
+    missing = max(slices) - min(slices) + 1 - len(slices)
+    if missing:
+        yield f"it has no contour on {counted(missing, 'slice')} between its first and its last one"

@@ -1,0 +1,83 @@
+"""Fractional label maps of Slicer and SlicerRT: the fraction of each voxel inside a segment, as scaled numbers.
+
+In a scene, the range of the numbers is in the field data of the image. Files do not contain it, but it follows from the
+type, because Slicer's conversion to fractional label maps uses one range for each type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import SimpleITK
+
+from ..base.errors import InputError
+from ..geometry.grids import Grid
+from ..geometry.masks import Mask, slicesOf
+from ..model.inputs import structureFromMemberships
+from ..model.structures import Structure, codeSource
+
+REPRESENTATION = "Fractional labelmap"
+# The numbers for memberships 0 and 1, by the kind of their type.
+RANGES = {"i": (-108.0, 108.0), "u": (0.0, 216.0), "f": (0.0, 1.0)}
+HEADERS = ("Segmentation_SourceRepresentation", "Segmentation_MasterRepresentation")
+
+
+def memberships(array: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
+    """Return numbers scaled from the range between two limits to memberships in [0, 1].
+
+    Raises ValueError for numbers beyond the limits.
+    """
+    low, high = limits
+    if not low < high or (array.size and not low <= float(array.min()) <= float(array.max()) <= high):
+        raise InputError(f"the fractional label map has values beyond its range from {low:g} to {high:g}.")
+    return ((array.astype(np.float32) - np.float32(low)) / np.float32(high - low)).astype(np.float32)
+
+
+def isFractional(image: SimpleITK.Image) -> bool:
+    """Return whether the header of a Slicer segmentation says that its segments are fractional."""
+    keys = image.GetMetaDataKeys()
+    return any(key in keys and image.GetMetaData(key).strip() == REPRESENTATION for key in HEADERS)
+
+
+def segmentsOf(
+    image: SimpleITK.Image, segments: Sequence[Mapping], whole: Grid, threshold: float | None, common: Mapping
+) -> list[Structure]:
+    """Return the structures of a file of fractional segments, each in its own layer.
+
+    segments: from the header. whole: grid of the image that they were drawn on. threshold: see Settings. common: file
+    and frame of reference. Raises ValueError if the file holds less than its header says.
+    """
+    grid = Grid.fromImage(image)
+    array = SimpleITK.GetArrayViewFromImage(image)
+    layers = [array] if image.GetNumberOfComponentsPerPixel() == 1 else list(np.moveaxis(array, -1, 0))
+    if np.prod(grid.size) == 1:
+        raise InputError(
+            "the segmentation is fractional, and Slicer saved none of its voxels: convert it to a binary labelmap."
+        )
+    if len({segment["layer"] for segment in segments}) < len(segments):
+        raise InputError("the header puts several fractional segments into one layer.")
+    structures = []
+    for segment in segments:
+        if not 0 <= segment["layer"] < len(layers):
+            raise InputError(f"the header puts segment {segment['name']!r} into a layer that the file does not have.")
+        values = memberships(layers[segment["layer"]], RANGES[array.dtype.kind])
+        low, high = _extent(segment["extent"], grid)
+        mask = Mask.ofMemberships(values[slicesOf(low, high)], grid, low).on(whole)
+        source = {"segmentID": segment["id"], **codeSource(segment["terminology"])}
+        structures.append(
+            structureFromMemberships(segment["name"], mask, threshold, color=segment["color"], source=source, **common)
+        )
+    return structures
+
+
+def _extent(text: str, grid: Grid) -> tuple[list[int], list[int]]:
+    """Return the first and last voxel of a segment; voxels beyond them hold a number that is not a membership."""
+    try:
+        numbers = [int(part) for part in text.split()]
+    except ValueError:
+        numbers = []
+    last = [size - 1 for size in grid.size]
+    if len(numbers) != 6:
+        return [0, 0, 0], last
+    return [max(n, 0) for n in numbers[::2]], [min(n, end) for n, end in zip(numbers[1::2], last, strict=True)]

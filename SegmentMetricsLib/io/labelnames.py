@@ -1,0 +1,171 @@
+"""Reading the names of labels from files that accompany label maps: JSON, tables, and color tables of Slicer."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from ..base.errors import InputError, requireKind
+from ..base.texts import commaSeparated, oneLine
+from .sheets import COMMENT, SEPARATORS, textOf
+
+SUFFIXES = (".json", ".csv", ".tsv", ".ctbl")
+BACKGROUND = 0
+# Slicer's name for unnamed colors.
+UNNAMED = "(none)"
+NUMBER = re.compile(r"\d{1,18}")
+# A name may contain spaces; it is followed by red, green, blue and opacity.
+COLOR = re.compile(r"(?P<number>\S+)\s+(?P<name>\S.*?)(\s+[-+.\deE]+){4}", re.ASCII)
+
+
+def labelNamesFrom(given: Mapping[int, str] | str | Path | None) -> dict[int, str]:
+    """Return names by label number, from a mapping or a file. Raises InputError as readLabelNames does."""
+    if given is None:
+        return {}
+    if isinstance(given, str | Path):
+        return readLabelNames(given)
+    requireKind(given, Mapping, "The names of labels", "a mapping of numbers to names, or the path of a file")
+    return _collected("labelNames", [("", number, name) for number, name in given.items()])
+
+
+def readLabelNames(path: str | Path) -> dict[int, str]:
+    """Return the names in a file by label number, from 1; the background, label 0, is ignored.
+
+    The file is a dataset.json of nnU-Net, JSON such as {"1": "liver"} or {"liver": 1}, a table of two columns with
+    numbers and names in either order, with or without a heading (.csv, .tsv), or a color table of Slicer (.ctbl).
+    Raises InputError, naming the file and the place, for other files, duplicate numbers or names, regions of several
+    labels, and a file without any name.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES and not path.is_dir():
+        raise InputError(f"{path}: names of labels are read from {', '.join(SUFFIXES)}, not from this kind of file.")
+    text = _text(path)
+    return _collected(str(path), READERS[suffix](str(path), text))
+
+
+def _text(path: Path) -> str:
+    text = textOf(path, "to hold names of labels")
+    if "\0" in text:
+        raise InputError(f"{path}: the file holds zero bytes, so it is not text.")
+    return text
+
+
+def _collected(source: str, entries: Iterable[tuple[str, object, object]]) -> dict[int, str]:
+    """Return names by number. entries: place of each entry ("" if unknown), its number, and its name."""
+    found: dict[int, str] = {}
+    numbers: set[int] = set()
+    for where, number, name in entries:
+        place = f"{source}{where}"
+        label = _labelFrom(number)
+        if label is None:
+            raise InputError(oneLine(f"{place}: a label is a whole number from 0, not {number!r}."))
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(oneLine(f"{place}: label {label} needs a name, not {name!r}."))
+        name = name.strip()
+        if label in numbers:
+            raise InputError(f"{place}: label {label} is listed twice.")
+        numbers.add(label)
+        if label == BACKGROUND:
+            continue
+        if name in found.values():
+            raise InputError(oneLine(f"{place}: two labels are called {name!r}."))
+        found[label] = name
+    if not found:
+        raise InputError(f"{source}: there are no label names.")
+    return found
+
+
+def _labelFrom(number: object) -> int | None:
+    """Return the label of a nonnegative integer or of a text of digits, or None for anything else."""
+    if isinstance(number, str) and NUMBER.fullmatch(number.strip()) and number.isascii():
+        return int(number)
+    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else None
+
+
+def _ofJson(source: str, text: str) -> Iterator[tuple[str, object, object]]:
+    def pairs(items: list[tuple[str, object]]) -> dict:
+        # a plain dictionary would drop the first of two equal keys
+        if len(dict(items)) < len(items):
+            keys = [key for key, _ in items]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise InputError(oneLine(f"{source}: {twice!r} is listed twice."))
+        return dict(items)
+
+    try:
+        content = json.loads(text, object_pairs_hook=pairs)
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source}: the file is not JSON.") from error
+    if isinstance(content, dict) and isinstance(content.get("labels"), dict):
+        content = content["labels"]
+    if not isinstance(content, dict):
+        raise InputError(f'{source}: names of labels look like {{"1": "liver"}} or {{"liver": 1}}.')
+    areNumbersFirst = all(isinstance(value, str) for value in content.values())
+    for key, value in content.items():
+        if areNumbersFirst:
+            yield "", key, value
+            continue
+        if isinstance(value, list):
+            # a region with a single label is equivalent to that label
+            if len(value) != 1:
+                raise InputError(
+                    oneLine(
+                        f"{source}: {key!r} is a region of the labels {commaSeparated(map(str, value))}; "
+                        'give the names of single labels, as in {"1": "liver"}.'
+                    )
+                )
+            value = value[0]
+        yield "", value, key
+
+
+def _ofTable(source: str, text: str) -> Iterator[tuple[str, object, object]]:
+    lines = ["\n" if line.startswith(COMMENT) else line for line in text.splitlines(keepends=True)]
+    first = next((line for line in lines if line.strip()), "")
+    reader = csv.reader(lines, delimiter=max(SEPARATORS, key=first.count), strict=True)
+    rows = []
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                rows.append((f", line {reader.line_num}", cells))
+    except csv.Error as error:
+        raise InputError(f"{source}, line {reader.line_num}: this is not a line of a table ({error}).") from error
+    for where, cells in rows:
+        if len(cells) != 2:
+            raise InputError(f"{source}{where}: there must be two cells, a number and a name, not {len(cells)}.")
+    if rows and not any(map(NUMBER.fullmatch, rows[0][1])):
+        del rows[0]  # the heading
+    # if both columns are numbers, the first one has the labels
+    column = next((n for n in (0, 1) if all(NUMBER.fullmatch(cells[n]) for _, cells in rows)), None)
+    if column is None:
+        counts = [sum(bool(NUMBER.fullmatch(cells[n])) for _, cells in rows) for n in (0, 1)]
+        column = int(counts[1] > counts[0])
+    for where, cells in rows:
+        yield where, cells[column], cells[1 - column]
+
+
+def _ofColorTable(source: str, text: str) -> Iterator[tuple[str, object, object]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        line = line.strip()
+        if not line or line.startswith(COMMENT):
+            continue
+        found = COLOR.fullmatch(line)
+        if found is None:
+            raise InputError(
+                f"{source}, line {number}: a line of a color table is: number name red green blue opacity."
+            )
+        if found["name"] != UNNAMED:
+            yield f", line {number}", found["number"], found["name"]
+
+
+READERS: dict[str, Callable[[str, str], Iterator[tuple[str, object, object]]]] = {
+    ".json": _ofJson,
+    ".csv": _ofTable,
+    ".tsv": _ofTable,
+    ".ctbl": _ofColorTable,
+}

@@ -1,0 +1,274 @@
+"""Checking the header of a NIfTI file before and after an image reader reads the file.
+
+NIfTI files hold two descriptions of the position of their voxels, in addition to the voxel size. Readers use one of
+them and fill in missing information. Source of the fields: nifti1.h, the official definition, by R. W. Cox, NIMH.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import shutil
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from ..base.errors import InputError
+from ..geometry.grids import RAS_FROM_LPS, Grid
+
+GZIP = b"\x1f\x8b"
+LENGTH = 348
+# Minimum offset of the first voxel in the file, in bytes.
+FIRST_VOXEL = 352
+# The element with names of labels in a header extension, and most bytes that are searched for it.
+LABEL_TABLE, MOST_EXTENSIONS = b"<LabelTable", 1 << 24
+# Tolerances: the difference of two descriptions of an image's position, as a fraction of the smallest voxel size, and
+# the displacement of the far corner due to rounded voxel sizes, as a fraction of the image's size.
+ROUNDING, TRUNCATION = 0.1, 0.01
+# numpy types of floating-point numbers by their codes.
+FLOATING = {16: "f4", 64: "f8"}
+# Meters and micrometers in mm by their codes.
+UNITS = {1: 1e3, 3: 1e-3}
+NO_PLACE = "the file does not say where in the patient the image lies, so its first voxel was taken to be at the origin"
+
+
+@dataclass(frozen=True)
+class Header:
+    """The fields of a header that determine the position of the voxels; lengths are in the unit of the file.
+
+    kind: numpy type of the values, "" if they are not floating-point numbers.
+    """
+
+    sizes: tuple[int, ...]
+    kind: str
+    bits: int
+    offset: float
+    pixdim: tuple[float, ...]
+    unit: float
+    qform: int
+    sform: int
+    quaternion: tuple[float, ...]
+    shift: tuple[float, ...]
+    rows: tuple[float, ...]
+
+    @property
+    def start(self) -> int:
+        """The offset of the voxels in bytes."""
+        return int(self.offset) if math.isfinite(self.offset) else 0
+
+    @property
+    def wholeSize(self) -> int:
+        """The minimum size of the file in bytes."""
+        voxels = math.prod(max(size, 1) for size in self.sizes)
+        return self.start + (voxels * self.bits + 7) // 8
+
+    @property
+    def places(self) -> dict[str, np.ndarray]:
+        """The matrices from voxel indices to LPS mm in the header, by name: "sform", "qform"."""
+        found = {}
+        if self.sform > 0:
+            found["sform"] = np.vstack([np.reshape(self.rows, (3, 4)) * self.unit, (0, 0, 0, 1)])
+        if self.qform > 0:
+            matrix = np.eye(4)
+            turned = 1 if self.pixdim[0] >= 0 else -1
+            lengths = np.array(self.pixdim[1:4]) * (1, 1, turned)
+            matrix[:3, :3] = rotation(self.quaternion) * lengths * self.unit
+            matrix[:3, 3] = np.array(self.shift) * self.unit
+            found["qform"] = matrix
+        return {name: RAS_FROM_LPS @ matrix for name, matrix in found.items()}
+
+
+def parsed(data: bytes) -> Header | None:
+    """Return the fields in the 348 bytes of a header of either byte order, or None if it is not a NIfTI-1 header."""
+    for order in "<>":
+        if data[344:347] == b"n+1" and struct.unpack_from(f"{order}i", data)[0] == LENGTH:
+            count, *sizes = struct.unpack_from(f"{order}8h", data, 40)
+            code, bits = struct.unpack_from(f"{order}2h", data, 70)
+            return Header(
+                tuple(sizes[: max(0, min(count, 7))]),
+                order + floating if (floating := FLOATING.get(code)) else "",
+                bits,
+                struct.unpack_from(f"{order}f", data, 108)[0],
+                struct.unpack_from(f"{order}8f", data, 76),
+                UNITS.get(data[123] & 7, 1.0),
+                *struct.unpack_from(f"{order}2h", data, 252),
+                struct.unpack_from(f"{order}3f", data, 256),
+                struct.unpack_from(f"{order}3f", data, 268),
+                struct.unpack_from(f"{order}12f", data, 280),
+            )
+    return None
+
+
+def check(path: Path) -> Header | None:
+    """Return the header of a file, or None if it is not NIfTI-1.
+
+    Raises InputError for invalid headers that readers would silently replace by made-up values.
+    """
+    with path.open("rb") as file:
+        isCompressed = file.read(2) == GZIP
+        file.seek(0)
+        data = (gzip.GzipFile(fileobj=file) if isCompressed else file).read(LENGTH)
+    if isCompressed and path.suffix.lower() != ".gz":
+        raise InputError("it is compressed; rename it so that it ends in .nii.gz.")
+    header = parsed(data)
+    if header is None:
+        if data[4:7] == b"n+2":
+            raise InputError("it is in the format NIfTI-2, which is not supported; save it as NIfTI-1.")
+        if len(data) == LENGTH and LENGTH in (struct.unpack_from(f"{order}i", data)[0] for order in "<>"):
+            raise InputError("its header is not that of a NIfTI file that holds its own voxels.")
+        return None
+    if not header.offset >= FIRST_VOXEL:
+        raise InputError("its header puts the voxels into the header itself.")
+    lengths = header.pixdim[1 : 1 + min(len(header.sizes), 3)]
+    if not all(math.isfinite(length) and length > 0 for length in lengths):
+        shown = " x ".join(f"{length:g}" for length in lengths)
+        raise InputError(f"its header has a voxel size of {shown} mm.")
+    if header.sform > 0 and not spansSpace(_inSpace(header)):
+        raise InputError("the axes in its header do not span space.")
+    isDecisive = header.qform > 0 and header.sform <= 0
+    given = np.array([*header.quaternion, *header.shift])
+    if isDecisive and not (np.isfinite(given).all() and np.linalg.norm(header.quaternion) <= 1 + ROUNDING):
+        raise InputError("the orientation or the place in its header makes no sense.")
+    return header
+
+
+def labelTable(path: Path, header: Header) -> tuple[dict[int, str], tuple[str, ...]]:
+    """Return the names of labels, by number from 1, in the extensions of a header, and remarks.
+
+    Programs write them as the label table of Connectome Workbench, which is XML: <Label Key="1">liver</Label>. A table
+    that cannot be understood is not taken, and a remark says so.
+    """
+    with path.open("rb") as file:
+        isCompressed = file.read(2) == GZIP
+        file.seek(0)
+        data = (gzip.GzipFile(fileobj=file) if isCompressed else file).read(min(header.start, MOST_EXTENSIONS))
+    for text in _extensions(data):
+        if LABEL_TABLE in text:
+            try:
+                return _labelsIn(text), ()
+            except InputError as error:
+                return {}, (f"the names of labels in the header were not taken, as {error}",)
+    return {}, ()
+
+
+def _extensions(data: bytes) -> Iterator[bytes]:
+    """Yield the contents of the extensions of a header. data: everything before the voxels."""
+    if len(data) <= FIRST_VOXEL or not data[LENGTH]:
+        return
+    order = "<" if struct.unpack_from("<i", data)[0] == LENGTH else ">"
+    start = FIRST_VOXEL
+    while start + 8 <= len(data):
+        (size,) = struct.unpack_from(f"{order}i", data, start)
+        if size <= 8 or start + size > len(data):
+            return
+        yield data[start + 8 : start + size]
+        start += size
+
+
+def _labelsIn(text: bytes) -> dict[int, str]:
+    """Return the names in a label table by number. Raises InputError, with the reason, for names that are no help."""
+    from xml.etree import ElementTree
+
+    if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
+        raise InputError("their table is not plain XML")
+    try:
+        labels = list(ElementTree.fromstring(text.strip(b"\0 \t\r\n")).iter("Label"))  # noqa: S314 - no entities
+        named = [(int(label.get("Key", "")), " ".join("".join(label.itertext()).split())) for label in labels]
+    except (ElementTree.ParseError, ValueError) as error:
+        raise InputError("their table is damaged") from error
+    found: dict[int, str] = {}
+    for number, name in named:
+        if number > 0 and name and found.setdefault(number, name) != name:
+            raise InputError(f"label {number} has two of them")
+    if len(set(found.values())) < len(found):
+        raise InputError("several labels have the same one")
+    return found
+
+
+def _inSpace(header: Header) -> np.ndarray:
+    """Return the rows (3, 4) of the sform; those of a flat image with the direction across it in place of any other."""
+    rows = np.reshape(header.rows, (3, 4)).astype(float)
+    if len(header.sizes) == 2:
+        rows[:, 2] = np.cross(rows[:, 0], rows[:, 1])
+    return rows
+
+
+def spansSpace(rows: np.ndarray) -> bool:
+    """Return whether the first three columns of a matrix (3, 4) are finite and independent."""
+    if not np.isfinite(rows).all():
+        return False
+    lengths = np.linalg.norm(rows[:, :3].astype(float), axis=0)
+    return bool(lengths.all() and abs(np.linalg.det(rows[:, :3] / lengths)) > 1e-6)
+
+
+def rotation(quaternion) -> np.ndarray:
+    """Return the rotation (3, 3) of a unit quaternion from its components b, c, d; NaN if they are not finite."""
+    from scipy.spatial.transform import Rotation
+
+    b, c, d = map(float, quaternion)
+    if not all(map(math.isfinite, (b, c, d))):
+        return np.full((3, 3), math.nan)
+    a = math.sqrt(max(0.0, 1 - b * b - c * c - d * d))
+    return Rotation.from_quat([b, c, d, a]).as_matrix()
+
+
+def _apart(header: Header, grid: Grid) -> dict[str, float]:
+    """Return, for each matrix in the header, the maximum distance in mm between its voxels and those of a reader.
+
+    grid: the grid returned by the reader.
+    """
+    corners = np.array([[i, j, k, 1] for i in (0, 1) for j in (0, 1) for k in (0, 1)], float)
+    corners[:, :3] *= np.array(grid.size) - 1
+    there = corners @ grid.matrix.T
+    apart = {}
+    for name, matrix in header.places.items():
+        gap = np.linalg.norm((corners @ matrix.T - there)[:, :3], axis=1).max()
+        apart[name] = float(gap) if np.isfinite(gap) else math.inf
+    return apart
+
+
+def formsTaken(header: Header, grid: Grid) -> tuple[str, ...]:
+    """Return the names of the matrices in the header that agree with a reader. grid: as returned by the reader."""
+    apart = _apart(header, grid)
+    least = max(ROUNDING * float(grid.spacing.min()), min(apart.values(), default=0.0))
+    return tuple(name for name, gap in apart.items() if gap <= least)
+
+
+def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
+    """Return remarks on the position of the voxels as returned by a reader. grid: the grid returned by the reader.
+
+    Raises InputError if no matrix in the header agrees with the reader.
+    """
+    apart = _apart(header, grid)
+    if not apart:
+        return (NO_PLACE,)
+    nearest = min(apart.values())
+    voxel = float(grid.spacing.min())
+    extent = float(np.linalg.norm((np.array(grid.size) - 1) @ np.abs(grid.axes).T))
+    if nearest > max(ROUNDING * voxel, TRUNCATION * extent):
+        raise InputError("its header contradicts itself about the size and the place of its voxels.")
+    if nearest > ROUNDING * voxel:
+        return (f"the header gives two voxel sizes, which move the far corner by {nearest:.3g} mm",)
+    if max(apart.values()) > ROUNDING * voxel:
+        name = max(apart, key=apart.get)
+        return (f"the {name} in the header puts the image elsewhere, and was not taken",)
+    return ()
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[Path]:
+    """Yield a path from which ITK reads an image file correctly.
+
+    Given liver.nii.gz, ITK reads its header, but the voxels of liver.nii if that exists beside it. In this case, the
+    path is that of a copy in a temporary folder.
+    """
+    if not path.name.lower().endswith(".nii.gz") or not path.with_suffix("").exists():
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        yield Path(shutil.copy(path, folder))

@@ -1,0 +1,97 @@
+"""Reading OBJ meshes. VTK's own reader is not used: it crashes on texture and normal numbers that do not exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonCore import VTK_ID_TYPE
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
+
+from ..base.errors import InputError
+from ..geometry.surfaces import doublePoints
+from .vtpheaders import NO_MESH
+
+# Keywords of surfaces that are not made of polygons.
+CURVED = frozenset((b"curv", b"curv2", b"surf", b"bzp", b"bsp", b"cdc", b"cdp", b"res"))
+# Keywords with one letter, besides those of points and cells; longer ones that nobody knows are ignored.
+LETTERS = frozenset((b"g", b"s", b"o", b"p"))
+# Least number of points of a face and of a line.
+FEWEST = {b"f": 3, b"fo": 3, b"l": 2}
+
+
+def readObj(path: Path) -> tuple[vtkPolyData, str]:
+    """Return the points, polygons and lines of an OBJ file, and its comments.
+
+    Textures, normals, groups and materials are ignored. Raises InputError for a file that is damaged, and for curved
+    surfaces.
+    """
+    try:
+        return _read(path.read_bytes())
+    except InputError:
+        raise
+    except (ValueError, LookupError, ArithmeticError) as error:
+        raise InputError(NO_MESH) from error
+
+
+def _read(data: bytes) -> tuple[vtkPolyData, str]:
+    points: list[Sequence[float]] = []
+    cells: dict[bytes, list[list[int]]] = {b"f": [], b"l": []}
+    comments: list[str] = []
+    for words in _lines(data, comments):
+        keyword, *given = words
+        if keyword == b"v":
+            if not 3 <= len(given) <= 8:
+                raise ValueError("A point has three coordinates, and may have a weight or a color.")
+            points.append([float(word) for word in given[:3]])
+        elif keyword in FEWEST:
+            # "fo" is an old name of faces
+            cells[keyword[:1]].append([_pointNumber(word, len(points)) for word in given])
+            if len(given) < FEWEST[keyword]:
+                raise ValueError("A face needs three points, a line two.")
+        elif keyword in CURVED:
+            raise InputError("the file holds curved surfaces, which are not supported; save it as triangles.")
+        elif not keyword.isalnum() or (len(keyword) == 1 and keyword not in LETTERS):
+            raise ValueError("There is no such keyword.")
+    polyData = vtkPolyData()
+    polyData.SetPoints(doublePoints(np.array(points, float).reshape(-1, 3)))
+    polyData.SetPolys(_cellArray(cells[b"f"]))
+    polyData.SetLines(_cellArray(cells[b"l"]))
+    return polyData, "\n".join(comments)
+
+
+def _lines(data: bytes, comments: list[str]) -> Iterator[list[bytes]]:
+    """Yield the words of each line that is not empty; a backslash at the end continues a line. Comments are added."""
+    for line in re.sub(rb"\\[ \t]*\r?\n", b" ", data).splitlines():
+        content, mark, comment = line.partition(b"#")
+        if mark:
+            comments.append(comment.decode("latin-1").strip())
+        words = content.split()
+        if words:
+            yield words
+
+
+def _pointNumber(word: bytes, count: int) -> int:
+    """Return the number of a point, from 0, in a word such as 5, 5/1, 5//2, 5/1/2, or -1 for the last point so far.
+
+    count: of the points so far.
+    """
+    number, *others = word.split(b"/")
+    if len(others) > 2 or not all(other.lstrip(b"-").isdigit() for other in others if other):
+        raise ValueError("This is not a corner of a face.")
+    found = int(number)
+    if found == 0 or found < -count:
+        raise ValueError("There is no such point.")
+    return found - 1 if found > 0 else count + found
+
+
+def _cellArray(cells: Sequence[Sequence[int]]) -> vtkCellArray:
+    """Return cells as VTK keeps them; numbers beyond the last point are left as they are, unless they are too large."""
+    offsets = np.concatenate([[0], np.cumsum([len(cell) for cell in cells], dtype=np.int64)])
+    corners = np.array([number for cell in cells for number in cell], np.int64)
+    result = vtkCellArray()
+    result.SetData(*(numpy_to_vtk(a.astype(np.int64), deep=True, array_type=VTK_ID_TYPE) for a in (offsets, corners)))
+    return result

@@ -1,0 +1,68 @@
+"""One structure of a file or folder, for functions that compare two structures."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..base.errors import InputError
+from ..base.texts import commaSeparated
+from ..geometry.masks import Mask
+from ..model.inputs import listed
+from ..model.structures import NOTES, WITHOUT_LABEL, WITHOUT_LABELS, Structure, inAnySpelling, numbered, requireKnown
+from ..settings.settings import Settings
+from .reading import IMAGE_SUFFIXES, readStructures, stemOf, suffixOf
+
+
+def readOne(
+    path: str | os.PathLike, name: str | int | None, label: int | None, settings: Settings, isNameMeant: bool = True
+) -> Structure:
+    """Return the only structure of a file or folder, or the one with a name, in any spelling, or else with a label.
+
+    A label that a label map does not have is an empty structure, as in an image in memory. settings: how memberships
+    are read. isNameMeant: whether a structure that is alone in its file has to have the name, too. Raises InputError,
+    naming the file, when it cannot be read, or when several structures could be meant.
+    """
+    scale = {"threshold": settings.threshold, "maximum": settings.membershipMaximum}
+    structures = readStructures(path, **scale, name=name if isNameMeant else None)
+    if len(structures) > 1 and not isNameMeant:
+        structures = readStructures(path, **scale, name=name)
+    if name is None and label is not None and not _haveNoLabels(structures):
+        structures = _labeled(Path(path), label, structures)
+    if len(structures) > 1:
+        found = [structure.name for structure in structures]
+        isLabelMap = all(_numberOf(structure) for structure in structures)
+        way = "label=..." if isLabelMap else "name=..." if len(set(found)) > 1 else "rename all but one"
+        raise InputError(f"{path}: there are {len(found)} structures ({commaSeparated(found)}): say which one ({way}).")
+    return structures[0]
+
+
+def _haveNoLabels(structures: list[Structure]) -> bool:
+    """Return whether a file is an image of memberships, or one without any label."""
+    (first, *others) = structures
+    return not others and (first.memberships is not None or WITHOUT_LABELS in first.source)
+
+
+def _labeled(path: Path, label: int, structures: list[Structure]) -> list[Structure]:
+    """Return the structures of a file that have a label, or an empty one if a label map does not have it."""
+    meant = inAnySpelling([label], {}, structures)
+    found = [structure for structure in structures if structure.name in meant]
+    isLabelMap = suffixOf(path) in IMAGE_SUFFIXES and not any("segmentID" in one.source for one in structures)
+    if found or not isLabelMap:
+        try:
+            requireKnown(meant, structures)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+        return found
+    others = tuple(_numberOf(structure) or structure.name for structure in structures)
+    note = f"Label {label} does not occur in {path.name}, which has {listed(others)}."
+    first = structures[0]
+    source = {WITHOUT_LABEL: others, NOTES: (*first.source.get(NOTES, ()), note)}
+    nothing = Mask.empty(first.mask.grid)
+    return [Structure(stemOf(path), nothing, file=str(path), frameOfReference=first.frameOfReference, source=source)]
+
+
+def _numberOf(structure: Structure) -> int:
+    """Return the number in the name of a label that has no other name, 0 if it has one."""
+    number = structure.name.rpartition(" ")[2]
+    return int(number) if number.isdecimal() and structure.name == numbered(int(number)) else 0

@@ -1,0 +1,182 @@
+"""What the structures of files with a single, nameless label are called: like the file, or like the label.
+
+A file such as Brainstem.nrrd stands for a structure, and its name is that of the structure. A file such as case1.nrrd
+stands for a case: in a cohort its structure must have the same name in every case, which is that of the label.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..model import naming
+from ..model.structures import LABEL, OF_CASE, WITHOUT_LABELS, Structure, isNumbered
+from .reading import stemOf
+
+# Digits of a number that counts cases, not structures such as vertebrae.
+CASE_DIGITS = 3
+CASES = (
+    "The files of both folders look like one file per case, not like one per structure: to compare many cases, list "
+    "them for segment-metrics batch."
+)
+# Words in names of files that say who drew something, or what kind of file it is, but not what it shows.
+ROLES = frozenset(
+    ("reference", "ref", "test", "truth", "ground", "gold", "manual", "auto", "automatic", "expert", "observer",
+     "rater", "reader", "seg", "segm", "segmentation", "mask", "label", "labels", "labelmap", "pred", "preds",
+     "prediction", "predicted", "result", "output", "model", "image", "img", "case", "patient", "subject", "sub",
+     "scan", "study", "mesh", "surface")
+)  # fmt: skip
+
+
+def settled(
+    sets: Sequence[list[Structure]], paths: Sequence[str | Path], name: str | None = None
+) -> list[list[Structure]]:
+    """Return the structures of the reference and of the test with the names that they have in this case.
+
+    A file with a single nameless structure is called by its file if the other side knows that name, or is a file that
+    is called alike; otherwise by its label. name: of two such files in a list of cases, as returned by namesOfFiles();
+    None to judge by these two alone.
+    """
+    found = [list(structures) for structures in sets]
+    areAlone = [_isAlone(*given) for given in zip(sets, paths, strict=True)]
+    if all(areAlone):
+        (reference,), (test,) = sets
+        both = (reference.name, test.name)
+        if name is None and not shared(*both) and all(map(_saysWhat, both)):
+            return found
+        common = (shared(*both) or _theTelling(*both)) if name is None else name
+        return [[_called(structure, common)] for structure in (reference, test)]
+    for number, (own, other) in enumerate(zip(sets, reversed(sets), strict=True)):
+        if areAlone[number]:
+            known = {key for structure in other for key in _keys(structure.name)}
+            # a file beside names most likely stands for a structure, too, unless it is one of a list of cases
+            isBesideNames = name is None and LABEL in own[0].source and not any(isNumbered(s.name) for s in other)
+            found[number] = [_called(own[0], own[0].name if isBesideNames or _keys(own[0].name) & known else "")]
+    return found
+
+
+def _keys(name: str) -> set[tuple]:
+    parsed = naming.parse(name)
+    return {parsed.spelled, parsed.meaning}
+
+
+def adviceOnCases(sets: Sequence[Sequence[Structure]], paths: Sequence[str | Path]) -> str:
+    """Return the advice to use the command for many cases, "" unless the files of both folders look like cases.
+
+    They do if several files of a folder hold the same labels, or are called alike but for a number, as case_001 and
+    case_002.
+    """
+    if not all(Path(path).is_dir() and _areCases(structures) for path, structures in zip(paths, sets, strict=True)):
+        return ""
+    return CASES
+
+
+def _areCases(structures: Sequence[Structure]) -> bool:
+    names: dict[str, list[str]] = {}
+    for structure in structures:
+        names.setdefault(structure.file, []).append(structure.name)
+    stems = [stemOf(Path(file)) for file in names]
+    labels = [
+        {name.removeprefix(stem).strip() for name in own}
+        for stem, own in zip(stems, names.values(), strict=True)
+        if len(own) > 1
+    ]
+    if any(first & second for first, second in itertools.combinations(labels, 2)):
+        return True
+    numbers = [re.findall(r"\d+", stem) for stem in stems]
+    areNumbered = all(any(len(number) >= CASE_DIGITS for number in own) for own in numbers)
+    return len(stems) > 1 and areNumbered and len(set(map(_pattern, stems))) == 1
+
+
+def _isAlone(structures: Sequence[Structure], path: str | Path) -> bool:
+    """Return whether a set is one file whose only structure has no name but that of the file."""
+    if len(structures) != 1 or structures[0].file != str(path):
+        return False
+    (only,) = structures
+    return LABEL in only.source or bool(only.source.get(WITHOUT_LABELS)) or only.givenSurface is not None
+
+
+def _called(structure: Structure, name: str) -> Structure:
+    """Return a structure under a name, or for "" under that of its label, which meshes and empty images do not have."""
+    if name or LABEL in structure.source:
+        return structure.named(name or structure.source[LABEL])
+    return replace(structure, source={**structure.source, OF_CASE: True})
+
+
+def shared(first: str, second: str) -> str:
+    """Return the name that two file names have in common, the shorter one of both; "" if they are not called alike."""
+    if not (first and second):
+        return ""
+    words = [_words(name) for name in (first, second)]
+    if not all(set(own) - ROLES for own in words):
+        return ""
+    some, others = sorted(words, key=len)
+    if not set(some) <= set(others) or not any(word.isalpha() for word in some):
+        return ""
+    return first if words[0] == some else second
+
+
+def _theTelling(*names: str) -> str:
+    """Return the only one of two file names that says what it shows, as Brainstem beside prediction, else ""."""
+    telling = [name for name in names if set(_words(name)) - ROLES]
+    return telling[0] if len(telling) == 1 and _saysWhat(telling[0]) else ""
+
+
+def _saysWhat(name: str) -> bool:
+    """Return whether the name of a file is that of a structure as far as one can tell: a word without numbers."""
+    words = _words(name)
+    return not any(word.isdigit() for word in words) and any(len(word) > 2 for word in words if word not in ROLES)
+
+
+def namesOfFiles(lines: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Return for each line of a list of cases the name of the structure that its two files stand for.
+
+    It is "" where they stand for the case, or are not called alike. lines: the case, and the names without suffix of
+    the files of the reference and the test. A name stands for a structure if several cases have it, or if it has no
+    number. Of a name with a number that only one case has, as p1_Brainstem, what is left without the number does, if
+    other files with that number show something else. In case_1 and siteA_2 it does not.
+    """
+    lines = list(lines)
+    names = [shared(reference, test) for _, reference, test in lines]
+    keys = [naming.parse(name).spelled for name in names]
+    cases: dict[Hashable, set[str]] = {}
+    shown: dict[str, set[Hashable]] = {}
+    for (case, _, _), name, key in zip(lines, names, keys, strict=True):
+        number, rest = _numberAndRest(name)
+        cases.setdefault(key, set()).add(case)
+        shown.setdefault(number, set()).add(naming.parse(rest).spelled if rest else "")
+
+    def standsFor(name: str, key: Hashable) -> str:
+        number, rest = _numberAndRest(name)
+        if not number or len(cases[key]) > 1:
+            return name
+        return rest if len(shown[number]) > 1 else ""
+
+    found = map(standsFor, names, keys)
+    # one spelling for all
+    first: dict[Hashable, str] = {}
+    return [first.setdefault(naming.parse(name).spelled, name) if name else "" for name in found]
+
+
+def _numberAndRest(name: str) -> tuple[str, str]:
+    """Return the parts of a name with numbers, and its other parts without those that do not say what it shows."""
+    parts = [part for part in re.split(r"[\W_]+", name) if part]
+    numbers = [part for part in parts if re.search(r"\d", part)]
+    return "_".join(numbers), "_".join(p for p in parts if p not in numbers and p.casefold() not in ROLES)
+
+
+def _words(name: str) -> list[str]:
+    return [_word(word) for word in re.findall(r"\d+|[^\W\d_]+", name)]
+
+
+def _word(text: str) -> str:
+    """Return a word in lower case, or a number without leading zeros."""
+    return text.lstrip("0") or "0" if text.isdigit() else text.casefold()
+
+
+def _pattern(name: str) -> str:
+    """Return a name in lower case with # in place of every number."""
+    return re.sub(r"\d+", "#", name.casefold())

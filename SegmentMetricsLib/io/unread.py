@@ -1,0 +1,97 @@
+"""Files of a folder that are not read although they may hold a structure: it must not seem to be missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from ..base.texts import commaSeparated
+from . import textheaders
+
+# Files without structures, by what their names end with: texts, tables, documents, programs, transforms, scenes ...
+HARMLESS_SUFFIXES = (
+    *(".json", ".jsonl", ".csv", ".tsv", ".txt", ".md", ".rst", ".log", ".yml", ".yaml", ".toml", ".ini", ".cfg"),
+    *(".conf", ".html", ".htm", ".css", ".js", ".svg", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".tex", ".bib"),
+    *(".xls", ".xlsx", ".ods", ".ppt", ".pptx", ".py", ".pyc", ".ipynb", ".sh", ".bat", ".ps1", ".m", ".r"),
+    *(".ctbl", ".lut", ".mtl", ".tfm", ".mrml", ".fcsv", ".bval", ".bvec", ".parquet", ".db", ".lnk", ".url"),
+    *(".md5", ".sha1", ".sha256"),
+)
+# The same for names without a suffix, as far as they are known.
+HARMLESS_NAMES = frozenset(
+    ("readme", "license", "licence", "copying", "notice", "authors", "changelog", "citation", "contributing",
+     "makefile", "version", "manifest", "checksums", "md5sums", "sha256sums", "dicomdir", "icon\r", "desktop.ini")
+)  # fmt: skip
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+# The pictures that SegmentMetrics writes beside this file.
+METRICS_FILE, PICTURE = "metrics.json", "overlay_*.png"
+# Headers whose voxels may be in other files, and what such a file says instead of a name, followed by the names.
+HEADERS, LISTED = (".nhdr", ".mhd", ".nrrd", ".mha"), "list"
+NOT_READ = "this kind of file is not read."
+# Most files with the same reason that have a remark of their own, and most that are named in a common one.
+MOST_ALONE, MOST_NAMED = 3, 8
+
+
+def mayHoldStructures(path: Path) -> bool:
+    """Return whether a file that is neither read nor DICOM may hold a structure, judging by its name."""
+    name = path.name.casefold()
+    if name in HARMLESS_NAMES or name.endswith(HARMLESS_SUFFIXES):
+        return False
+    return not (fnmatchcase(name, PICTURE) and (path.parent / METRICS_FILE).exists())
+
+
+def dataFiles(members: Sequence[Path]) -> set[Path]:
+    """Return those files of a folder that hold the voxels of headers in it."""
+    found = set()
+    for header in members:
+        if header.suffix.lower() in HEADERS and header.is_file():
+            with suppress(OSError, ValueError):  # reported when the header is read
+                found |= {path for path in members if _isNamed(path, _named(header))}
+    return found
+
+
+def _named(header: Path) -> list[str]:
+    """Return the names of a header's data files, or patterns of such names."""
+    entry = textheaders.dataFileOf(header)
+    if entry.split()[:1] and entry.split()[0].lower() == LISTED:
+        lines = header.read_text(encoding="latin-1").splitlines()
+        return [line.strip() for line in lines if line.strip()]
+    return [re.sub(r"%0?\d*d", "*", entry.split()[0])] if "%" in entry else [entry]
+
+
+def _isNamed(path: Path, names: Iterable[str]) -> bool:
+    return any(
+        path.name == Path(name).name or ("*" in name and fnmatchcase(path.name, Path(name).name)) for name in names
+    )
+
+
+def stemOfUnread(path: Path) -> str:
+    """Return the name of a file of an unknown kind without its suffixes: Tumor for Tumor.gipl or Tumor.stl.gz."""
+    name = path.name
+    isCompressed = name.lower().endswith(COMPRESSED)
+    name = Path(name).stem if isCompressed else name
+    return Path(name).stem
+
+
+def remarksOn(reasons: dict[Path, str]) -> list[str]:
+    """Return a remark on each of some files that were left out, one for several with the same reason if these are many.
+
+    reasons: why, by file.
+    """
+    groups: dict[str, list[Path]] = {}
+    for path, why in reasons.items():
+        groups.setdefault(why, []).append(path)
+    found = []
+    for why, paths in groups.items():
+        if len(paths) <= MOST_ALONE:
+            found += [remarkOn(path, why) for path in paths]
+        else:
+            found.append(f"{commaSeparated((path.name for path in paths), MOST_NAMED)} were left out: {why}")
+    return found
+
+
+def remarkOn(path: Path, why: str) -> str:
+    """Return the remark on a file that was left out."""
+    return f"{path.name} was left out: {why}"

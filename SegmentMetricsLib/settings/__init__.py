@@ -1,0 +1,3 @@
+"""What a comparison is asked for, and how a wrong answer to that is refused."""
+
+from __future__ import annotations

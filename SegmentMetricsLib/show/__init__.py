@@ -1,0 +1,3 @@
+"""What people read: tables, sentences, reports."""
+
+from __future__ import annotations

@@ -1,0 +1,178 @@
+"""What other tools would have reported, as JSON, CSV and text."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..base.texts import oneLine
+from ..case.records import identityOf
+from ..comparison.measurements import finite, infiniteText, statusOf
+from ..conventions import known
+from ..conventions.evaluation import OPTIMISTIC, PESSIMISTIC, Reported
+from ..model.naming import pairTitle
+from ..model.structures import Pairing
+from .tables import aligned, blocks, heading
+from .writing import IDENTITY, UNENCODABLE, harmless, versions
+
+SCHEMA = "segment-metrics-conventions/1"
+COLUMNS = ("Convention", "Version", "Key", "Name", "Value", "Unit", "Status", "ReferenceValue", "Difference", "Leaning",
+           "Reproducible", "Reason")  # fmt: skip
+# Terminal colors that color-blind people can distinguish: yellow and blue.
+TERMINAL_COLORS = {OPTIMISTIC: "\033[33m", PESSIMISTIC: "\033[94m"}
+TERMINAL_RESET = "\033[0m"
+REFERENCE_ROW = "SegmentMetrics"
+
+
+@dataclass(frozen=True)
+class ConventionsRecord:
+    """What the tools would have reported for one pair.
+
+    reference, test: as in a Record. conventions: by tool and key.
+    """
+
+    reference: Mapping
+    test: Mapping
+    conventions: Mapping[str, Mapping[str, Reported]]
+
+    @property
+    def name(self) -> str:
+        return pairTitle((self.reference["name"], self.test["name"]))
+
+    def referenceValues(self) -> dict[str, Reported]:
+        """Return for every key reported by any tool one of its numbers, which holds the reference value."""
+        found: dict[str, Reported] = {}
+        for numbers in self.conventions.values():
+            found |= {key: number for key, number in numbers.items() if key not in found}
+        most = max(self.conventions.values(), key=len, default={})
+        return {key: found[key] for key in [*most, *(key for key in found if key not in most)]}
+
+
+def document(records: Sequence[ConventionsRecord], pairing: Pairing, settings: Mapping) -> dict:
+    """Return the content of conventions.json."""
+    tools = {
+        key: {"tool": convention.tool, "version": convention.version, "source": convention.source}
+        for key, convention in known().items()
+    }
+    return {
+        "schema": SCHEMA,
+        "software": versions(),
+        "settings": dict(settings),
+        "tools": tools,
+        "pairs": [
+            {
+                "reference": dict(record.reference),
+                "test": dict(record.test),
+                "referenceValues": {
+                    key: {"value": finite(number.reference), "status": statusOf(number.reference)}
+                    for key, number in record.referenceValues().items()
+                },
+                "conventions": {
+                    tool: {key: number.toDictionary() for key, number in numbers.items()}
+                    for tool, numbers in record.conventions.items()
+                },
+            }
+            for record in records
+        ],
+        "unmatched": {
+            "reference": [structure.name for structure in pairing.unmatchedReference],
+            "test": [structure.name for structure in pairing.unmatchedTest],
+        },
+    }
+
+
+def writeCsv(records: Iterable[ConventionsRecord], path: Path) -> None:
+    """Write one row for every number of every tool; values that are not finite are `inf` or empty."""
+    with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
+        writer = csv.writer(file)
+        writer.writerow([*IDENTITY, *COLUMNS])
+        for record in records:
+            for tool, numbers in record.conventions.items():
+                for number in numbers.values():
+                    writer.writerow([*map(harmless, identityOf(record)), *rowOf(tool, number)])
+
+
+def rowOf(tool: str, number: Reported) -> list[str]:
+    """Return a number as the cells of the CSV file, or of a table."""
+    return [
+        tool,
+        known()[tool].version,
+        number.key,
+        number.name,
+        _cell(number.value),
+        number.unit,
+        number.status,
+        _cell(number.reference),
+        _cell(number.difference),
+        number.leaningText,
+        "yes" if number.isReproducible else "no",
+        number.reason,
+    ]
+
+
+def _cell(value: float) -> str:
+    return "" if math.isnan(value) else repr(value)
+
+
+def textTable(record: ConventionsRecord, colored: bool = False, width: int | None = None) -> str:
+    """Return a table with a row for every tool and, in parentheses, its differences from the reference value.
+
+    colored: whether over-optimistic and over-pessimistic values are colored, for terminals. A star marks values that
+    the tool itself does not give reproducibly. width: as for tables.aligned().
+    """
+    first = record.referenceValues()
+    rows = [[record.name, *(heading(key) for key in first)]]
+    rows.append([REFERENCE_ROW, *(referenceText(number) for number in first.values())])
+    leanings = [[], []]
+    for tool, numbers in record.conventions.items():
+        rows.append([tool, *(_text(numbers.get(key)) for key in first)])
+        leanings.append(["", *(numbers[key].leaning if key in numbers else "" for key in first)])
+    rows = [[oneLine(cell) for cell in row] for row in rows]
+    parts = []
+    for block in blocks(rows, 1, width):
+        lines = aligned([[row[n] for n in block] for row in rows], left=1).split("\n")
+        if colored:
+            widths = [len(rule) for rule in lines[1].split("  ")]
+            own = [[leaning[n] for n in block] for leaning in leanings[2:]]
+            lines[3:] = map(_colored, lines[3:], own, [widths] * len(rows))
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _colored(line: str, leanings: Sequence[str], widths: Sequence[int]) -> str:
+    """Return a line of a table with its cells colored by their leanings."""
+    cells, start = [], 0
+    for width, leaning in zip(widths, leanings, strict=True):
+        cell = line[start : start + width]
+        color = TERMINAL_COLORS.get(leaning)
+        cells.append(f"{color}{cell}{TERMINAL_RESET}" if color and cell.strip() else cell)
+        start += width + 2
+    return "  ".join(cells).rstrip()
+
+
+def referenceText(number: Reported) -> str:
+    """Return the reference value in readable form."""
+    if not math.isfinite(number.reference):
+        return "undefined" if math.isnan(number.reference) else infiniteText(number.reference)
+    return f"{number.reference:.2f} mm" if number.better == "lower" else f"{number.reference:.3f}"
+
+
+def _text(number: Reported | None) -> str:
+    if number is None:
+        return ""
+    difference = number.differenceText().split(" ")[0]
+    star = "" if number.isReproducible else "*"
+    return f"{number.text()}{star} ({difference})" if difference else f"{number.text()}{star}"
+
+
+def reasons(record: ConventionsRecord) -> str:
+    """Return a line for every tool with its source, and one for each of its numbers on how it is computed."""
+    lines = []
+    for tool, numbers in record.conventions.items():
+        convention = known()[tool]
+        lines.append(f"{convention.label}, {convention.source}")
+        lines += [f"  {number.key} ({number.name}): {number.reason}" for number in numbers.values()]
+    return "\n".join(map(oneLine, lines))

@@ -1,0 +1,317 @@
+"""The figures of a report as data for plotly.js: traces and layouts, with arrays in binary form."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...analysis.distributions import histogram, mapRange
+from ...base.palettes import ABSOLUTE, SIGNED
+from ...base.texts import shortest
+from ...case.comparison import Comparison
+from ...distances.surfacedistances import TIE_TOLERANCE
+from ...families.slices.formulas import SliceRow
+from .reduction import ReducedSurface, reduced
+
+INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"
+# Distance of the camera from the center of a distance map whose longest side is 1.
+CAMERA = 1.42
+# Step between the labels of the color bar for every limit that mapRange() can return, both divided by the power of ten.
+TICK_STEPS = {1: 0.5, 1.5: 0.5, 2: 1, 3: 1, 4: 2, 5: 1, 6: 2, 8: 2}
+MINUS = "\N{MINUS SIGN}"
+EYE = (0.0, -CAMERA, 0.19 * CAMERA)
+# Mostly ambient light, so that colors match the color bar, with just enough shading to show the shape.
+LIGHTING = {"ambient": 0.75, "diffuse": 0.3, "specular": 0.0, "fresnel": 0.0, "roughness": 0.9}
+# in the coordinates of the scene: in front of and above it, independent of the camera
+LIGHT = {"x": 0, "y": -100_000, "z": 50_000}
+# Letters of the sides of the patient. A letter is hidden if the cosine between its axis and the camera exceeds this.
+SIDES, MOST_FACING = "RLAPIS", 0.8
+FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#333"}
+
+
+def packed(array: np.ndarray) -> dict:
+    """Return an array in the binary form of plotly.js."""
+    kinds = {"float32": "f4", "int32": "i4"}
+    return {"dtype": kinds[array.dtype.name], "bdata": base64.b64encode(np.ascontiguousarray(array)).decode()}
+
+
+def scale(colors: Sequence[str]) -> list[list]:
+    """Return a color scale of equally spaced colors in ascending order."""
+    return [[number / (len(colors) - 1), color] for number, color in enumerate(colors)]
+
+
+def firstTolerance(comparison: Comparison) -> float | None:
+    """Return the tolerance in mm that figures show, or None without one."""
+    return next(iter(comparison.settings.tolerances), None)
+
+
+def worseSide(comparison: Comparison) -> str:
+    """Return the side whose boundary has the largest distance, "reference" or "test"; "reference" for equal ones."""
+    reference, test = (direction.largest for direction in comparison.distances.directions)
+    return "test" if test > reference + TIE_TOLERANCE else "reference"
+
+
+def distanceMap(comparison: Comparison) -> dict:
+    """Return the 3D distance map of a comparison in space, with both surfaces.
+
+    Initially the surface with the largest distance is visible. The page has switches for the surface and for signed or
+    absolute distances, for which `scales` and `ticks` have the colors and labels by kind; `limit` is the end of the
+    color range in mm.
+    """
+    distances = comparison.distances
+    signed, tolerance = distances.hasSides, firstTolerance(comparison)
+    limit = mapRange(distances, tolerance or 0.0)
+    surfaces = _centered(*map(reduced, distances.directions))
+    first = worseSide(comparison)
+    ticks = {kind: colorTicks(limit, *ends) for kind, ends in _clipped(comparison, limit).items()}
+    shown = ticks["signed" if signed else "absolute"]
+    meshes = [_mesh(surface, name, name == first, signed, limit, shown) for name, surface in surfaces.items()]
+    points = np.concatenate([surface.points for surface in surfaces.values()])
+    places = _sidePlaces(points)
+    return {
+        "data": [*meshes, _sides(places)],
+        "layout": {
+            "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
+            "font": FONT,
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "scene": _frame(np.concatenate([points, places])),
+        },
+        "first": first,
+        "signed": signed,
+        "limit": limit,
+        "scales": {"signed": scale(SIGNED), "absolute": scale(ABSOLUTE)},
+        "ticks": ticks,
+    }
+
+
+def _centered(reference: ReducedSurface, test: ReducedSurface) -> dict[str, ReducedSurface]:
+    """Return two surfaces by side, moved together so that the origin is in their middle.
+
+    plotly.js shades a surface that is far from the origin as if it were flat.
+    """
+    surfaces = {"reference": reference, "test": test}
+    points = np.concatenate([surface.points for surface in surfaces.values()])
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    return {name: replace(surface, points=surface.points - middle) for name, surface in surfaces.items()}
+
+
+def _clipped(comparison: Comparison, limit: float) -> dict[str, tuple[bool | None, bool]]:
+    """Return, by kind of distance, whether any distances are below and above the color range, which ends at a limit.
+
+    "Below" is None if the range starts at 0. limit: in mm.
+    """
+    directions = comparison.distances.directions
+    isAbove, isBelow = (any(one.reached(side) > limit + TIE_TOLERANCE for one in directions) for side in (1, -1))
+    return {"signed": (isBelow, isAbove), "absolute": (None, isBelow or isAbove)}
+
+
+def colorTicks(limit: float, isBelow: bool | None, isAbove: bool) -> dict:
+    """Return the labels of a color bar from -limit, or from 0 if isBelow is None, to a limit in mm.
+
+    limit: as returned by mapRange(). isBelow, isAbove: whether any distances are beyond that end, which is then marked
+    in its label.
+    """
+    decade = 10.0 ** math.floor(math.log10(limit) + 1e-9)
+    step = TICK_STEPS[round(limit / decade, 1)] * decade
+    count = round(limit / step)
+    values = [float(f"{number * step:.6g}") for number in range(0 if isBelow is None else -count, count + 1)]
+    texts = [shortest(value).replace("-", MINUS) for value in values]
+    if isBelow:
+        texts[0] = f"≤ {texts[0]}"
+    if isAbove:
+        texts[-1] = f"≥ {texts[-1]}"
+    return {"tickvals": values, "ticktext": texts}
+
+
+def _frame(points: np.ndarray) -> dict:
+    """Return the scene that fits points (n, 3), LPS in mm, of any shape without cutting them off.
+
+    The longest side gets length 1. By default, plotly.js would scale the mean of the three sides to 1, and a long, thin
+    structure would extend beyond the view.
+    """
+    low, high = points.min(axis=0), points.max(axis=0)
+    # letters extend beyond their positions
+    room = 0.04 * (high - low).max()
+    low, high = low - room, high + room
+    sides = (high - low) / (high - low).max()
+    return {
+        "aspectmode": "manual",
+        "aspectratio": {axis: round(float(side), 5) for axis, side in zip("xyz", sides)},
+        "camera": {"eye": dict(zip("xyz", EYE)), "up": {"x": 0, "y": 0, "z": 1}},
+        **{
+            f"{axis}axis": {"visible": False, "range": [round(float(a), 3), round(float(b), 3)]}
+            for axis, a, b in zip("xyz", low, high)
+        },
+    }
+
+
+def _sidePlaces(points: np.ndarray) -> np.ndarray:
+    """Return the positions (6, 3) of the letters R, L, A, P, I, S around points (n, 3), LPS in mm."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    center, reach = (low + high) / 2, (high - low) / 2 + 0.12 * (high - low).max()
+    return np.array([center + sign * reach[axis] * np.eye(3)[axis] for axis in range(3) for sign in (-1, 1)])
+
+
+def lettersFrom(eye: Sequence[float]) -> list[str]:
+    """Return the letters of the sides of the patient for a camera position (3,), LPS relative to the center.
+
+    Letters in front of and behind the structure are "", because they would overlap it. report.js does the same when the
+    camera has moved.
+    """
+    distance = math.hypot(*eye)
+    return [letter if abs(eye[n // 2]) <= MOST_FACING * distance else "" for n, letter in enumerate(SIDES)]
+
+
+def _sides(places: np.ndarray) -> dict:
+    """Return the trace of the letters that mark the sides of the patient, at positions (6, 3)."""
+    return {
+        "type": "scatter3d",
+        "mode": "text",
+        "name": "sides",
+        "text": lettersFrom(EYE),
+        **{axis: [round(float(place[number]), 2) for place in places] for number, axis in enumerate("xyz")},
+        "textfont": {"size": 14, "color": "#666"},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit: float, ticks: dict) -> dict:
+    corners = surface.triangles
+    return {
+        "type": "mesh3d",
+        "name": name,
+        "visible": visible,
+        **{axis: packed(surface.points[:, number]) for number, axis in enumerate("xyz")},
+        **{axis: packed(corners[:, number]) for number, axis in enumerate("ijk")},
+        "intensity": packed(surface.signed if signed else np.abs(surface.signed)),
+        "colorscale": scale(SIGNED if signed else ABSOLUTE),
+        "cmin": -limit if signed else 0,
+        "cmax": limit,
+        "colorbar": {"title": {"text": "mm", "side": "top"}, "thickness": 12, "len": 0.75, "x": 0.98, **ticks},
+        "lighting": LIGHTING,
+        "lightposition": LIGHT,
+        "flatshading": False,
+        "hovertemplate": "%{intensity:.2f} mm<extra>" + name + "</extra>",
+    }
+
+
+def distribution(comparison: Comparison) -> dict:
+    """Return the histogram of the distances of a comparison, with the first tolerance marked."""
+    distances = comparison.distances
+    signed, tolerance = distances.hasSides, firstTolerance(comparison)
+    isJudged = tolerance is not None
+    # without splitting, bars wider than the tolerance would be only partly within it
+    found = histogram(distances, tolerance or mapRange(distances, 0.0) / 2, signed, isSplit=isJudged)
+    colors = [
+        WITHIN if isJudged and abs(center) <= tolerance else OUTSIDE if center > 0 else INSIDE
+        for center in found.centers
+    ]
+    across = "signed distance (mm), + outside" if signed else "distance (mm)"
+    # bars of different widths represent fractions by their areas
+    share = f"share of both contours ({'% per mm' if found.isSplit else '%'})"
+    lines = [] if tolerance is None else [tolerance, -tolerance] if signed else [tolerance]
+    return {
+        "data": [
+            {
+                "type": "bar",
+                "x": [round(float(x), 6) for x in found.centers],
+                "y": [round(float(y), 4) for y in found.heights],
+                "width": [round(float(w), 6) for w in np.diff(found.edges)],
+                "marker": {"color": colors, "line": {"width": 0}},
+                "customdata": [
+                    [round(float(low), 6), round(float(high), 6), round(float(part), 4)]
+                    for low, high, part in zip(found.edges[:-1], found.edges[1:], found.shares, strict=True)
+                ],
+                "hovertemplate": "%{customdata[0]:.2f} to %{customdata[1]:.2f} mm: %{customdata[2]:.2f} %"
+                "<extra></extra>",
+            }
+        ],
+        "layout": {
+            "margin": {"l": 50, "r": 10, "t": 24, "b": 58 if found.outerBars else 42},
+            "font": FONT,
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "bargap": 0,
+            "xaxis": {
+                "title": {"text": "<br>".join(filter(None, (across, found.outerBars)))},
+                "zeroline": False,
+                "gridcolor": "#eee",
+            },
+            "yaxis": {"title": {"text": share}, "gridcolor": "#eee", "zeroline": False},
+            "shapes": [
+                {
+                    "type": "line",
+                    "x0": x,
+                    "x1": x,
+                    "yref": "paper",
+                    "y0": 0,
+                    "y1": 1,
+                    "line": {"dash": "dash", "color": "#333", "width": 1},
+                }
+                for x in lines
+            ],
+            "annotations": [
+                {
+                    # outside the tolerance, where bars are low, and below the toolbar
+                    "x": x,
+                    "xanchor": "right" if x < 0 else "left",
+                    "y": 1,
+                    "yref": "paper",
+                    "yanchor": "top",
+                    "showarrow": False,
+                    "text": f"τ = {shortest(abs(x))} mm",
+                    "font": {"size": 11},
+                }
+                for x in lines[-1:]
+            ],
+        },
+    }
+
+
+def profile(rows: Sequence[SliceRow]) -> dict:
+    """Return the per-slice profile: distances above and Dice below, by position along the slices."""
+    positions = [round(row.position, 6) for row in rows]
+
+    def line(key: str, name: str, color: str, axis: str) -> dict:
+        values = [row.values[key] for row in rows]
+        return {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": name,
+            "x": positions,
+            "y": [round(value, 6) if math.isfinite(value) else None for value in values],
+            "yaxis": axis,
+            "line": {"color": color, "width": 1.5},
+            "marker": {"size": 4},
+            "customdata": [[row.index, row.only and f"only the {row.only} has it"] for row in rows],
+            "hovertemplate": f"{name} %{{y:.3g}}, slice %{{customdata[0]}} %{{customdata[1]}}<extra></extra>",
+        }
+
+    axis = {"gridcolor": "#eee", "zeroline": False, "rangemode": "tozero"}
+    return {
+        "data": [
+            line("HD", "HD (mm)", "#8c1427", "y"),
+            line("MASD", "mean distance (mm)", "#e98a50", "y"),
+            line("DSC", "DSC", "#1f3f8f", "y2"),
+        ],
+        "layout": {
+            "margin": {"l": 50, "r": 10, "t": 24, "b": 42},
+            "font": FONT,
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "legend": {"orientation": "h", "y": 1.08, "yanchor": "bottom", "x": 0},
+            "xaxis": {
+                "title": {"text": "position along the slices (mm)"},
+                "gridcolor": "#eee",
+                "zeroline": False,
+                "anchor": "y2",
+            },
+            "yaxis": {**axis, "domain": [0.45, 1], "title": {"text": "mm"}},
+            "yaxis2": {**axis, "domain": [0, 0.35], "range": [0, 1.02], "title": {"text": "DSC"}},
+        },
+    }

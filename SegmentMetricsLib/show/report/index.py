@@ -1,0 +1,86 @@
+"""The index page of a batch: the outcome of every case, worst first, with links to their reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from ...base.errors import asPath
+from ...base.texts import counted
+from ...case.protocol.judgment import FAIL, VERDICTS
+from ...comparison.measurements import typeset
+from .elements import CHECK_FIRST, NO_DEVICE, badge, nameCell, page, table
+
+INDEX = "index.html"
+FAILED = "failed"
+# In descending order of urgency; "" is a case without a verdict.
+STATES = (FAILED, *reversed(VERDICTS), "")
+
+
+class CaseLine(NamedTuple):
+    """The line of a case on the index page.
+
+    title: name of the case, with the method in parentheses. state: "failed", or the verdict of the protocol, "" without
+    one. compared: number of compared structures, such as "1 of 2" if others could not be compared. why: sentences about
+    the worst results. report: file name of its report, "" without one. alarms: a brief note on problems that must be
+    checked before trusting any number, "" without any.
+    """
+
+    title: str
+    state: str
+    compared: str
+    why: str
+    report: str
+    alarms: str = ""
+
+
+def worstFirst(lines: Iterable[CaseLine]) -> list[CaseLine]:
+    """Return lines sorted by urgency; the sort is stable.
+
+    Alarms take precedence over verdicts, which cannot be trusted before the alarms are checked.
+    """
+    return sorted(lines, key=lambda line: (line.state != FAILED, not line.alarms, STATES.index(line.state)))
+
+
+def writeIndex(lines: Sequence[CaseLine], title: str, path: str | Path) -> None:
+    """Write the index page of the cases in these lines. title: of the page. Raises OSError."""
+    asPath(path).write_text(indexOf(lines, title), encoding="utf-8", errors="backslashreplace")
+
+
+def indexOf(lines: Sequence[CaseLine], title: str) -> str:
+    """Return the index page. lines: in the order of the cases; the page sorts them."""
+    isJudged = any(line.state not in ("", FAILED) for line in lines)
+    heads = ["Case", "Verdict" if isJudged else "State", "Structures compared", "Worst"]
+    return page(
+        title,
+        f"<h1>{escape(title)}</h1>\n"
+        f'<p class="soft">Contour comparison · {counted(len(lines), "case")} · '
+        f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}</p>\n"
+        f"<p>{_counts(lines)}</p>\n"
+        f'<p class="notice">{escape(NO_DEVICE)}</p>\n'
+        f"{table(heads, list(map(_cells, worstFirst(lines))), isProse=True)}",
+    )
+
+
+def _cells(line: CaseLine) -> list[str]:
+    name = nameCell(line.title)
+    linked = f'<a href="{escape(quote(line.report), quote=True)}">{name}</a>' if line.report else name
+    alarms = f"<b>{CHECK_FIRST}: {escape(line.alarms)}.</b> " if line.alarms else ""
+    return [linked, _state(line.state), escape(line.compared), alarms + escape(typeset(line.why))]
+
+
+def _state(state: str) -> str:
+    # a failed case is different from one with the verdict "fail"
+    return badge(FAIL, "failed to compare") if state == FAILED else badge(state) or "compared"
+
+
+def _counts(lines: Sequence[CaseLine]) -> str:
+    """Return the number of cases in each state, worst first, and the number of cases with alarms."""
+    found = [(state, sum(line.state == state for line in lines)) for state in STATES]
+    states = ", ".join(f"{number} {_state(state)}" for state, number in found if number)
+    alarmed = sum(bool(line.alarms) for line in lines)
+    return f"{states} · <b>{counted(alarmed, 'case')} to check first</b>" if alarmed else states

@@ -1,0 +1,271 @@
+"""Pictures of slices through the place of the largest distance: both contours as measured, drawn as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+from ...analysis.places import LETTERS_OF_AXES
+from ...base.texts import shortest
+from ...case.comparison import Comparison
+from ...comparison.measurements import rounded
+from ...distances.surfacedistances import TIE_TOLERANCE
+from ...geometry.planecuts import Line, clipped, thinned
+from ...model.structures import REFERENCE_AND_TEST
+from .figures import INSIDE, OUTSIDE
+from .sliceviews import Largest, Picture, View, largestOf, picturesOf
+
+# Size of a picture and position and size of its window in pixels; letters surround it, the scale bar is below.
+WIDTH, HEIGHT = 300, 292
+LEFT, TOP, ACROSS, DOWN = 18, 21, 264, 244
+# Pixels between contours and the edge of the window, and pixels beyond it up to which continuing contours are drawn.
+ROOM, BEYOND = 14, 8
+# Tolerance for thinning lines and resolution of coordinates, in pixels; together the error is less than 0.2.
+THINNED, STEP = 0.12, 0.1
+# Maximum points of all lines in a set of pictures; if there are more, for example for noise, lines are thinned further.
+MOST_POINTS = 2500
+# If the contours' extent exceeds MOST_DISTANCES times the largest distance, which would be too small to see, only a
+# part is shown: SHOWN_DISTANCES times the largest distance, but at least the fraction LEAST_PART of the extent.
+MOST_DISTANCES, SHOWN_DISTANCES, LEAST_PART = 30, 15, 0.4
+# The window covers at least this fraction of the surfaces' extent, so that the tip of one is recognizable as a tip.
+LEAST_EXTENT = 0.15
+# Maximum length of the scale bar in pixels.
+LONGEST_BAR = 62
+
+
+class Window(NamedTuple):
+    """The visible part of a plane. center: (2,) mm from the place. scale: pixels per mm. isPart: not all is visible."""
+
+    center: np.ndarray
+    scale: float
+    isPart: bool
+
+    def pixels(self, points: np.ndarray) -> np.ndarray:
+        """Convert points (n, 2) of the plane to pixels of the window."""
+        return (points - self.center) * self.scale + (ACROSS / 2, DOWN / 2)
+
+
+def slicePictures(comparison: Comparison, name: str) -> str:
+    """Return the slices through the place of the largest distance as HTML, or "" for contours in an oblique plane.
+
+    For equal boundaries, the slices are through their center. name: a prefix for HTML IDs that is unique in the page.
+    """
+    surfaces = [direction.surface for direction in comparison.distances.directions]
+    largest = largestOf(comparison)
+    found = picturesOf(surfaces, largest)
+    if not found:
+        return ""
+    extent = max(float(np.max(high - low)) for low, high in (surface.box for surface in surfaces))
+    windows = windowsOf(found, largest.distance, extent)
+    texts = [
+        _figure(picture, sides, window, largest, f"{name}{picture.view.name[0]}")
+        for picture, sides, window in zip(found, drawn(found, windows), windows, strict=True)
+    ]
+    title = "through the place of the largest distance" if largest.isAny else "through the middle"
+    return (
+        f'<div class="cuts" style="--reference:{INSIDE};--test:{OUTSIDE}">'
+        f"<h3>Slice{'s' if len(found) > 1 else ''} {title}</h3>{_legend(largest)}"
+        f'<div class="slices">{"".join(texts)}</div></div>'
+    )
+
+
+def windowsOf(pictures: Sequence[Picture], distance: float, extent: float) -> list[Window]:
+    """Return the windows of pictures, which have the same scale.
+
+    distance: the largest, in mm. extent: longest side of the boundaries, in mm.
+    """
+    boxes = list(map(_boxOf, pictures))
+    room = np.array([ACROSS, DOWN]) - 2 * ROOM
+    scale = min(
+        float((room / np.maximum(_shown(low, high, distance), LEAST_EXTENT * extent)).min()) for low, high in boxes
+    )
+    windows = []
+    for picture, (low, high) in zip(pictures, boxes, strict=True):
+        # use the whole window, even if it is larger than the chosen part
+        shown = np.minimum(high - low, room / scale)
+        middle = np.zeros(2) if picture.end is None else picture.end / 2
+        center = np.clip(middle, low + shown / 2, high - shown / 2)
+        windows.append(Window(center, scale, bool((shown < (high - low) * (1 - 1e-9)).any())))
+    return windows
+
+
+def _boxOf(picture: Picture) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and the highest coordinates (2,) of all that a picture shows, mm from the place."""
+    places = [np.zeros((1, 2)), *(line.points for lines in picture.contours for line in lines)]
+    if picture.end is not None:
+        places.append(picture.end[None])
+    points = np.concatenate(places)
+    return points.min(axis=0), points.max(axis=0)
+
+
+def _shown(low: np.ndarray, high: np.ndarray, distance: float) -> np.ndarray:
+    """Return the size (2,) in mm of the part of a box that is worth showing. distance: the largest, in mm."""
+    sides = high - low
+    whole, most = float(sides.max()), np.inf
+    if distance > TIE_TOLERANCE and whole > MOST_DISTANCES * distance:
+        most = max(SHOWN_DISTANCES * distance, LEAST_PART * whole)
+    return np.minimum(sides, most)
+
+
+def drawn(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[list[Line]]]:
+    """Return both contours of pictures as lines, clipped to the windows, thinned, and in units of STEP pixels."""
+    low, high = np.full(2, -BEYOND), np.array([ACROSS, DOWN]) + BEYOND
+    inPixels = [
+        [
+            [clipped(Line(window.pixels(line.points), line.isClosed), low, high) for line in lines]
+            for lines in p.contours
+        ]
+        for p, window in zip(pictures, windows, strict=True)
+    ]
+    # thin the lines of all pictures at once, which takes no longer than for one
+    thin = iter(_thinnedToFew([line for sides in inPixels for lines in sides for line in lines]))
+    whole = [[[next(thin) for _ in lines] for lines in sides] for sides in inPixels]
+    return [
+        [[Line(np.rint(p / STEP).astype(int), isClosed) for p, isClosed in lines if len(p)] for lines in sides]
+        for sides in whole
+    ]
+
+
+def _thinnedToFew(lines: Sequence[Line]) -> list[Line]:
+    """Return thinned lines with at most MOST_POINTS points in all; lines too small to be visible may become empty."""
+    tolerance = THINNED
+    result = thinned(lines, tolerance)
+    while sum(len(line.points) for line in result) > MOST_POINTS:
+        tolerance *= 2
+        isSeen = [len(points) > 0 and float(np.ptp(points, axis=0).max()) > tolerance for points, _ in result]
+        result = thinned(
+            [line if seen else Line(line.points[:0], line.isClosed) for line, seen in zip(result, isSeen, strict=True)],
+            tolerance,
+        )
+    return result
+
+
+def pathOf(lines: Sequence[Line]) -> str:
+    """Return lines with integer coordinates (n, 2) as the data of an SVG path."""
+    parts = []
+    for line in lines:
+        steps = np.diff(line.points, axis=0)
+        steps = steps[steps.any(axis=1)].ravel().tolist() or [0, 0]  # a single point is drawn as a dot
+        start = " ".join(map(str, line.points[0].tolist()))
+        text = f"M{start}l{' '.join(map(str, steps))}{'z' if line.isClosed else ''}"
+        parts.append(text.replace(" -", "-"))
+    return "".join(parts)
+
+
+def barLength(scale: float) -> float:
+    """Return the length of the scale bar in mm: 1, 2 or 5 times a power of ten. scale: pixels per mm."""
+    longest = LONGEST_BAR / scale
+    decade = 10.0 ** np.floor(np.log10(longest))
+    factor = max(factor for factor in (1, 2, 5) if factor * decade <= longest * (1 + 1e-9))
+    return float(f"{factor * decade:.1g}")
+
+
+def _figure(picture: Picture, sides: Sequence[Sequence[Line]], window: Window, largest: Largest, name: str) -> str:
+    """Return a picture with its caption as HTML. sides: lines to draw, by side. name: prefix of the IDs in it."""
+    caption = f"{picture.view.name.capitalize()}, {_heightText(picture)}"
+    notes = _notes(picture, largest, window)
+    told = "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
+    title = f"{caption}. {largest.sentence() if largest.isAny else 'The contours are equal.'}{told}"
+    small = f" <small>{escape('; '.join(notes))}</small>" if notes else ""
+    return (
+        f'<figure><svg role="img" viewBox="0 0 {WIDTH} {HEIGHT}"><title>{escape(title)}</title>'
+        f'<rect class="frame" x="{LEFT}" y="{TOP}" width="{ACROSS}" height="{DOWN}"/>'
+        f'<svg x="{LEFT}" y="{TOP}" width="{ACROSS}" height="{DOWN}" '
+        f'viewBox="0 0 {round(ACROSS / STEP)} {round(DOWN / STEP)}">{_contours(sides, name)}</svg>'
+        f"{_mark(picture, window) if largest.isAny else ''}{_letters(picture.view)}{_bar(window.scale)}</svg>"
+        f"<figcaption>{escape(caption)}{small}</figcaption></figure>"
+    )
+
+
+def _heightText(picture: Picture) -> str:
+    """Return the position of a plane, in the usual form but rounded to 0.1 mm, for finding the plane in a viewer."""
+    return f"{_toward(picture, picture.at)} {rounded(abs(picture.at), 1)} mm"
+
+
+def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
+    """Return notes for the caption of a picture."""
+    notes = ["a part of the contours"] if window.isPart else []
+    other = REFERENCE_AND_TEST[1 - REFERENCE_AND_TEST.index(largest.side)]
+    notes += [
+        f"no {side} in this plane"
+        for side, lines in zip(REFERENCE_AND_TEST, picture.contours, strict=True)
+        if not lines
+    ]
+    if largest.isAny and picture.end is None:
+        away = f"{rounded(abs(picture.behind), 1)} mm toward {_toward(picture, picture.behind)}"
+        notes.append(f"nearest {other} point {away}")
+    return notes
+
+
+def _toward(picture: Picture, value: float) -> str:
+    """Return the letter of the patient's side for the sign of an LPS coordinate along the normal of a plane."""
+    return LETTERS_OF_AXES[picture.view.axis][int(value > 0)]
+
+
+def _contours(sides: Sequence[Sequence[Line]], name: str) -> str:
+    """Return both contours as SVG; the area enclosed by only one of them is filled with its color."""
+    used, lines, areas = [], [], []
+    for side, own in zip(REFERENCE_AND_TEST, sides, strict=True):
+        if own:
+            used.append(f'<path id="{name}{side[0]}" d="{pathOf(own)}"/>')
+            lines.append(f'<use href="#{name}{side[0]}" class="{side}"/>')
+            # open lines enclose nothing
+            if all(line.isClosed for line in own):
+                areas.append(f'<use href="#{name}{side[0]}" class="only {side}"/>')
+    if len(areas) == len(REFERENCE_AND_TEST):
+        used.append(f'<clipPath id="{name}c"><use href="#{name}r" clip-rule="evenodd"/></clipPath>')
+        areas.append(f'<use href="#{name}t" class="both" clip-path="url(#{name}c)"/>')
+    return f"<defs>{''.join(used)}</defs>{''.join(areas)}{''.join(lines)}"
+
+
+def _mark(picture: Picture, window: Window) -> str:
+    """Return the ring around the place, and the line to the nearest place on the other boundary, as SVG."""
+    x, y = np.round(window.pixels(np.zeros(2)) + np.array([LEFT, TOP]), 1).tolist()
+    text = f'<circle cx="{x:g}" cy="{y:g}" r="5"/>'
+    if picture.end is not None:
+        a, b = np.round(window.pixels(picture.end) + np.array([LEFT, TOP]), 1).tolist()
+        text = f'<path d="M{x:g} {y:g}L{a:g} {b:g}"/><circle class="end" cx="{a:g}" cy="{b:g}" r="1.5"/>{text}'
+    return f'<g class="halo">{text}</g><g class="mark">{text}</g>'
+
+
+def _letters(view: View) -> str:
+    """Return the letters of the patient's sides around the window as SVG."""
+    middle, height = LEFT + ACROSS / 2, TOP + DOWN / 2
+    places = [(LEFT / 2, height), (WIDTH - LEFT / 2, height), (middle, TOP / 2), (middle, TOP + DOWN + 12)]
+    texts = (f'<text x="{x:g}" y="{y + 4.5:g}">{letter}</text>' for letter, (x, y) in zip(view.letters, places))
+    return "".join(texts)
+
+
+def _bar(scale: float) -> str:
+    """Return the scale bar below the window as SVG."""
+    length, y = barLength(scale), TOP + DOWN + 12
+    width = round(length * scale, 1)
+    bar = f'<path class="bar" d="M{LEFT + 1} {y - 4}v8m0-4h{width:g}m0-4v8"/>'
+    return f'{bar}<text class="scale" x="{LEFT + width + 7:g}" y="{y + 4.5:g}">{shortest(length)} mm</text>'
+
+
+def _legend(largest: Largest) -> str:
+    """Return the legend of lines, colors and marks as HTML."""
+    samples = [(f'<path class="{side}" d="M1 6h30"/>', 32, side) for side in REFERENCE_AND_TEST]
+    samples += [
+        (f'<rect class="only {side}" x="1" y="1" width="14" height="10"/>', 16, f"only {side}")
+        for side in REFERENCE_AND_TEST
+    ]
+    if largest.isAny:
+        end = '<path d="M6 6h20"/><circle class="end" cx="26" cy="6" r="1.5"/>'
+        mark = f'<g class="mark">{end}<circle cx="6" cy="6" r="5"/></g>'
+        samples.append((mark, 28, f"largest distance, {rounded(largest.distance, 2)} mm"))
+    return "".join(
+        (
+            '<p class="legend">',
+            *(
+                f'<span><svg aria-hidden="true" width="{width}" height="12" viewBox="0 0 {width} 12">{drawing}</svg> '
+                f"{text}</span> "
+                for drawing, width, text in samples
+            ),
+            "</p>",
+        )
+    )

@@ -1,0 +1,141 @@
+"""The slices of a report: axial, sagittal and coronal, through the place of the largest distance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...analysis.places import positionText
+from ...case.comparison import Comparison
+from ...comparison.measurements import rounded
+from ...distances.surfacedistances import TIE_TOLERANCE
+from ...geometry.planecuts import BESIDE, Cut, Line, cutBeside, distanceFrom, joined, nearestOnSegments, nearestPlace
+from ...geometry.surfaces import Surface
+from ...model.structures import REFERENCE_AND_TEST
+from .figures import worseSide
+
+# The line to the nearest place is drawn in a plane if its projection is at least this fraction of its length (less than
+# 20 degrees out of plane), and if it ends within this fraction of its length from the contour.
+IN_PLANE, NEAR_CONTOUR = 0.94, 0.1
+# A normal is along an axis if the absolute value of that component is at least this.
+STRAIGHT = 0.9999
+
+
+class View(NamedTuple):
+    """An anatomical plane in radiological convention.
+
+    axis: index of the LPS axis normal to the plane. axes: (3, 3) unit vectors as columns: right and down in the
+    picture, and normal to it, toward L, P or S. letters: on the left, right, top and bottom.
+    """
+
+    name: str
+    axis: int
+    axes: np.ndarray
+    letters: str
+
+
+L, P, S = np.eye(3)
+VIEWS = (
+    View("axial", 2, np.column_stack([L, P, S]), "RLAP"),
+    View("sagittal", 0, np.column_stack([P, -S, L]), "APSI"),
+    View("coronal", 1, np.column_stack([L, -S, P]), "RLSI"),
+)
+
+
+class Largest(NamedTuple):
+    """The largest distance in mm, the side ("reference" or "test") it was measured from, and its place (3,), LPS mm."""
+
+    distance: float
+    side: str
+    position: np.ndarray
+
+    @property
+    def isAny(self) -> bool:
+        """Whether the boundaries differ at all."""
+        return self.distance > TIE_TOLERANCE
+
+    def sentence(self) -> str:
+        """Return a sentence with the largest distance and its place."""
+        where = f"{positionText(self.position)}, on the {self.side}'s contour"
+        return f"Largest distance: {rounded(self.distance, 2)} mm at {where}."
+
+
+class Picture(NamedTuple):
+    """A slice through the place of the largest distance.
+
+    at: LPS coordinate of the plane, mm. contours: lines of the reference and the test, mm from the place. end: (2,) the
+    nearest place on the other boundary, in the coordinates of the contours, None if it is not in the plane or does not
+    exist. behind: signed distance of the nearest place from the plane along its normal, mm.
+    """
+
+    view: View
+    at: float
+    contours: tuple[list[Line], list[Line]]
+    end: np.ndarray | None
+    behind: float
+
+
+def largestOf(comparison: Comparison) -> Largest:
+    """Return the largest distance of a comparison that has distances."""
+    side = worseSide(comparison)
+    direction = comparison.distances.directions[REFERENCE_AND_TEST.index(side)]
+    # if several places are equally far, use the one in the list of worst places
+    listed = [place for place in comparison.worstPlaces[:1] if place.side == side]
+    isSame = bool(listed) and abs(abs(listed[0].value) - direction.largest) <= TIE_TOLERANCE
+    position = listed[0].position if isSame else direction.largestPlace
+    return Largest(float(direction.largest), side, np.array(position, float))
+
+
+def picturesOf(surfaces: Sequence[Surface], largest: Largest) -> list[Picture]:
+    """Return the slices of the reference's and the test's boundary: three for surfaces, one or none for contours."""
+    place = largest.position if largest.isAny else np.mean(surfaces[0].box, axis=0)
+    if surfaces[0].dimension == 2:
+        return _inPlane(surfaces, largest, place)
+    own = REFERENCE_AND_TEST.index(largest.side)
+    way = nearestPlace(surfaces[1 - own].target, place, largest.distance) - place if largest.isAny else None
+    corners = np.array([surface.box for surface in surfaces])
+    beside = BESIDE * float(np.ptp(corners, axis=(0, 1)).max())
+    pictures = []
+    for view in VIEWS:
+        cuts = [cutBeside(surface, place, view.axes, beside) for surface in surfaces]
+        # choose the one of the two planes in which the contour is closer to the place
+        before, behind = map(distanceFrom, cuts[own])
+        chosen = int(behind < before - 3 * beside)
+        pictures.append(_picture(view, place, [both[chosen] for both in cuts], way, own))
+    return pictures
+
+
+def _inPlane(surfaces: Sequence[Surface], largest: Largest, place: np.ndarray) -> list[Picture]:
+    """Return the picture of contours in a plane normal to an anatomical axis, or [] for oblique planes."""
+    normal = np.abs(surfaces[0].normal)
+    own, pictures = REFERENCE_AND_TEST.index(largest.side), []
+    for view in VIEWS:
+        if normal[view.axis] >= STRAIGHT:
+            flat = [(surface.points - place) @ view.axes[:, :2] for surface in surfaces]
+            cuts = [
+                Cut(*(points[column] for column in surface.cells.T), *surface.cells.T)
+                for points, surface in zip(flat, surfaces, strict=True)
+            ]
+            way = view.axes[:, :2] @ nearestOnSegments(cuts[1 - own]) if largest.isAny else None
+            pictures.append(_picture(view, place, cuts, way, own))
+    return pictures
+
+
+def _picture(view: View, place: np.ndarray, cuts: Sequence[Cut], way: np.ndarray | None, own: int) -> Picture:
+    """Return a picture.
+
+    place: (3,) LPS in mm. way: (3,) from there to the nearest place on the other boundary, mm, None to show none. own:
+    0 if the place is on the reference, 1 if it is on the test.
+    """
+    contours = tuple(map(joined, cuts))
+    at = float(place[view.axis])
+    if way is None:
+        return Picture(view, at, contours, None, 0.0)
+    right, down, behind = way @ view.axes
+    end, length = np.array([right, down]), np.linalg.norm(way)
+    other = cuts[1 - own]
+    toContour = distanceFrom(other._replace(start=other.start - end, end=other.end - end))
+    isIn = np.linalg.norm(end) >= IN_PLANE * length and toContour <= NEAR_CONTOUR * length
+    return Picture(view, at, contours, end if isIn else None, float(behind))

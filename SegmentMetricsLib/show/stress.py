@@ -1,0 +1,91 @@
+"""Results of a stress test as a table and as files: stress.json, stress.csv and the masks of both variants."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+from ..case.comparison import describe
+from ..case.stress import StressTest
+from ..comparison.measurements import Measurement, rounded
+from . import writing
+from .tables import LONGEST_TITLE, aligned, shortened
+
+SCHEMA = "segment-metrics-stress/1"
+# Of the stress tests of many cases, and the files that only these have.
+CASES_SCHEMA = "segment-metrics-stress-cases/1"
+FILES_OF_CASES = "stress.summary.csv", "stress.summary.schema.csv", "stress.schema.csv"
+# The most important measurements of a stress test: heading and key.
+COLUMNS = {"Dice": "DSC", "HD95": "HD95", "wDice": "wDice", "SIS": "SIS", "STAR": "STAR"}
+MASK = re.compile(r"(risky|neutral)_[^/\\]+\.nrrd")
+
+
+def table(result: StressTest) -> str:
+    """Return a text table of the main measurements, one variant per line."""
+    rows = [[shortened(result.risky.reference.name, LONGEST_TITLE), *COLUMNS]]
+    for name, comparison in result.variants.items():
+        rows.append([name, *(_text(comparison[key]) if key in comparison else "" for key in COLUMNS.values())])
+    return aligned(rows, left=1)
+
+
+def _text(measurement: Measurement) -> str:
+    """Return a value as text, ratios with one more digit than usual: for a large structure they differ little."""
+    isShare = measurement.status == "ok" and not measurement.unit
+    return rounded(measurement.value, 4) if isShare else measurement.text()
+
+
+def write(result: StressTest, folder: Path) -> None:
+    """Write all files of a stress test into a folder. Raises OSError if one cannot be written."""
+    reference = result.risky.reference
+    (stem,) = writing.fileNames([reference.name])
+    masks = {name: f"{name}_{stem}.nrrd" for name in result.variants}
+    for name, comparison in result.variants.items():
+        writing.writeMask(comparison.test.mask, folder / masks[name])
+    writing.writeJson(_document(result, masks), folder / "stress.json")
+    columns = writing.columnsOf([comparison.record() for comparison in result.variants.values()])
+    with (folder / "stress.csv").open("w", newline="", encoding="utf-8", errors=writing.UNENCODABLE) as file:
+        writer = csv.writer(file)
+        writer.writerow(["Variant", "Reference", "ReferenceFile", "Mask", "Count", *columns])
+        identity = [writing.harmless(text) for text in (reference.name, reference.file)]
+        for name, comparison in result.variants.items():
+            values = (writing.cell(comparison.get(key)) for key in columns)
+            writer.writerow([name, *identity, masks[name], result.count, *values])
+
+
+def _document(result: StressTest, masks: dict[str, str]) -> dict:
+    """Return the content of stress.json. masks: file names by variant."""
+    variants = {}
+    for name, comparison in result.variants.items():
+        content = comparison.toDictionary()
+        wanted = ("measurements", "findings", "worstPlaces")
+        variants[name] = {"file": masks[name], **{key: content[key] for key in wanted if key in content}}
+    return {
+        "schema": SCHEMA,
+        "software": writing.versions(),
+        "settings": result.risky.settings.toDictionary(),
+        "reference": describe(result.risky.reference),
+        "grid": result.risky.grid,
+        "count": result.count,
+        "boundary": {"inner": result.inner, "outer": result.outer, "hazardVaries": result.varies},
+        "variants": variants,
+    }
+
+
+def earlierResults(folder: Path) -> list[Path]:
+    """Return the files that an earlier stress test wrote into a folder, according to its stress.json.
+
+    These are masks of both variants, or tables of many cases; stress.json and stress.csv are replaced in any case.
+    """
+    try:
+        content = json.loads((folder / "stress.json").read_text(encoding="utf-8"))
+        if content["schema"] == CASES_SCHEMA:
+            return [folder / name for name in FILES_OF_CASES]
+        if content["schema"] != SCHEMA:
+            return []
+        names = [variant["file"] for variant in content["variants"].values()]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):  # missing, or written by another program
+        return []
+    # the file may have been edited: accept only names of masks, and none outside the folder
+    return [folder / name for name in names if isinstance(name, str) and MASK.fullmatch(name)]

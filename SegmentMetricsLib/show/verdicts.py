@@ -1,0 +1,88 @@
+"""Verdicts as files and as tables for the terminal."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from ..base.texts import commaSeparated
+from ..case.protocol.judgment import VERDICTS, Judgment, scoreText, worst
+from .tables import LONGEST_NAME, aligned, shortened, shortenedName
+from .writing import UNENCODABLE, harmless
+
+# Most structures without limits that are listed; further ones are only counted.
+MOST_UNJUDGED = 30
+# Columns of the file, with the keys of the verdict's dictionary.
+COLUMNS = {
+    "Structure": "structure",
+    "Measurement": "measurement",
+    "Convention": "convention",
+    "Value": "value",
+    "Unit": "unit",
+    "Relation": "relation",
+    "Pass": "pass",
+    "Warn": "warn",
+    "Weight": "weight",
+    "Verdict": "verdict",
+    "Reason": "reason",
+    "Source": "source",
+}
+# All columns: those, and the score of the structure.
+HEADINGS = (*COLUMNS, "Score")
+
+
+def rows(judgment: Mapping, nameOf: Callable[[str], str] = str) -> Iterator[list[str]]:
+    """Yield the cells of a row per structure and rule, under HEADINGS.
+
+    judgment: as from Judgment.toDictionary(). nameOf: takes the title of a structure and returns its name in the rows.
+    """
+    for structure in judgment["structures"]:
+        for rule in structure["rules"]:
+            given = {**rule, "structure": nameOf(rule["structure"])}
+            values = (*(given[key] for key in COLUMNS.values()), structure["score"])
+            # harmless() does not change relations; numbers stay numbers
+            yield ["" if v is None else harmless(v) if isinstance(v, str) else repr(v) for v in values]
+
+
+def writeVerdicts(judgment: Mapping, path: Path) -> None:
+    """Write one row per structure and rule. judgment: as from Judgment.toDictionary()."""
+    with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
+        writer = csv.writer(file)
+        writer.writerow(HEADINGS)
+        writer.writerows(rows(judgment))
+
+
+def verdictTable(judgment: Judgment) -> str:
+    """Return a table of the verdict on every structure, worst first, with its reason; a sentence if there is none.
+
+    Scores are shown if rules have weights.
+
+    Structures that were not judged are listed below, so that nobody takes their absence for a pass.
+    """
+    found = []
+    for name, verdicts in judgment.byStructure().items():
+        verdict = worst(v.verdict for v in verdicts)
+        reasons = [v.reason for v in verdicts if v.verdict == verdict]
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        scored = [scoreText(verdicts)] * judgment.isWeighted
+        found.append([shortenedName(name, LONGEST_NAME), verdict, *scored, f"{shortened(reasons[0], 90)}{more}"])
+    found.sort(key=lambda row: -VERDICTS.index(row[1]))
+    if not found:
+        return "No rule applies to the compared structures."
+    heads = ["Structure", "Verdict", *["Score"] * judgment.isWeighted, "Reason"]
+    table = aligned([heads, *found], left=len(heads))
+    return "\n\n".join(filter(None, (table, unjudged(judgment.withoutLimits))))
+
+
+def unjudged(names: Iterable[str]) -> str:
+    """Return a line that lists the structures without any rule, each once; "" without any."""
+    shown = [shortenedName(name, LONGEST_NAME) for name in dict.fromkeys(names)]
+    return f"No limits for: {commaSeparated(shown, MOST_UNJUDGED)}" if shown else ""
+
+
+def summary(judgments: Iterable[str]) -> str:
+    """Return the number of verdicts of each kind, worst first: "1 fail, 4 pass"."""
+    judgments = list(judgments)
+    counts = [(verdict, judgments.count(verdict)) for verdict in reversed(VERDICTS)]
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts if count)

@@ -1,0 +1,353 @@
+"""Writing results to files: metrics.json, metrics.csv with its schema, and the measured surfaces."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import platform
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import SimpleITK
+from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonCore import vtkIntArray, vtkStringArray
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkFiltersCore import vtkAppendPolyData
+from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
+
+from ..base.errors import InputError
+from ..base.texts import oneLine
+from ..base.version import __version__
+from ..case.comparison import Comparison
+from ..case.multilabel import MultiLabel
+from ..case.records import Record, identityOf
+from ..comparison.measurements import Measurement
+from ..families.similarity.ofpair import localDistancesOn
+from ..families.slices.formulas import SliceRow
+from ..geometry.masks import Mask
+from ..geometry.surfaces import toPolyData
+from ..io.messages import quiet
+from ..model.structures import REFERENCE_AND_TEST, Pairing
+from ..settings.settings import OWN_CONVENTION, Settings
+
+SCHEMA = "segment-metrics/1"
+# File names that cannot be encoded are written with escapes, which are also valid in JSON.
+UNENCODABLE = "backslashreplace"
+# The files written for every pair: kind and suffix.
+RESULT_FILES = {"distances": "vtp", "overlay": "png", "slices": "csv"}
+REPORT_FILE = "report.html"
+VERDICTS_FILE = "verdicts.csv"
+# zlib's level for surfaces: VTK's default takes five times as long and saves only a tenth of the bytes.
+COMPRESSION = 1
+# Maximum length of a structure's name in a file name, in characters and in bytes: file systems allow 255 bytes in all.
+LONGEST_STEM, MOST_BYTES = 80, 200
+IDENTITY = {
+    "Reference": "Name of the reference structure",
+    "Test": "Name of the test structure",
+    "ReferenceFile": "File of the reference structure, or in Slicer its segmentation",
+    "TestFile": "File of the test structure, or in Slicer its segmentation",
+}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of all software that affects the numbers."""
+    import scipy
+    from vtkmodules.vtkCommonCore import vtkVersion
+
+    return {
+        "SegmentMetrics": __version__,
+        "Python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "SimpleITK": SimpleITK.Version_VersionString(),
+        "VTK": vtkVersion.GetVTKVersion(),
+    }
+
+
+def document(
+    records: Sequence[Record],
+    pairing: Pairing,
+    settings: Settings,
+    files: Sequence[Mapping[str, str]] = (),
+    multiLabel: MultiLabel | None = None,
+) -> dict:
+    """Return the content of metrics.json.
+
+    files: for every record, the names of its files by kind. multiLabel: the overlap of all labels.
+    """
+    pairs = [record.toDictionary() for record in records]
+    for pair, names in zip(pairs, files):
+        pair["files"] = dict(names)
+    for pair, match in zip(pairs, pairing.pairs):
+        pair["pairing"] = {"how": match.how, "confidence": match.confidence}
+    content = {
+        "schema": SCHEMA,
+        "software": versions(),
+        "settings": settings.toDictionary(),
+        "pairs": pairs,
+        **({} if multiLabel is None else {"multiLabel": multiLabel.toDictionary()}),
+        "unmatched": {
+            "reference": [structure.name for structure in pairing.unmatchedReference],
+            "test": [structure.name for structure in pairing.unmatchedTest],
+        },
+    }
+    if pairing.proposals or pairing.findings:
+        content["pairing"] = {
+            "proposals": [match.toDictionary() for match in pairing.proposals],
+            "findings": list(pairing.findings),
+        }
+    return content
+
+
+def writeJson(content: Mapping, path: Path) -> None:
+    """Write strict JSON: no NaN, no Infinity."""
+    text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    path.write_text(text, encoding="utf-8", errors=UNENCODABLE)
+
+
+def writeCsv(records: Sequence[Record], path: Path) -> None:
+    """Write one row per pair and one column per measurement; infinite values are `inf`, undefined ones are empty."""
+    columns = columnsOf(records)
+    with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
+        writer = csv.writer(file)
+        identifying = identityColumns(records)
+        writer.writerow([*identifying, *columns])
+        for record in records:
+            identity = identityOf(record) + [record.convention] * (len(identifying) - len(IDENTITY))
+            values = (cell(record.measurements.get(key)) for key in columns)
+            writer.writerow([*map(harmless, identity), *values])
+
+
+def writeCsvSchema(records: Sequence[Record], path: Path) -> None:
+    """Write a description of the columns of the CSV file: key, title, unit, description."""
+    with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
+        writer = csv.writer(file)
+        writer.writerow(["key", "title", "unit", "description"])
+        for key, description in identityColumns(records).items():
+            writer.writerow([key, key, "", description])
+        for key, measurement in columnsOf(records).items():
+            writer.writerow([key, measurement.title, measurement.unit, measurement.description])
+
+
+def identityColumns(records: Sequence[Record]) -> dict[str, str]:
+    """Return the columns that identify a row, including the convention if it is not our own, with descriptions."""
+    if all(record.convention == OWN_CONVENTION for record in records):
+        return IDENTITY
+    return {**IDENTITY, "Convention": "Tool whose convention the boundary and overlap measurements follow"}
+
+
+def writeSlices(rows: Sequence[SliceRow], path: Path) -> None:
+    """Write the per-slice profile: one row per slice, places in LPS mm, `inf` if only one of the two has the slice."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["Slice", "Position", "Only", *rows[0].values, "X", "Y", "Z"])
+        for row in rows:
+            numbers = [repr(value) for value in (*row.values.values(), *row.place)]
+            writer.writerow([row.index, repr(row.position), row.only, *numbers])
+
+
+def columnsOf(records: Sequence[Record]) -> dict[str, Measurement]:
+    """Return one measurement for every key that occurs, in the order of the registry."""
+    columns: dict[str, Measurement] = {}
+    for record in records:
+        for key, measurement in record.measurements.items():
+            columns.setdefault(key, measurement)
+    return columns
+
+
+def cell(measurement: Measurement | None) -> str:
+    """Return a measurement as a CSV cell in full precision."""
+    if measurement is None or math.isnan(measurement.value):
+        return ""
+    return repr(measurement.value)
+
+
+def harmless(text: str) -> str:
+    """Return text that no spreadsheet executes as a formula, by adding an apostrophe before text that looks like one.
+
+    Some spreadsheets ignore leading spaces and treat full-width characters of East Asian scripts like ASCII.
+    """
+    seen = unicodedata.normalize("NFKC", text)
+    isFormula = seen.lstrip().startswith(("=", "+", "-", "@")) or seen.startswith(("\t", "\r", "\n"))
+    return f"'{text}" if isFormula else text
+
+
+def pasteable(rows: Iterable[Sequence[str]]) -> str:
+    """Return rows of texts in the clipboard format of spreadsheets, with harmless() applied to the first of each row.
+
+    Tabs and line breaks in texts are replaced, because they would start another cell, which could be a formula.
+    """
+    lines = ([oneLine(text) for text in row] for row in rows)
+    return "\n".join("\t".join([harmless(first), *rest]) for first, *rest in lines)
+
+
+def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
+    """Return both measured surfaces of a comparison as one polydata in LPS mm.
+
+    Point data Distance and SignedDistance in mm (positive where the test lies outside the reference), and BLD, the
+    bidirectional local distance in mm, if the similarity family was measured; point and cell
+    data Side, 0 on the reference and 1 on the test; field data Side names the two.
+    """
+    append = vtkAppendPolyData()
+    append.SetOutputPointsPrecision(1)
+    for side, direction in enumerate(comparison.distances.directions):
+        polyData = toPolyData(direction.surface)
+        arrays = {"Distance": np.abs(direction.atPoints), "SignedDistance": direction.atPoints}
+        if "similarity" in comparison.settings.families:
+            arrays["BLD"] = localDistancesOn(comparison, REFERENCE_AND_TEST[side])
+        for name, values in arrays.items():
+            array = numpy_to_vtk(np.ascontiguousarray(values), deep=True)
+            array.SetName(name)
+            polyData.GetPointData().AddArray(array)
+        for data, count in (
+            (polyData.GetPointData(), polyData.GetNumberOfPoints()),
+            (polyData.GetCellData(), polyData.GetNumberOfCells()),
+        ):
+            sides = vtkIntArray()
+            sides.SetName("Side")
+            sides.SetNumberOfValues(count)
+            sides.Fill(side)
+            data.AddArray(sides)
+        append.AddInputData(polyData)
+    append.Update()
+    result = append.GetOutput()
+    result.GetPointData().SetActiveScalars("SignedDistance")
+    names = vtkStringArray()
+    names.SetName("Side")
+    for name in REFERENCE_AND_TEST:
+        names.InsertNextValue(name)
+    result.GetFieldData().AddArray(names)
+    # the note from which Slicer determines the coordinate system
+    space = vtkStringArray()
+    space.SetName("SPACE")
+    space.InsertNextValue("LPS")
+    result.GetFieldData().AddArray(space)
+    return result
+
+
+def writeMask(mask: Mask, path: Path) -> None:
+    """Write a mask as an image of 0 and 1 with the geometry of its grid, extended if the structure exceeds it."""
+    low = np.minimum(mask.low, 0)
+    high = np.maximum(mask.high, np.array(mask.grid.size) - 1)
+    grid = mask.grid.resized(low, high)
+    image = SimpleITK.GetImageFromArray(mask.block(low, high))
+    image.SetSpacing(grid.spacing.tolist())
+    image.SetOrigin(grid.origin.tolist())
+    image.SetDirection(grid.direction.ravel().tolist())
+    try:
+        with quiet():
+            SimpleITK.WriteImage(image, str(path), useCompression=True)
+    except RuntimeError as error:
+        raise OSError(f"{path}: the mask cannot be written.") from error
+
+
+def writeSurfaces(comparison: Comparison, path: Path) -> None:
+    """Write both measured surfaces of a comparison. Raises OSError if the file cannot be written."""
+    writer = vtkXMLPolyDataWriter()
+    writer.SetFileName(str(path))
+    writer.SetInputData(measuredSurfaces(comparison))
+    writer.SetCompressionLevel(COMPRESSION)
+    with quiet():
+        written = writer.Write()
+    if not written or writer.GetErrorCode():
+        raise OSError(f"{path}: the surfaces cannot be written.")
+
+
+def fileNames(names: Iterable[str]) -> list[str]:
+    """Return a unique name for the files of every structure: letters of any script, digits, dot, dash, underscore.
+
+    Names are shortened to 80 characters. All other characters, including those reserved by file systems, become
+    underscores.
+    """
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        stem = re.sub("_{2,}", "_", "".join(map(_fileCharacter, unicodedata.normalize("NFC", name))))
+        stem = stem.strip("._")[:LONGEST_STEM].encode()[:MOST_BYTES].decode(errors="ignore") or "structure"
+        unique, number = stem, 2
+        # names must also differ on file systems that ignore case
+        while unique.casefold() in taken:
+            unique, number = f"{stem}_{number}", number + 1
+        taken.add(unique.casefold())
+        result.append(unique)
+    return result
+
+
+def _fileCharacter(character: str) -> str:
+    """Return a character if it is allowed in a file name (letters, combining marks, numbers and "._-"), else "_"."""
+    return character if character in "._-" or unicodedata.category(character)[0] in "LMN" else "_"
+
+
+def fileName(kind: str, name: str) -> str:
+    """Return the name of a file of a structure. name: of the structure, as returned by fileNames()."""
+    return f"{kind}_{name}.{RESULT_FILES[kind]}"
+
+
+def filesOf(name: str, folder: Path) -> dict[str, str]:
+    """Return the names of the existing files of a structure in a folder, by kind."""
+    return {kind: fileName(kind, name) for kind in RESULT_FILES if (folder / fileName(kind, name)).exists()}
+
+
+def deliver(results: Path, output: Path, earlier: Sequence[Path] | None = None) -> None:
+    """Move all files of a folder to the output folder, replacing the results of an earlier run: all of them or none.
+
+    The output folder is created if needed; unrelated files in it are kept. earlier: results of an earlier run to
+    replace, None for those that earlierResults() finds. Raises InputError or OSError on failure.
+    """
+    new = sorted(results.iterdir())
+    earlier = earlierResults(output) if earlier is None else earlier
+    old = {path for path in (*earlier, *(output / path.name for path in new)) if os.path.lexists(path)}
+    for path in sorted(old):
+        if path.is_dir():
+            raise InputError(f"{path}: this is a folder, so no results can be written there.")
+    made = [folder for folder in (output, *output.parents) if not folder.exists()]
+    replaced = results / "replaced"
+    moved = []
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        replaced.mkdir()
+        for source, target in [(path, replaced / path.name) for path in sorted(old)] + [
+            (path, output / path.name) for path in new
+        ]:
+            moved.append((source, target))
+            os.replace(source, target)
+    except BaseException:  # including interruption by the user
+        for source, target in reversed(moved):
+            if not os.path.lexists(source):  # the last one may not have been moved
+                os.replace(target, source)
+        for folder in made:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+        raise
+
+
+def earlierResults(folder: Path) -> list[Path]:
+    """Return the surfaces, pictures, slices, verdicts and report of an earlier run in a folder, by its metrics.json.
+
+    If they were not replaced, they would seem to belong to the new numbers.
+    """
+    try:
+        content = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+        if content["schema"] != SCHEMA:
+            return []
+        named = [(kind, pair["files"].get(kind)) for pair in content["pairs"] for kind in RESULT_FILES]
+        judged = [folder / VERDICTS_FILE] if "protocol" in content else []
+        reported = [folder / REPORT_FILE] if content.get("report") == REPORT_FILE else []
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ):  # missing, or written by another program
+        return []
+    # the file may have been edited: accept only names of results, and none outside the folder
+    pattern = {kind: re.compile(rf"{kind}_[^/\\]+\.{suffix}") for kind, suffix in RESULT_FILES.items()}
+    ours = [folder / name for kind, name in named if isinstance(name, str) and pattern[kind].fullmatch(name)]
+    return [*ours, *judged, *reported]

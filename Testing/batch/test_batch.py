@@ -1,0 +1,373 @@
+"""Many cases: rows for whatever happens to them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pickle
+import threading
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import Settings, __main__
+from SegmentMetricsLib.batch import tasks as cohort
+from SegmentMetricsLib.batch.cases import Task, readCases
+from SegmentMetricsLib.batch.tasks import runCase
+
+ROOT = Path(__file__).resolve().parents[2]
+PROTOCOL = "Structure,Measurement,Relation,Pass,Warn\n*,DSC,>=,0.85,0.75\nLabel 1,NSD_1mm,>=,0.5\n"
+
+
+class Inline(Executor):
+    """Runs tasks where they are submitted; counts them."""
+
+    count = 0
+
+    def submit(self, function, *arguments):
+        Inline.count += 1
+        future: Future = Future()
+        future.set_result(function(*arguments))
+        return future
+
+
+@pytest.fixture
+def inline(monkeypatch):
+    @contextmanager
+    def processes(workers):
+        yield lambda number: Inline(), 4
+
+    Inline.count = 0
+    monkeypatch.setattr(cohort, "processes", processes)
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A folder with images, in which the test runs; ref.nrrd and t1.nrrd ... that are shifted by so many voxels."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 9, 9)), "data/ref.nrrd")
+    for shift in range(6):
+        SimpleITK.WriteImage(shapes.box((6 + shift, 6, 6), (15 + shift, 9, 9)), f"data/t{shift}.nrrd")
+    SimpleITK.WriteImage(shapes.imageOf(shapes.np.zeros((24, 24, 24), shapes.np.uint8)), "data/none.nrrd")
+    return tmp_path
+
+
+def write(*rows: str, heading: str = "case,reference,test,protocol,method") -> str:
+    Path("data/cases.csv").write_text("\n".join([heading, *rows]) + "\n", encoding="utf-8")
+    return "data/cases.csv"
+
+
+def batch(*options) -> int:
+    return __main__.main(["batch", "data/cases.csv", "--output", "out", *map(str, options)])
+
+
+def records() -> list[dict]:
+    return [json.loads(line) for line in Path("out/results.jsonl").read_text().splitlines()]
+
+
+def table(name: str = "results") -> list[dict]:
+    with Path(f"out/{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+# What is written
+
+
+def testABatch(study, inline, capsys):
+    Path("data/limits.csv").write_text(PROTOCOL)
+    rows = [f"case {n},ref.nrrd,t{n + k}.nrrd,limits.csv,{m}" for k, m in enumerate("AB") for n in range(3)]
+    write(*rows, "bare,ref.nrrd,t1.nrrd")
+    assert batch() == 0
+    out, err = capsys.readouterr()
+    assert "7 of 7 cases compared." in out and err == ""
+    assert "Protocol: 1 fail, 2 warn, 3 pass.\n  fail: case 2 (B)\n  warn: case 2 (A), case 1 (B)\n" in out
+    found = table()
+    assert [(row["Case"], row["Method"]) for row in found[:2]] == [("case 0", "A"), ("case 1", "A")]
+    # shifted by n of 10 voxels: (10 - n) of 10 are shared
+    assert [float(row["DSC"]) for row in found] == pytest.approx([1, 0.9, 0.8, 0.9, 0.8, 0.7, 0.9])
+    assert [row["Verdict"] for row in found] == ["pass", "pass", "warn", "pass", "warn", "fail", ""]
+    assert [row["NSD_1mm"] for row in found[:2]] == ["1.0", "1.0"] and found[6]["NSD_1mm"] == ""
+    assert all(row["NSD_2mm"] for row in found)
+    judged = table("verdicts")
+    assert len(judged) == 12 and judged[0]["Measurement"] == "DSC" and judged[0]["Case"] == "case 0"
+    assert {path.name for path in Path("out").iterdir()} - {"results.parquet"} == {
+        "results.jsonl", "results.csv", "results.schema.csv", "schema.json", "verdicts.csv", "summary.csv",
+        "summary.json", "tests.csv", "boxplots", "correlations", "correlations.json",
+    }  # fmt: skip
+    schema = {row["key"] for row in table("results.schema")}
+    assert set(found[0]) == schema
+    summary = json.loads(Path("out/summary.json").read_text())
+    assert summary["cases"] == {"given": 7, "ok": 7, "failed": 0, "repeated": 0}
+    (dice,) = [
+        t for t in summary["pairedTests"] if t["measurement"] == "DSC" and (t["first"], t["second"]) == ("A", "B")
+    ]
+    assert dice["cases"] == 3 and dice["medianDifference"] == pytest.approx(-0.1)
+
+
+@pytest.mark.parametrize("named", ["limits.csv", ""])
+def testTheProtocolAddsToTheTolerances(study, inline, named):
+    """What the settings ask for is measured, too, whether cases name the protocol or the command does."""
+    Path("data/limits.csv").write_text(PROTOCOL)
+    write(f"a,ref.nrrd,t1.nrrd,{named}")
+    options = () if named else ("--protocol", "data/limits.csv")
+    assert batch(*options) == 0
+    assert table()[0]["NSD_1mm"] == "1.0" and table()[0]["NSD_2mm"] == "1.0"
+    assert batch(*options, "--tolerance", 3) == 0 and Inline.count == 2
+    assert table()[0]["NSD_1mm"] == "1.0" and table()[0]["NSD_3mm"] == "1.0" and "NSD_2mm" not in table()[0]
+
+
+def testOtherColumnsAreIgnored(study, inline, capsys):
+    """Lists of cases have notes; a column that looks mistyped is refused."""
+    write("a,ref.nrrd,t1.nrrd,m,61,fine", heading="case,reference,test,method,age,Notes")
+    assert batch("--metrics", "overlap") == 0
+    assert capsys.readouterr().err == "segment-metrics: data/cases.csv: ignored columns: age, Notes\n"
+    write("a,ref.nrrd,t1.nrrd,m", heading="case,reference,test,methods")
+    assert batch() == 2 and "no column 'methods'; is it method?" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only Unix has named pipes")
+def testTheListIsReadOnce(study, inline, capsys):
+    """It may come from another program, as of <(...) of a shell."""
+    write("a,ref.nrrd,t1.nrrd,61", heading="case,reference,test,age")
+    content = Path("data/cases.csv").read_text()
+    Path("data/cases.csv").unlink()
+    os.mkfifo("data/cases.csv")
+    writer = threading.Thread(target=Path("data/cases.csv").write_text, args=[content], daemon=True)
+    writer.start()
+    assert batch("--metrics", "overlap") == 0
+    assert capsys.readouterr().err == "segment-metrics: data/cases.csv: ignored columns: age\n"
+
+
+def testNoInputIsOverwritten(study, inline, capsys):
+    """A list that is called like a file of results stays as it is."""
+    write("a,ref.nrrd,t1.nrrd")
+    for name in ("results.csv", "summary.csv", "tests.csv"):
+        kept = Path("data/cases.csv").read_text()
+        Path("data", name).write_text(kept)
+        assert __main__.main(["batch", f"data/{name}", "--output", "data", "--metrics", "overlap"]) == 2
+        assert "would overwrite it" in capsys.readouterr().err and Path("data", name).read_text() == kept
+    Path("data/verdicts.csv").write_text("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.1\n")
+    assert __main__.main(["batch", "data/cases.csv", "-o", "data", "--protocol", "data/verdicts.csv"]) == 2
+    assert not Path("data/results.jsonl").exists()
+
+
+def testAMistypedPairIsMentioned(study, inline, capsys):
+    write("a,ref.nrrd,t1.nrrd")
+    assert batch("--metrics", "overlap", "--pair", "Foo=Bar", "--pair", "label 1=Label_1") == 0
+    assert capsys.readouterr().out.count("--pair ") == 1
+
+
+def testVerdictsDecideTheStatusOnRequest(study, inline, capsys):
+    """Those of all cases, also of an earlier run, and whatever failed beside them."""
+    Path("data/limits.csv").write_text(PROTOCOL)
+    write("a,ref.nrrd,t0.nrrd,limits.csv", "b,ref.nrrd,t2.nrrd,limits.csv", "c,ref.nrrd,t1.nrrd")
+    assert batch() == 0
+    assert [batch("--fail-on", verdict) for verdict in ("fail", "not-evaluable", "warn")] == [0, 0, 3]
+    assert "the verdict is warn" in capsys.readouterr().err and Inline.count == 3
+    write("a,ref.nrrd,t0.nrrd,limits.csv", "b,ref.nrrd,t3.nrrd,limits.csv", "c,ref.nrrd,nowhere.nrrd,limits.csv")
+    assert [batch("--fail-on", verdict) for verdict in ("fail", "warn")] == [3, 3] and batch() == 1
+    assert "the verdict is fail" in capsys.readouterr().err
+    write("a,ref.nrrd,t0.nrrd")
+    assert batch("--fail-on", "warn") == 2 and "No case has a protocol" in capsys.readouterr().err
+
+
+def testStructuresWithoutLimitsAreTold(study, inline, capsys):
+    Path("data/limits.csv").write_text("Structure,Measurement,Relation,Pass\nChiasm,DSC,>=,0.9\n")
+    write("a,ref.nrrd,t0.nrrd,limits.csv", "b,ref.nrrd,t2.nrrd,limits.csv", "c,ref.nrrd,t1.nrrd")
+    assert batch("--metrics", "overlap") == 0
+    assert "  not evaluable: a, b\nNo limits for: Label 1\n" in capsys.readouterr().out
+
+
+def testParquet(study, inline):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,none.nrrd")
+    assert batch() == 0
+    columns = parquet.read_table("out/results.parquet").to_pydict()
+    assert columns["Case"] == ["a", "b"] and columns["DSC"] == pytest.approx([0.9, 0])
+    assert columns["HD95"][1] == float("inf")
+
+
+def testNamesOfNumbersAreTextInParquet(study, inline):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    write("001,ref.nrrd,t1.nrrd", "002,ref.nrrd,t2.nrrd")
+    assert batch() == 0
+    found = parquet.read_table("out/results.parquet")
+    assert found.column("Case").to_pylist() == ["001", "002"]
+    assert (str(found.schema.field("Method").type), str(found.schema.field("DSC").type)) == ("string", "double")
+
+
+def testStructureSets(study, inline):
+    for side, names in (("r", ("Parotid_L", "Lens_R")), ("t", ("left parotid", "Lens_L"))):
+        Path("data", side).mkdir()
+        for n, name in enumerate(names):
+            SimpleITK.WriteImage(shapes.box((2, 2, 2 + 9 * n), (9, 9, 5 + 9 * n)), f"data/{side}/{name}.nrrd")
+    write("a,r,t")
+    assert batch() == 0
+    (record,) = records()
+    assert [(p["reference"]["name"], p["pairing"]["how"]) for p in record["pairs"]] == [("Parotid_L", "spelling")]
+    assert record["unmatched"] == {"reference": ["Lens_R"], "test": ["Lens_L"]}
+    assert len(record["pairing"]["proposals"]) == 1 and "different sides" in record["pairing"]["findings"][0]
+
+
+def testInfiniteValuesAndTheirTreatment(study, inline):
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,none.nrrd")
+    assert batch("--infinite", "image-diagonal", "--metrics", "boundary") == 0
+    (found,) = [row for row in table("summary") if row["Measurement"] == "HD"]
+    # 24 voxels of 1 mm along each axis
+    assert (found["Infinite"], found["Replaced"]) == ("1", "1")
+    assert float(found["Mean"]) == pytest.approx((1 + 24 * 3**0.5) / 2) and found["Median"] == "inf"
+
+
+# Files of cases that are none
+
+
+def testAllTablesStateTheConvention(study, inline, capsys):
+    write("a,ref.nrrd,t1.nrrd,,", "b,ref.nrrd,none.nrrd,,", "c,nothing.nrrd,t1.nrrd,,")
+    assert batch("--convention", "MedPy") == 1
+    assert "in the convention MedPy" in capsys.readouterr().out
+    for name in ("results.csv", "summary.csv"):
+        with open(f"out/{name}", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert rows and {row["Convention"] for row in rows if row.get("Status", "ok") == "ok"} == {"MedPy"}
+        assert all(None not in row for row in rows), "every row has as many cells as the heading"
+    assert json.loads(Path("out/summary.json").read_text())["convention"] == "MedPy"
+    assert "convention MedPy" in Path("out/boxplots/HD95.svg").read_text()
+    assert batch("--convention", "SegmentMetrics", "--output", "plain") == 1
+    assert "Convention" not in Path("plain/summary.csv").read_text().splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("case,reference\na,b\n", "line 1: the column test is missing"),
+        ("case,reference,test\n", "there are no cases"),
+        ("", "the file is empty"),
+        ('case,reference,test\na,"b,c\n', "line 2: the quotation marks are wrong"),
+        ('case,reference,test\na,b,c\nd,"e"f,g\n', "line 3: the quotation marks are wrong"),
+        ("case,reference,test\na,b,c,d\n", "line 2: there are 4 cells, but the heading has 3 columns."),
+        ("case,reference,test,metod\na,b,c,d\n", "there is no column 'metod'; is it method?"),
+        ("case,reference,test\na,b\0,c\n", "holds zero bytes"),
+    ],
+)
+def testUnusableFiles(study, inline, capsys, content, message):
+    Path("data/cases.csv").write_text(content)
+    assert batch() == 2
+    err = capsys.readouterr().err
+    assert message in err and err.count("\n") == 1 and "cases.csv" in err and not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--workers", "0"], "number of workers"),
+        (["--seed", "-1"], "seed"),
+        (["--resamples", "0"], "bootstrap"),
+        (["--protocol", "nothing.csv"], "nothing.csv"),
+        (["--tolerance", "-1"], "tolerance"),
+        (["--workers", "2", "--scheduler", "x"], "not allowed with"),
+        (["--infinite", "zero"], "invalid choice"),
+    ],
+)
+def testWrongOptions(study, inline, capsys, options, message):
+    write("a,ref.nrrd,t1.nrrd")
+    try:
+        status = batch(*options)
+    except SystemExit as end:
+        status = end.code
+    assert status == 2 and message in capsys.readouterr().err and not Path("out").exists()
+
+
+def testAFileInPlaceOfTheFolder(study, inline, capsys):
+    write("a,ref.nrrd,t1.nrrd")
+    Path("out").write_text("mine")
+    assert batch() == 2 and Path("out").read_text() == "mine" and "not a folder" in capsys.readouterr().err
+
+
+# Cases that fail
+
+
+def testFailedCasesAreRows(study, inline, capsys):
+    Path("data/bad.csv").write_text(PROTOCOL.replace("DSC", "Dyce"))
+    Path("data/broken.nrrd").write_bytes(b"NRRD0004\n")
+    write(
+        "good,ref.nrrd,t1.nrrd",
+        "gone,ref.nrrd,nowhere.nrrd",
+        "broken,broken.nrrd,t1.nrrd",
+        "metric,ref.nrrd,t1.nrrd,bad.csv",
+        "limits,ref.nrrd,t1.nrrd,none.csv",
+        "good,ref.nrrd,t2.nrrd",
+        ",ref.nrrd,t1.nrrd",
+        "empty,,t1.nrrd",
+        "../../evil,ref.nrrd,t1.nrrd",
+        "=1+1,ref.nrrd,t1.nrrd",
+    )
+    before = set(study.rglob("*"))
+    assert batch() == 1
+    rows = {(row["Case"], row["DSC"]): row for row in table()}
+    reasons = {case: row["Reason"] for (case, _), row in rows.items() if row["Status"] == "failed"}
+    assert "there is no such file" in reasons["gone"] and "nowhere.nrrd" in reasons["gone"]
+    assert "broken.nrrd" in reasons["broken"]
+    assert "bad.csv, line 2, column Measurement: there is no measurement 'Dyce'" in reasons["metric"]
+    assert "none.csv" in reasons["limits"]
+    assert "line 7, column case: this case is already listed" in reasons["good"] and "line 2" in reasons["good"]
+    assert any("line 8, column case: it is empty." in reason for reason in reasons.values())
+    assert "line 9, column reference: it is empty." in reasons["empty"]
+    ok = [row["Case"] for row in table() if row["Status"] == "ok"]
+    assert ok == ["good", "../../evil", "'=1+1"]
+    assert next(row["DSC"] for row in table() if row["Case"] == "good") == "0.9"
+    # a name is no path
+    assert {path for path in set(study.rglob("*")) - before if study / "out" not in path.parents} == {study / "out"}
+    out, err = capsys.readouterr()
+    assert "3 of 10 cases compared." in out and err.count("segment-metrics: ") == 7
+
+
+def testNothingCouldBeRun(study, inline):
+    write("a,ref.nrrd,nowhere.nrrd", "b,ref.nrrd,nowhere.nrrd")
+    assert batch() == 2
+    assert [row["Status"] for row in table()] == ["failed", "failed"]
+
+
+def testAStructureThatTheProtocolMisses(study, inline):
+    Path("data/limits.csv").write_text(PROTOCOL + "Chiasm,DSC,>=,0.9\n")
+    write("a,ref.nrrd,t1.nrrd")
+    assert batch("--protocol", "data/limits.csv") == 0
+    assert table("verdicts")[-1]["Verdict"] == "not evaluable"
+    assert table("verdicts")[-1]["Reason"] == "There is no structure Chiasm."
+
+
+def testWhatShouldNotHappenIsARowToo(study, monkeypatch):
+    def broken(*given):
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr("SegmentMetricsLib.batch.caseoutcomes.compared", broken)
+    outcome = runCase(Task("a", "", "r", "t"))
+    assert (outcome["status"], outcome["reason"]) == ("failed", "This should not happen: ZeroDivisionError: by nothing")
+
+
+def testTasksAreSmallAndPlain(study):
+    write("a,ref.nrrd,t1.nrrd")
+    (task,) = readCases("data/cases.csv", Settings())
+    again = pickle.loads(pickle.dumps(task))
+    assert again == task and len(pickle.dumps(task)) < 2000
+    json.dumps(runCase(again), allow_nan=False)
+    assert Path(task.reference).is_absolute()
+
+
+def testFailuresAreListedInTheOrderOfTheCases(study, inline, monkeypatch, capsys):
+    """Whichever process is done first, another run says the same."""
+    original = cohort.runAll
+
+    def lastFirst(*given):
+        yield from reversed(list(original(*given)))
+
+    monkeypatch.setattr(cohort, "runAll", lastFirst)
+    cases = write("a,gone.nrrd,t1.nrrd,,", "b,ref.nrrd,t1.nrrd,,", "c,away.nrrd,t1.nrrd,,")
+    assert __main__.main(["batch", cases, "--output", "out", "--metrics", "overlap"]) == 1
+    failed = [line for line in capsys.readouterr().err.splitlines() if "there is no such file" in line]
+    assert [line.split(":")[1] for line in failed] == [" a", " c"]

@@ -1,0 +1,224 @@
+"""Batches that go on where an earlier run has ended: what is done again, what stays, and what is put aside."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+import shapes
+import SimpleITK
+from test_batch import Inline, batch, records, table, write
+from test_batch import inline as inline  # the fixtures
+from test_batch import study as study
+
+from SegmentMetricsLib.batch import tasks as cohort
+from SegmentMetricsLib.batch.resultfiles import CohortFiles
+
+
+def testGoingOn(study, inline, capsys):
+    rows = [f"case {n},ref.nrrd,t{n}.nrrd" for n in range(4)]
+    write(*rows[:3], "late,ref.nrrd,late.nrrd")
+    assert batch() == 1 and Inline.count == 4
+    first = [line for line in Path("out/results.jsonl").read_bytes().splitlines() if b'"status": "ok"' in line]
+    # nothing new: only what failed is tried again
+    assert batch() == 1 and Inline.count == 5
+    SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 9, 9)), "data/late.nrrd")
+    capsys.readouterr()
+    assert batch() == 0 and Inline.count == 6
+    assert "4 of 4 cases compared, 3 of them in an earlier run." in capsys.readouterr().out
+    assert Path("out/results.jsonl").read_bytes().splitlines()[:3] == first
+    # another case is one more, another image or setting another outcome
+    write(*rows, "late,ref.nrrd,late.nrrd")
+    assert batch() == 0 and Inline.count == 7
+    SimpleITK.WriteImage(shapes.box((7, 6, 6), (16, 9, 9)), "data/t0.nrrd")
+    os.utime("data/t0.nrrd", (1, 1))
+    assert batch() == 0 and Inline.count == 8
+    assert [row["DSC"] for row in table() if row["Case"] == "case 0"] == ["0.9"]
+    assert batch("--percentile", "99") == 0 and Inline.count == 13
+    assert sorted(record["case"] for record in records()) == [*(f"case {n}" for n in range(4)), "late"]
+
+
+def testLostReportsAreMadeAgain(study, inline):
+    pytest.importorskip("plotly", reason="plotly is not installed")
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    assert batch("--report") == 0 and Inline.count == 2
+    Path("out/reports/a.html").unlink()
+    assert batch("--report") == 0 and Inline.count == 3 and Path("out/reports/a.html").exists()
+
+
+def reports() -> set[str]:
+    """Return the names of the reports; the page about all cases is there, too."""
+    names = {path.name for path in Path("out/reports").glob("*")}
+    assert "index.html" in names
+    return names - {"index.html"}
+
+
+def testReportsOfOtherDataGo(study, inline):
+    """A page whose case has changed, or is no longer in the list, is not about these results; those of others stay."""
+    pytest.importorskip("plotly", reason="plotly is not installed")
+    rows = ["a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd", "c,ref.nrrd,t3.nrrd"]
+    write(*rows)
+    assert batch("--report") == 0 and reports() == {"a.html", "b.html", "c.html"}
+    Path("out/reports/mine.html").write_text("mine")
+    # the cases are done without a report, too
+    assert batch() == 0 and Inline.count == 3 and reports() == {"a.html", "b.html", "c.html", "mine.html"}
+    SimpleITK.WriteImage(shapes.box((7, 6, 6), (16, 9, 9)), "data/t2.nrrd")
+    os.utime("data/t2.nrrd", (1, 1))
+    write(*rows[:2])
+    assert batch() == 0 and Inline.count == 4 and reports() == {"a.html", "mine.html"}
+    # what goes on with reports makes the one that is not there
+    assert batch("--report") == 0 and Inline.count == 5 and reports() == {"a.html", "b.html", "mine.html"}
+    Path("out/reports/mine.html").unlink()
+    assert batch("--percentile", 99) == 0 and not Path("out/reports").exists()
+
+
+def testReportsWhoseNamesAreTaken(study, inline):
+    """Names that differ in characters that no file may have are numbered in the order of the list."""
+    pytest.importorskip("plotly", reason="plotly is not installed")
+    write("a:b,ref.nrrd,t1.nrrd", "a/b,ref.nrrd,t2.nrrd")
+    assert batch("--report") == 0 and reports() == {"a_b.html", "a_b_2.html"}
+    write("a/b,ref.nrrd,t2.nrrd")
+    assert batch("--report") == 0 and reports() == {"a_b.html"}
+    assert "a/b" in Path("out/reports/a_b.html").read_text()
+
+
+@pytest.mark.parametrize("name", ["../../data/cases.csv", "../mine.html", 5, ""])
+def testNothingOutsideTheFolderOfReportsGoes(study, inline, name):
+    write("a,ref.nrrd,t1.nrrd")
+    assert batch() == 0
+    Path("out/mine.html").write_text("mine")
+    Path("out/reports").mkdir()
+    (record,) = records()
+    Path("out/results.jsonl").write_text(json.dumps({**record, "status": "failed", "report": name}) + "\n")
+    assert batch() == 0 and Inline.count == 2
+    assert Path("out/mine.html").exists() and Path("data/cases.csv").exists()
+
+
+def testOutcomesOfOtherCasesArePutAside(study, inline):
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    assert batch() == 0
+    write("b,ref.nrrd,t2.nrrd")
+    assert batch() == 0 and Inline.count == 2
+    assert [record["case"] for record in records()] == ["b"] and [row["Case"] for row in table()] == ["b"]
+    assert json.loads(Path("out/results.earlier.jsonl").read_text())["case"] == "a"
+
+
+def aside() -> list[dict]:
+    return [json.loads(line) for line in Path("out/results.earlier.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture
+def interrupted(inline, monkeypatch):
+    """A function that runs a batch until so many more outcomes are written, and then is interrupted."""
+    original = CohortFiles.add
+
+    def run(cases, *options):
+        written = []
+
+        def add(self, outcome):
+            if len(written) == cases:
+                raise KeyboardInterrupt
+            written.append(outcome)
+            original(self, outcome)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(CohortFiles, "add", add)
+            return batch(*options)
+
+    return run
+
+
+def testARunWithOtherSettingsThatIsInterrupted(study, interrupted, capsys):
+    """What was done before is kept aside, and nothing that follows from it lies beside the new results."""
+    write(*(f"case {n},ref.nrrd,t{n}.nrrd,,{m}" for n in range(4) for m in "AB"))
+    assert batch("--metrics", "boundary") == 0
+    before = records()
+    Path("out/results.parquet").write_text("where pyarrow is not installed, too")
+    Path("out/boxplots/mine.svg").write_text("mine")
+    capsys.readouterr()
+    assert interrupted(0, "--metrics", "boundary,overlap") == 130
+    said = "segment-metrics: 8 results were made with other settings, files or software: they are in results.earlier"
+    assert capsys.readouterr().err == f"{said}.jsonl\nsegment-metrics: interrupted\n"
+    assert aside() == before and records() == [] and table() == []
+    assert {path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()} == {
+        "results.jsonl", "results.earlier.jsonl", "results.csv", "results.schema.csv", "schema.json",
+        "boxplots/mine.svg",
+    }  # fmt: skip
+    # going on says nothing more; the way back does, and what is aside is not put there twice
+    assert batch("--metrics", "boundary,overlap") == 0 and "results.earlier" not in capsys.readouterr().err
+    assert len(records()) == 8 and table("summary") and table("tests")
+    for metrics in ("boundary", "boundary,overlap") * 2:
+        assert interrupted(2, "--metrics", metrics) == 130
+        assert batch("--metrics", metrics) == 0
+    assert [record["fingerprint"] for record in aside()[:8]] == [record["fingerprint"] for record in before]
+    assert len(aside()) == len({(record["case"], record["method"], record["fingerprint"]) for record in aside()}) == 16
+
+
+def testAFileThatHasChangedAndACaseThatIsGone(study, inline, capsys):
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd", "c,ref.nrrd,t3.nrrd")
+    assert batch() == 0
+    os.utime("data/t1.nrrd", (1, 1))
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    capsys.readouterr()
+    assert batch() == 0 and Inline.count == 4
+    assert capsys.readouterr().err == (
+        "segment-metrics: 1 result was made with other settings, files or software, and 1 more is of a case that is "
+        "no longer in the list: they are in results.earlier.jsonl\n"
+    )
+    assert [record["case"] for record in aside()] == ["a", "c"]
+
+
+def testALongerListThatIsInterrupted(study, interrupted):
+    """What is done stays, but the summary is not of all that is there."""
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    assert batch() == 0
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd", "c,ref.nrrd,t3.nrrd", "d,ref.nrrd,t4.nrrd")
+    assert interrupted(1) == 130
+    assert [record["case"] for record in records()] == ["a", "b", "c"]
+    assert not Path("out/results.earlier.jsonl").exists()
+    assert not Path("out/summary.csv").exists() and not Path("out/boxplots").exists()
+
+
+def testNothingToDoLeavesTheSummary(study, inline, monkeypatch):
+    write("a,ref.nrrd,t1.nrrd")
+    assert batch() == 0
+
+    def interrupt(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cohort, "runAll", interrupt)
+    assert batch() == 130 and table("summary")
+
+
+def testATornRecordAside(study, inline):
+    """A run that was killed while it put records aside loses nothing of what comes after."""
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    assert batch() == 0
+    Path("out/results.earlier.jsonl").write_bytes(Path("out/results.jsonl").read_bytes()[:-20])
+    assert batch("--percentile", 99) == 0
+    lines = Path("out/results.earlier.jsonl").read_bytes().splitlines()
+    assert [json.loads(line)["case"] for line in (lines[0], lines[2])] == ["a", "b"] and len(lines) == 3
+
+
+@pytest.mark.parametrize("rest", [b'{"case": "b", "me', b"null\n", b"[1]\n", b"\xff\n", b'{"case": 1}\n', b"\n\n"])
+def testTornRecords(study, inline, rest):
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    assert batch() == 0
+    first, _ = Path("out/results.jsonl").read_bytes().splitlines(keepends=True)
+    Path("out/results.jsonl").write_bytes(first + first + rest)
+    assert batch() == 0 and Inline.count == 3
+    assert sorted(record["case"] for record in records()) == ["a", "b"]
+
+
+def testTwoRunsAtOnce(study, inline, capsys):
+    pytest.importorskip("fcntl", reason="files are locked otherwise here")
+    import fcntl
+
+    write("a,ref.nrrd,t1.nrrd")
+    Path("out").mkdir()
+    with Path("out/.segment-metrics.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert batch() == 2 and "another run" in capsys.readouterr().err
+    assert batch() == 0

@@ -1,0 +1,275 @@
+"""Many cases on processes and on a cluster: runs and workers that are killed, workers that are replaced."""
+
+from __future__ import annotations
+
+import errno
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Executor, ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+from test_batch import ROOT, Inline, batch, records, table, write
+from test_batch import study as study  # the fixture
+
+from SegmentMetricsLib.base import workers
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.batch import tasks as cohort
+from SegmentMetricsLib.batch.cases import Task
+from SegmentMetricsLib.batch.tasks import runAll, runCase
+
+HAS_PROC = Path("/proc/self/task").is_dir()
+COMMAND = [sys.executable, "-m", "SegmentMetricsLib", "batch", "data/cases.csv", "--output", "out", "--workers", "2"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def testProcesses(study):
+    write(*(f"case {n},ref.nrrd,t{n}.nrrd" for n in range(6)))
+    assert batch("--workers", 2) == 0
+    assert [float(row["DSC"]) for row in table()] == pytest.approx([1 - n / 10 for n in range(6)])
+
+
+def started() -> tuple[subprocess.Popen, Path, float]:
+    """Start a batch with two workers; return it once three cases are done, with its records and when to give up."""
+    process = subprocess.Popen(COMMAND, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    results, end = Path("out/results.jsonl"), time.monotonic() + 120
+    while not results.exists() or results.read_bytes().count(b"\n") < 3:
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.02)
+    return process, results, end
+
+
+def childrenOf(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def isRunning(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not HAS_PROC, reason="processes are looked at as Linux shows them")
+def testKilledAndRunAgain(study):
+    write(*(f"case {n:02},ref.nrrd,t{n % 6}.nrrd" for n in range(40)))
+    process, results, end = started()
+    workers = childrenOf(process.pid)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert workers
+    while any(map(isRunning, workers)):
+        assert time.monotonic() < end  # nobody is left behind
+        time.sleep(0.05)
+    before = results.read_bytes().splitlines(keepends=True)
+    whole = [line for line in before if line.endswith(b"\n")]
+    assert 3 <= len(whole) < 40
+    assert subprocess.run(COMMAND, env=ENVIRONMENT, stdout=subprocess.DEVNULL, timeout=300, check=False).returncode == 0
+    assert results.read_bytes().startswith(b"".join(whole))
+    cases = [f"case {n:02}" for n in range(40)]
+    assert sorted(record["case"] for record in records()) == cases == [row["Case"] for row in table()]
+
+
+@pytest.mark.skipif(not HAS_PROC, reason="processes are looked at as Linux shows them")
+def testAWorkerThatIsKilled(study):
+    """What it worked on is run again, and nothing is lost or doubled."""
+    write(*(f"case {n:02},ref.nrrd,t{n % 6}.nrrd" for n in range(16)))
+    process, _, _ = started()
+    isWorker = "multiprocessing.spawn"
+    workers = [c for c in childrenOf(process.pid) if isWorker in Path(f"/proc/{c}/cmdline").read_text()]
+    assert len(workers) == 2
+    os.kill(workers[0], signal.SIGKILL)
+    assert process.wait(timeout=300) == 0
+    cases = [f"case {n:02}" for n in range(16)]
+    assert sorted(record["case"] for record in records()) == cases == [row["Case"] for row in table()]
+
+
+def crash(task: Task) -> dict:
+    """What stands for runCase in workers that die."""
+    if task.case.startswith("bad"):
+        os._exit(9)
+    return {"case": task.case, "status": "ok"}
+
+
+class Crashing(ProcessPoolExecutor):
+    def submit(self, function, task):
+        assert function is runCase
+        return super().submit(crash, task)
+
+
+def tasksOf(*names: str) -> list[Task]:
+    return [Task(name, "", "r", "t") for name in names]
+
+
+def testAWorkerThatDies():
+    def makeExecutor(number):
+        return Crashing(number or 2, multiprocessing.get_context("spawn"))
+
+    names = ["a", "bad", "b", "c", "d"]
+    outcomes = {task.case: outcome for task, outcome in runAll(tasksOf(*names), makeExecutor, 3)}
+    assert sorted(outcomes) == sorted(names)
+    assert {case for case, outcome in outcomes.items() if outcome["status"] == "ok"} == set("abcd")
+    assert outcomes["bad"]["status"] == "failed" and outcomes["bad"]["reason"] == cohort.DIED
+
+
+BROKEN, NONE_LEFT = BrokenPipeError(errno.EPIPE, "Broken pipe"), BlockingIOError(errno.EAGAIN, "None left")
+
+
+class Unstartable(Inline):
+    """What there is where the system lets no process start."""
+
+    def submit(self, function, *arguments):
+        raise NONE_LEFT
+
+
+def refused(*given):
+    raise BROKEN
+
+
+@pytest.mark.parametrize(("make", "reason"), [(refused, "Broken pipe"), (lambda *_: Unstartable(), "None left")])
+def testWorkersThatCannotStart(study, monkeypatch, capsys, make, reason):
+    """A pipe may be broken that is not standard output: then nothing was compared, and nobody may take it for done."""
+    write("a,ref.nrrd,t1.nrrd,,")
+    monkeypatch.setattr(workers, "ProcessPoolExecutor", make)
+    assert batch("--workers", 1) == 2
+    said = f"segment-metrics: No process can be started to do the work ({reason}).\n"
+    assert capsys.readouterr() == ("", said)
+    with pytest.raises(InputError, match=reason):
+        list(runAll(tasksOf("a"), lambda number: workers.localExecutor(1), 1))
+
+
+def testARunThatIsGivenUpStopsItsWorkers():
+    class Recorded(Inline):
+        isShut = False
+
+        def shutdown(self, wait=True, *, cancel_futures=False):
+            Recorded.isShut = True
+
+        def submit(self, function, task):
+            return Inline.submit(self, crash, task)
+
+    running = runAll(tasksOf("a", "b", "c"), lambda number: Recorded(), 1)
+    assert next(running)[0].case == "a"
+    running.close()
+    assert Recorded.isShut
+    assert list(runAll([], lambda number: pytest.fail("nothing to run"), 1)) == []
+
+
+def doze(task: Task) -> dict:
+    """What stands for runCase in workers that are not done when the run is given up."""
+    time.sleep(0 if task.case == "0" else 60)
+    return {"case": task.case, "status": "ok"}
+
+
+class Dozing(ProcessPoolExecutor):
+    manager = None
+
+    def submit(self, function, task):
+        future = super().submit(doze, task)
+        Dozing.manager = self._executor_manager_thread
+        return future
+
+
+def testARunThatIsGivenUpSaysNothing(monkeypatch):
+    """Most cases wait in this process, where they could be cancelled; the thread of the pool must not fail at them."""
+    said = []
+    monkeypatch.setattr(threading, "excepthook", said.append)
+    running = runAll(tasksOf(*map(str, range(9))), lambda _: Dozing(1, multiprocessing.get_context("spawn")), 9)
+    assert next(running)[0].case == "0"
+    running.close()
+    Dozing.manager.join(30)
+    assert not Dozing.manager.is_alive() and [error.exc_value for error in said] == []
+
+
+def testWorkersAreReplaced(monkeypatch):
+    class Counted(Inline):
+        made = 0
+
+        def __init__(self):
+            Counted.made += 1
+
+        def submit(self, function, task):
+            return Inline.submit(self, crash, task)
+
+    monkeypatch.setattr(cohort, "RENEWED_AFTER", 3)
+    names = [str(number) for number in range(10)]
+    assert sorted(task.case for task, _ in runAll(tasksOf(*names), lambda number: Counted(), 2)) == names
+    assert Counted.made == 4  # 3, 3, 3 and 1
+
+
+def testWorkersAreReplacedAfterAWhile(monkeypatch):
+    made = []
+
+    class Slow(Inline):
+        def submit(self, function, task):
+            return Inline.submit(self, crash, task)
+
+    monkeypatch.setattr(cohort, "RENEWED_AFTER_SECONDS", 0.0)
+    names = [str(number) for number in range(4)]
+    assert sorted(t.case for t, _ in runAll(tasksOf(*names), lambda number: made.append(1) or Slow(), 2)) == names
+    assert len(made) == 4, "every case is run although the time is always up"
+
+
+# A cluster
+
+
+@pytest.fixture(scope="module")
+def scheduler():
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    import dask
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, dashboard_address=":0", host="127.0.0.1", silence_logs=50
+        ) as running,
+    ):
+        yield running.scheduler_address
+
+
+def testACluster(study, scheduler):
+    write(*(f"case {n},ref.nrrd,t{n}.nrrd" for n in range(6)), "gone,ref.nrrd,nowhere.nrrd")
+    assert batch("--scheduler", scheduler) == 1
+    assert [float(row["DSC"]) for row in table()[:6]] == pytest.approx([1 - n / 10 for n in range(6)])
+    assert "there is no such file" in table()[6]["Reason"]
+
+
+def testAWorkerOfAClusterThatDies(scheduler):
+    class Substitute(Executor):
+        def __init__(self, executor):
+            self.executor = executor
+
+        def submit(self, function, task):
+            return self.executor.submit(crash, task)
+
+        def shutdown(self, wait=True, *, cancel_futures=False):
+            self.executor.shutdown(wait)
+
+    with cohort.cluster(scheduler) as (makeExecutor, window):
+        assert window >= 16
+        given = tasksOf("a", "bad", "b")
+        outcomes = {t.case: o for t, o in runAll(given, lambda number: Substitute(makeExecutor(number)), 1)}
+    assert {case: outcome["status"] for case, outcome in outcomes.items()} == {"a": "ok", "bad": "failed", "b": "ok"}
+    assert outcomes["bad"]["reason"] == cohort.DIED
+
+
+def testNoScheduler(study, capsys):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    write("a,ref.nrrd,t1.nrrd")
+    # the last two would be tried for long, were they taken for addresses
+    for address in ("nonsense://here", "here", "tcp://name.invalid:8786"):
+        assert batch("--scheduler", address) == 2
+        said = f"There is no Dask scheduler at {address}; an address is like tcp://HOST:8786.\n"
+        assert capsys.readouterr().err == f"segment-metrics: {said}" and not Path("out").exists()
+
+
+def testWithoutDask(study, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    write("a,ref.nrrd,t1.nrrd")
+    assert batch("--scheduler", "tcp://127.0.0.1:1") == 2
+    assert 'pip install "segment-metrics[cluster]"' in capsys.readouterr().err

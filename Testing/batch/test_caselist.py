@@ -1,0 +1,187 @@
+"""The page about all cases of a batch: what needs a look comes first, says why, and leads to its report."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import __main__
+from SegmentMetricsLib.batch.caselist import lineOf, notPassing
+from SegmentMetricsLib.case.findings.kinds import Finding, Kind
+from SegmentMetricsLib.show.report.index import CaseLine, indexOf, worstFirst
+
+pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
+
+PROTOCOL = """Structure,Measurement,Relation,Pass,Warn
+A,HD95,<=,1.5,2.5
+A,DSC,>=,0.85,0.75
+B,HD95,<=,100,
+"""
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Cases of which B is fine and A is moved by so many of 10 voxels; one has no B, one has it far off."""
+    monkeypatch.chdir(tmp_path)
+    box = shapes.box((6, 6, 6), (15, 9, 9))
+    for name, shift in (("r", 0), ("t0", 0), ("t1", 1), ("t2", 2), ("t4", 4), ("noB", 0), ("farB", 4)):
+        Path(name).mkdir()
+        SimpleITK.WriteImage(shapes.box((6 + shift, 6, 6), (15 + shift, 9, 9)), f"{name}/A.nrrd")
+        if name == "farB":
+            SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 9, 9), origin=(1e8,) * 3), f"{name}/B.nrrd")
+        elif name != "noB":
+            SimpleITK.WriteImage(box, f"{name}/B.nrrd")
+    tests = {"index": "t0", "<b>": "t1", "two": "t2", "four": "t4", "noB": "noB", "farB": "farB", "gone": "nowhere"}
+    lines = [f"{case},r,{test}" for case, test in tests.items()]
+    Path("my cases.csv").write_text("\n".join(["case,reference,test", *lines, "two,r,t1"]) + "\n")
+    Path("limits.csv").write_text(PROTOCOL)
+    return tmp_path
+
+
+def batch(*options: str) -> int:
+    return __main__.main(["batch", "my cases.csv", "--output", "out", "--workers", "1", *options])
+
+
+def rows() -> list[list[str]]:
+    text = Path("out/reports/index.html").read_text("utf-8")
+    body = re.search("<tbody>(.*)</tbody>", text)[1]
+    return [re.findall("<td[^>]*>(.*?)</td>", row) for row in re.findall("<tr>(.*?)</tr>", body)]
+
+
+def words(cell: str) -> str:
+    return re.sub("<.*?>", "", cell)
+
+
+def testTheWorstCasesComeFirst(study, capsys):
+    assert batch("--report", "--protocol", "limits.csv") == 1
+    found = [[words(cell) for cell in row] for row in rows()]
+    assert [row[:3] for row in found] == [
+        ["farB", "failed to compare", "1 of 2"],
+        ["gone", "failed to compare", "0"],
+        ["two", "failed to compare", "0"],
+        ["four", "fail", "2"],
+        ["noB", "not evaluable", "1"],
+        ["two", "warn", "2"],
+        ["index", "pass", "2"],
+        ["&lt;b&gt;", "pass", "2"],
+    ]
+    reasons = [row[3] for row in found]
+    assert reasons[0].startswith("B could not be compared: The two structures are too far apart")
+    # what is worst, of two rules that fail
+    assert reasons[0].endswith("A: HD95 4.00 mm exceeds 1.5 mm and the warning limit of 2.5 mm. (and 1 more)")
+    assert reasons[1] == "nowhere: there is no such file." and "this case is already listed" in reasons[2]
+    assert reasons[3] == "A: HD95 4.00 mm exceeds 1.5 mm and the warning limit of 2.5 mm. (and 1 more)"
+    assert reasons[4] == "B: Only the reference has B."
+    assert reasons[5].startswith("A: HD95 2.00 mm exceeds 1.5 mm; the warning limit is 2.5 mm.")
+    assert reasons[6] == "All limits are kept (3 of 3)."
+    links = [re.search('<a href="(.*?)">', row[0]) for row in rows()]
+    assert [link and unquote(link[1]) for link in links[:3]] == ["farB.html", None, None]
+    assert all(Path("out/reports", unquote(link[1])).is_file() for link in links[3:])
+    # the page about all is not the report of the case that is called like it
+    assert "index_2.html" in {unquote(link[1]) for link in links[3:]}
+    text = Path("out/reports/index.html").read_text("utf-8")
+    assert "<h1>my cases</h1>" in text and "not a medical device" in text and str(study) not in text
+    assert not re.search(r"<(script|link|img)", text) and "<b>" not in text
+    said = capsys.readouterr().out
+    assert "  fail: four, farB\n  not evaluable: noB\n  warn: two\n" in said
+
+
+def testCasesWithoutAVerdict(study):
+    """The structure that is farthest apart is named, and what one side lacks."""
+    assert batch("--report") == 1
+    found = {words(row[0]): [words(cell) for cell in row[1:]] for row in rows()[3:]}
+    assert found["four"][0] == "compared" and found["four"][2].startswith("A: DSC 0.60, HD95 4.0 mm, ")
+    assert found["noB"][2] == "A: The two contours are identical. Only in the reference: B."
+
+
+def testItFollowsTheReports(study):
+    kept = ("case", "index", "four", "gone")
+    lines = [line for line in Path("my cases.csv").read_text().splitlines() if line.split(",")[0] in kept]
+    Path("my cases.csv").write_text("\n".join(lines) + "\n")
+    assert batch() == 1 and not Path("out/reports").exists()
+    assert batch("--report") == 1 and len(rows()) == len(lines) - 1
+    Path("out/reports/four.html").unlink()
+    # the other pages are still there, so their list is
+    assert batch() == 1
+    assert [row[0] for row in rows() if "four" in row[0]] == ["four"]
+    Path("my cases.csv").write_text("\n".join(lines[:2]) + "\n")
+    assert batch() == 0 and len(rows()) == 1
+    assert batch("--percentile", "99") == 0 and not Path("out/reports").exists()
+
+
+def testNothingOfARecordLeadsElsewhere(study):
+    Path("my cases.csv").write_text("case,reference,test\na,r,t1\n")
+    assert batch("--report") == 0
+    record = Path("out/results.jsonl")
+    record.write_text(record.read_text().replace('"report": "a.html"', '"report": "../../my cases.csv"'))
+    assert batch() == 0
+    assert not Path("out/reports/index.html").exists()
+
+
+def testManyCasesAreNotAllListed():
+    given = [(f"case {n}", "warn") for n in range(15)] + [("x", "fail"), ("y", "pass")]
+    lines = notPassing(given)
+    assert lines[0] == "  fail: x" and lines[1].endswith("case 11 and 3 more") and len(lines) == 2
+
+
+def testTheOrderOfCasesThatAreAlikeIsKept():
+    states = ("pass", "", "warn", "failed", "fail", "not evaluable", "warn")
+    lines = [CaseLine(str(n), state, "1", "", "") for n, state in enumerate(states)]
+    assert [line.title for line in worstFirst(lines)] == ["3", "4", "5", "2", "6", "0", "1"]
+    assert '1 <span class="verdict fail">failed to compare</span>, 1 <span' in indexOf(lines, "x")
+    # in a narrow window, where a row is no row any more
+    assert '<table class="prose">' in indexOf(lines, "x") and 'data-head="Structures compared"' in indexOf(lines, "x")
+
+
+def testCasesWithAlarmsComeBeforeVerdicts(study):
+    """What was measured of another place means nothing, however well it keeps to the limits."""
+    SimpleITK.WriteImage(shapes.box((6, 20, 20), (15, 23, 23)), "t1/B.nrrd")
+    assert batch("--report", "--protocol", "limits.csv") == 1
+    found = [[words(cell) for cell in row] for row in rows()]
+    assert [row[0] for row in found[:4]] == ["farB", "gone", "two", "&lt;b&gt;"]
+    assert found[3][3].startswith("Check this first: B: no overlap at all; another")
+    text = Path("out/reports/index.html").read_text("utf-8")
+    assert "1 case to check first" in text
+
+
+def testStructuresWithTheSameAlarmsAreListedTogether():
+    finding = str(Finding.of(Kind.OTHER_PATIENTS))
+
+    def line(*alarmed: bool) -> CaseLine:
+        pairs = [
+            {**{side: {"name": f"S{n}"} for side in ("reference", "test")}, "findings": [finding] * isAlarmed,
+             "measurements": {}}
+            for n, isAlarmed in enumerate(alarmed)
+        ]  # fmt: skip
+        given = {"case": "a", "method": "", "status": "ok", "reason": "", "reference": "r", "test": "t"}
+        return lineOf({**given, "pairs": pairs, "unmatched": {}})
+
+    assert line(True, True, True).alarms == "All structures: different patients"
+    assert line(True, False, True).alarms == "S0, S2: different patients"
+    assert line(*[True] * 6, False).alarms == "S0, S1, S2, S3 and 2 more: different patients"
+    assert line(True).alarms == "S0: different patients" and line(False).alarms == ""
+
+
+def testACaseThatNoRuleIsAbout():
+    outcome = {"case": "a", "method": "m", "status": "ok", "reason": "", "pairs": [], "reference": "r", "test": "t"}
+    judged = {"verdict": "not evaluable", "structures": []}
+    line = lineOf({**outcome, "protocol": judged, "unmatched": {}})
+    assert line == CaseLine("a (m)", "not evaluable", "0", "No rule applies to the compared structures.", "")
+
+
+def testItIsReadable(study, browser):
+    """In a browser: nothing is wider than the screen or the paper, and the links lead to the reports."""
+    long = "a_very_long_name_of_a_patient_" * 5
+    Path("my cases.csv").write_text(f"case,reference,test\n{long},r,t4\nb,r,t0\n")
+    assert batch("--report", "--protocol", "limits.csv") == 0
+    shown = browser.new_page(viewport={"width": 700, "height": 600})
+    shown.goto((study / "out/reports/index.html").as_uri())
+    assert shown.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    shown.get_by_role("link").first.click()
+    assert long in shown.title()
+    shown.close()

@@ -1,0 +1,170 @@
+"""The tables of a batch together: the names on which they join, and the schema that describes them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import statistics
+from pathlib import Path
+
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import __main__
+from SegmentMetricsLib.batch.caselist import lineOf
+
+# Where the organs are in the reference; tests are moved.
+PLACES = {"Parotid_L": 2, "Cord": 9, "Lens": 16}
+PROTOCOL = "Structure,Measurement,Relation,Pass,Weight\n*,DSC,>=,0.85,3\nparotid l,HD95,<=,1.5,\nEye,DSC,>=,0.5,\n"
+
+
+def draw(path: str, names: dict[str, int], empty: tuple[str, ...] = ()) -> None:
+    """Write a folder with a mask per organ, called as given, moved by so many voxels. empty: those without a voxel."""
+    Path(path).mkdir(parents=True)
+    for (organ, z), (name, shift) in zip(PLACES.items(), names.items()):
+        mask = shapes.box((4 + shift, 4, z), (13 + shift, 12, z + 4))
+        assert organ[0].lower() in name.lower()
+        SimpleITK.WriteImage(mask * 0 if name in empty else mask, f"{path}/{name}.nrrd")
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Seven cases, three methods: one calls a structure otherwise, one misses or leaves empty what the others have."""
+    monkeypatch.chdir(tmp_path)
+    lines = ["case,reference,test,method"]
+    for n in range(7):
+        draw(f"r{n}", {"Parotid_L": 0, "Cord": 0, "Lens": 0})
+        draw(f"a{n}", {"left parotid" if n else "Parotid_L": 1 + n % 2, "Cord": 1, "Lens": 1})
+        draw(f"b{n}", {"Parotid L": 1 + n % 2, "Cord": 1, "Lens": 1}, empty=("Cord",) if n < 6 else ())
+        if n < 6:
+            Path(f"b{n}/Lens.nrrd").unlink()
+        draw(f"c{n}", {"Parotid_L": 3, "Cord": 2, "Lens": 0})
+        lines += [f"00{n},r{n},{method}{n},{method}" for method in "abc"]
+    Path("cases.csv").write_text("\n".join(lines) + "\n")
+    Path("limits.csv").write_text(PROTOCOL)
+    return tmp_path
+
+
+def batch(*options: str) -> int:
+    return __main__.main(["batch", "cases.csv", "--output", "out", "--workers", "1", *options])
+
+
+def table(name: str) -> list[dict]:
+    with Path(f"out/{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def testTablesJoin(study, capsys):
+    """Every number of the summary is found again in the results, and every verdict, by the same names."""
+    assert batch("--metrics", "boundary,overlap,signed", "--protocol", "limits.csv") == 0
+    results = {(row["Case"], row["Method"], row["Structure"]): row for row in table("results")}
+    assert len(results) == len(table("results")) == 7 * 3 * 3
+    assert {name[2] for name in results} == {"Parotid_L", "Cord", "Lens"}
+    assert {name[0] for name in results} == {f"00{n}" for n in range(7)}
+    for row in table("summary"):
+        rows = [r for (_, m, s), r in results.items() if (m, s) == (row["Method"], row["Structure"])]
+        values = [float(r[row["Measurement"]]) for r in rows if r[row["Measurement"]]]
+        assert len(values) == int(row["Cases"]) - int(row["Undefined"])
+        finite = [value for value in values if math.isfinite(value)]
+        assert int(row["Used"]) == len(finite) and int(row["Infinite"]) == len(values) - len(finite)
+        if finite:
+            assert float(row["Mean"]) == pytest.approx(statistics.fmean(finite))
+    verdicts = table("verdicts")
+    joined = [results.get((v["Case"], v["Method"], v["Structure"])) for v in verdicts]
+    for verdict, row in zip(verdicts, joined, strict=True):
+        if verdict["Structure"] == "Eye":  # the rule's, as there is none
+            assert row is None
+        elif verdict["Value"]:
+            assert float(row[verdict["Measurement"]]) == pytest.approx(float(verdict["Value"]))
+    summarized = {(row["Method"], row["Structure"], row["Measurement"]) for row in table("summary")}
+    for test in table("tests"):
+        for side in ("First", "Second"):
+            assert (test[side], test["Structure"], test["Measurement"]) in summarized
+
+
+def testAMethodThatMissesStructuresIsNotBetterInAnyMeasurement(study, capsys):
+    """Method b draws as method a, but leaves one organ empty and one out in six of seven cases."""
+    families = "boundary,overlap,signed,agreement,voxel,similarity,effort"
+    assert batch("--metrics", families) == 0
+    tested = [row for row in table("tests") if (row["First"], row["Second"]) == ("a", "b") and row["Better"]]
+    kept = {row["Measurement"] for row in tested}
+    assert len(kept) > 30
+    for row in tested:
+        name = row["Structure"], row["Measurement"]
+        if row["Structure"] == "Parotid_L":
+            assert row["Reason"] == "the methods do not differ in any case", name
+        else:
+            counted = ("MissingFirst", "MissingSecond", "EmptyFirst", "EmptySecond")
+            missing = row["Structure"] == "Lens"
+            assert [row[key] for key in counted] == ["0", "6" if missing else "0", "0", "0" if missing else "6"], name
+            assert (row["Cases"], row["LeftOut"], row["Favors"]) == ("7", "0", "a"), name
+            assert float(row["P"]) == pytest.approx(2 / 2**6), name
+            assert row["Direction"] == "b minus a" and abs(float(row["RankBiserial"])) == 1, name
+            assert row["FriedmanMethods"] == "3" and float(row["FriedmanP"]) < 0.05, name
+    medians = {(row["Method"], row["Structure"], row["Measurement"]): float(row["Median"]) for row in table("summary")}
+    assert medians["b", "Lens", "HD95"] == medians["b", "Cord", "HD95"] == math.inf
+    assert medians["b", "Lens", "OverMax"] == math.inf and medians["b", "Cord", "TNR"] == 0
+    assert "inf (" in capsys.readouterr().out
+    content = json.loads(Path("out/summary.json").read_text("utf-8"))
+    found = {(one["method"], one["structure"], one["measurement"]): one for one in content["summaries"]}
+    assert found["b", "Lens", "HD95"]["median"] == "inf" and "worst" in content["treatment"]["order"]
+
+
+def testTheSchemaDescribesEveryColumn(study):
+    for convention in ("SegmentMetrics", "MedPy"):
+        assert batch("--metrics", "overlap", "--protocol", "limits.csv", "--convention", convention) == 0
+        schema = json.loads(Path("out/schema.json").read_text("utf-8"))
+        assert schema["schema"] == "segment-metrics-tables/1"
+        assert schema["join"] == ["Case", "Method", "Structure", "Measurement"]
+        assert "second minus the first" in schema["about"]
+        assert set(schema["tables"]) == {"results.csv", "verdicts.csv", "summary.csv", "tests.csv"}
+        for name, described in schema["tables"].items():
+            rows = table(Path(name).stem)
+            columns = {column["name"]: column for column in described["columns"]}
+            assert list(columns) == list(rows[0]), name
+            keys = [tuple(row[key] for key in described["key"]) for row in rows]
+            assert len(set(keys)) == len(keys), name
+            for row in rows:
+                for column, value in row.items():
+                    assert columns[column]["description"].strip()
+                    if columns[column]["type"] == "number" and value:
+                        float(value)
+        units = {column["name"]: column["unit"] for column in schema["tables"]["results.csv"]["columns"]}
+        assert units["DSC"] == "" and units["VolumeTest"] == "mm3"
+
+
+def testFailedStructuresHaveTheNamesOfTheOthers(study):
+    """A structure that cannot be compared in the first case, where it is spelled differently."""
+    Path("a0/Parotid_L.nrrd").rename("a0/parotid l.nrrd")
+    far = shapes.box((4, 4, 2), (13, 12, 6), origin=(1e8,) * 3)
+    SimpleITK.WriteImage(far, "a0/parotid l.nrrd")
+    Path("r0/Parotid_L.nrrd").rename("r0/parotid_left.nrrd")
+    assert batch("--metrics", "overlap") == 1
+    rows = [row for row in table("results") if row["Case"] == "000" and row["Method"] == "a"]
+    (failed,) = [row for row in rows if row["Status"] == "failed"]
+    assert failed["Structure"] in {row["Structure"] for row in table("summary")}
+    assert len({row["Structure"] for row in table("results")}) == 3
+
+
+@pytest.mark.parametrize("convention", ["SegmentMetrics", "MedPy"])
+def testTheWorstStructureOfTheIndexIsTheEmptyOne(study, convention):
+    """Also where a tool has no distance for it."""
+    lines = Path("cases.csv").read_text().splitlines()
+    Path("cases.csv").write_text("\n".join([lines[0], lines[2]]) + "\n")
+    assert batch("--metrics", "boundary,overlap", "--convention", convention) == 0
+    (outcome,) = map(json.loads, Path("out/results.jsonl").read_text("utf-8").splitlines())
+    assert "Cord: " in lineOf(outcome).why
+
+
+def testAWorstDistanceOfMinusInfinityIsNotTheBest():
+    """Some tools report that for an empty structure."""
+
+    def pair(name, value, sign):
+        infinite = {"value": value, "unit": "mm", "status": "infinite" if value is None else "ok", "sign": sign}
+        names = {side: {"name": name} for side in ("reference", "test")}
+        return {**names, "measurements": {"HD95": infinite}, "summary": "so far"}
+
+    outcome = {"case": "1", "method": "", "status": "ok", "unmatched": {}, "reason": ""}
+    assert lineOf({**outcome, "pairs": [pair("Cord", 9.0, 1), pair("Lens", None, -1)]}).why == "Lens: so far"

@@ -1,0 +1,221 @@
+"""Structures that could not be compared: no case passes on the others alone, and every result names them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import Settings, __main__
+from SegmentMetricsLib.case.multilabel import Share, ofShares
+from SegmentMetricsLib.model import inputs
+from SegmentMetricsLib.model.structures import LEFT_OUT, Structure, leftOutOf, unusableOf
+
+BOX = shapes.box((6, 6, 6), (15, 14, 13))
+FAR = shapes.box((6, 6, 6), (15, 14, 13), origin=(1e8, 1e8, 1e8))
+PROTOCOL = "Structure,Measurement,Relation,Pass\n*,HD95,<=,100\nB,DSC,>=,0.5\n"
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Folders r and t with a structure A that is fine and B, of which that in t lies elsewhere in the universe."""
+    monkeypatch.chdir(tmp_path)
+    for side, images in (("r", {"A": BOX, "B": BOX}), ("t", {"A": BOX, "B": FAR})):
+        Path(side).mkdir()
+        for name, image in images.items():
+            SimpleITK.WriteImage(image, f"{side}/{name}.nrrd")
+    Path("limits.csv").write_text(PROTOCOL)
+    Path("cases.csv").write_text("case,reference,test\nfar,r,t\ngood,r,r\n")
+    return tmp_path
+
+
+def verdicts(folder: str) -> list[tuple[str, ...]]:
+    with Path(folder, "verdicts.csv").open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row.get("Case", "far") == "far"]
+    return [(row["Structure"], row["Measurement"], row["Verdict"], row["Reason"][:40]) for row in rows]
+
+
+JUDGED = [
+    ("A", "HD95", "pass", "HD95 0.00 mm is at most 100 mm."),
+    ("B", "HD95", "not evaluable", "The two structures are too far apart or "),
+    ("B", "DSC", "not evaluable", "The two structures are too far apart or "),
+]
+
+
+def requirePage(path: Path, folder: Path) -> None:
+    """Require that a report says what is not in it, with no more about the files than their names."""
+    text = path.read_text("utf-8")
+    rest = text.partition("</h1>")[2]
+    assert '<p class="headline"><span class="verdict none">not evaluable</span>: ' in rest
+    assert "1 of 2 structures compared" in rest
+    block = re.search(r'<section class="failed"><h2>Not compared</h2>(.*?)</section>', rest)
+    assert "<b>B</b>: The two structures are too far apart" in block[1]
+    assert block.start() < rest.index("<h2>Overview</h2>") and str(folder) not in text
+
+
+def testABatch(study, capsys):
+    pytest.importorskip("plotly", reason="plotly is not installed")
+    given = ["batch", "cases.csv", "--output", "out", "--protocol", "limits.csv", "--report", "--workers", "1"]
+    assert __main__.main(given) == 1
+    said = capsys.readouterr()
+    assert "Protocol: 1 not evaluable, 1 pass.\n  not evaluable: far\n" in said.out and "far: B of" in said.err
+    assert verdicts("out") == JUDGED
+    requirePage(study / "out/reports/far.html", study)
+    outcome = json.loads(Path("out/results.jsonl").read_text().splitlines()[0])
+    assert list(outcome["failures"]) == ["B"] and outcome["protocol"]["verdict"] == "not evaluable"
+
+
+def testACompareGoesOn(study, capsys):
+    pytest.importorskip("plotly", reason="plotly is not installed")
+    assert __main__.main(["compare", "r", "t", "--output", "out", "--protocol", "limits.csv", "--report"]) == 1
+    said = capsys.readouterr()
+    assert said.err.startswith("segment-metrics: B of ") and said.err.count("\n") == 1
+    assert "Protocol limits.csv: not evaluable" in said.out
+    assert verdicts("out") == JUDGED
+    requirePage(study / "out/report.html", study)
+    content = json.loads(Path("out/metrics.json").read_text())
+    assert list(content["failures"]) == ["B"] and [pair["reference"]["name"] for pair in content["pairs"]] == ["A"]
+    # without failures the file is what it was
+    assert __main__.main(["compare", "r", "r", "--output", "out", "--report"]) == 0
+    assert "failures" not in json.loads(Path("out/metrics.json").read_text())
+    assert "Not compared" not in Path("out/report.html").read_text("utf-8")
+
+
+@pytest.fixture
+def twice(study):
+    """The same folders where t has two structures called B, either of which is where it belongs."""
+    SimpleITK.WriteImage(BOX, "t/B.nrrd")
+    shapes.writeMesh(shapes.boxMesh((6, 6, 6), (15, 14, 13)), Path("t/B.stl"))
+    return study
+
+
+SEVERAL = "The test has more than one structure named 'B'"
+JUDGED_TWICE = [
+    ("A", "HD95", "pass", "HD95 0.00 mm is at most 100 mm."),
+    ("B", "HD95", "not evaluable", SEVERAL[:40]),
+    ("B", "DSC", "not evaluable", SEVERAL[:40]),
+]
+
+
+def testANameThatOneSideHasTwice(twice, capsys):
+    """Nobody can tell which one is meant; the others are compared all the same."""
+    assert __main__.main(["compare", "r", "t", "--output", "out", "--protocol", "limits.csv"]) == 1
+    said = capsys.readouterr()
+    files = ", ".join(str(Path("t", name)) for name in ("B.nrrd", "B.stl"))
+    assert said.err == f"segment-metrics: {SEVERAL} ({files}). Rename all but the one that is meant.\n"
+    assert verdicts("out") == JUDGED_TWICE and "Only in" not in said.out
+    content = json.loads(Path("out/metrics.json").read_text())
+    assert content["failures"] == {"B": f"{SEVERAL}. Rename all but the one that is meant."}
+    assert [pair["reference"]["name"] for pair in content["pairs"]] == ["A"]
+    assert __main__.main(["conventions", "r", "t", "--tool", "MedPy", "--output", "tools"]) == 1
+    assert capsys.readouterr().err == said.err
+    assert json.loads(Path("tools/conventions.json").read_text())["failures"] == content["failures"]
+
+
+def testANameThatOneSideHasTwiceInABatch(twice, capsys):
+    given = ["batch", "cases.csv", "--output", "out", "--protocol", "limits.csv", "--workers", "1"]
+    assert __main__.main(given) == 1
+    outcome = json.loads(Path("out/results.jsonl").read_text().splitlines()[0])
+    assert outcome["status"] == "failed" and outcome["reason"].startswith(SEVERAL)
+    assert [pair["structure"] for pair in outcome["pairs"]] == ["A"] and outcome["missing"] == []
+    assert outcome["failures"] == {"B": f"{SEVERAL}. Rename all but the one that is meant."}
+    assert verdicts("out") == JUDGED_TWICE
+
+
+def testLinksGoPastWhatIsNotThere(study):
+    """The sections of a report keep their numbers where an earlier pair could not be compared."""
+    pytest.importorskip("plotly", reason="plotly is not installed")
+    for side in "rt":
+        Path(side, "A.nrrd").rename(Path(side, "C.nrrd"))
+    assert __main__.main(["compare", "r", "t", "--output", "out", "--report"]) == 1
+    text = Path("out/report.html").read_text("utf-8")
+    (link,) = re.findall(r'<a href="#(structure\d)">C</a>', text)
+    assert re.search(rf'id="{link}"><details', text)
+
+
+def testAReportOfNothing(tmp_path):
+    pytest.importorskip("plotly", reason="plotly is not installed")
+    from SegmentMetricsLib.show.report import Report
+
+    page = tmp_path / "report.html"
+    Report("Case", Settings()).write(page, failures={"<A>": "It is <broken>."}, findings=["A is paired <with> B."])
+    text = page.read_text("utf-8")
+    assert "<b>&lt;A&gt;</b>: It is &lt;broken&gt;." in text and "0 of 1 structure compared" in text
+    assert "<li>A is paired &lt;with&gt; B.</li>" in text and "No structure is in both" not in text
+
+
+def testFindingsOfTheWholeCaseAreInTheReport(tmp_path, monkeypatch):
+    pytest.importorskip("plotly", reason="plotly is not installed")
+    monkeypatch.chdir(tmp_path)
+    for side, name in (("r", "Druse"), ("t", "Gland")):
+        Path(side).mkdir()
+        for file in ("Brain", name):
+            SimpleITK.WriteImage(BOX, f"{side}/{file}.nrrd")
+    assert __main__.main(["compare", "r", "t", "--output", "out", "--report"]) == 0
+    Path("cases.csv").write_text("case,reference,test\na,r,t\n")
+    assert __main__.main(["batch", "cases.csv", "--output", "many", "--report", "--workers", "1"]) == 0
+    for page in ("out/report.html", "many/reports/a.html"):
+        assert "<li>Druse of the reference and Gland of the test may be" in Path(page).read_text("utf-8")
+
+
+def testStructuresThatWereLeftOutOfAFile():
+    """They are known by name, on both sides with both reasons."""
+    mask = inputs.structureFromImage(BOX, "A", None, 0.5).mask
+    first = Structure("A", mask, source={LEFT_OUT: {"B": "B of r.dcm was left out.", "C": "C of r.dcm is open."}})
+    second = Structure("A", mask, source={LEFT_OUT: {"B": "B of t.dcm was left out."}})
+    found = unusableOf([first, first], [second])
+    assert found == {"B": "B of r.dcm was left out. B of t.dcm was left out.", "C": "C of r.dcm is open."}
+    assert leftOutOf([first], [second]) == [
+        "B of r.dcm was left out.",
+        "C of r.dcm is open.",
+        "B of t.dcm was left out.",
+    ]
+
+
+def testOverlapOfAllLabelsIsUndefinedWithoutOne():
+    settings = Settings(families="agreement", labelWeights={"B": 2.0})
+    whole = Share("A", 1, 1, 1)
+    found = ofShares([whole], [], [], settings, {"B": "it is too far off"})
+    assert found["DICEml"].status == "undefined" and "too far off" in found["DICEml"].reason
+
+
+def testTwoSegmentsOfOneName(scene):
+    pytest.importorskip("slicer_core", reason="slicer-core is not installed")
+    from segmentnodes import boxesNode
+
+    from SegmentMetricsLib import mrml
+
+    nodes = boxesNode(scene, "A", "B"), boxesNode(scene, "A", "B", "C")
+    nodes[1].GetSegmentation().GetNthSegment(2).SetName("B")
+    found = mrml.compareSegmentations(*nodes)
+    assert [one.reference.name for one in found] == ["A"]
+    assert found.remarks == [f"B cannot be compared: {SEVERAL}. Rename all but the one that is meant."]
+
+
+def testSegmentsOfSlicer(scene):
+    """As on the command line, with the protocol given to the comparison."""
+    pytest.importorskip("slicer_core", reason="slicer-core is not installed")
+    from segmentnodes import boxesNode
+
+    from SegmentMetricsLib import mrml
+    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
+    from SegmentMetricsLib.mrml import comparing
+
+    nodes = boxesNode(scene, "A", "B"), boxesNode(scene, "A", "B")
+    original = comparing.compareMatch
+
+    def failing(match, *given):
+        if match.reference.name == "B":
+            raise comparing.InputError("It is odd.")
+        return original(match, *given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparing, "compareMatch", failing)
+        found = mrml.compareSegmentations(*nodes, protocol=parseProtocol(PROTOCOL, "limits"))
+    assert found.failures == {"B": "It is odd."} and found.judgment.verdict == "not evaluable"
+    assert [(v.structure, v.reason) for v in found.judgment.verdicts[1:]] == [("B", "It is odd.")] * 2

@@ -1,0 +1,179 @@
+"""Rank statistics against SciPy, hand-worked examples, and numbers from the literature."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from SegmentMetricsLib.batch.ranks import (
+    compareMany,
+    compareRanks,
+    corrected,
+    effectInterval,
+    quantile,
+    shiftOf,
+    signedRanks,
+    tied,
+)
+
+INF = math.inf
+
+
+def compared(differences):
+    return compareRanks(np.full(len(differences), 100.0), 100 + np.array(differences, float))
+
+
+def testQuantilesOfFiniteNumbersAreNumPys():
+    generator = np.random.default_rng(0)
+    for count in range(1, 12):
+        values = np.sort(generator.normal(size=count))
+        for share in (0, 0.1, 0.25, 0.5, 0.75, 1):
+            assert quantile(values, share) == pytest.approx(np.quantile(values, share), abs=1e-12)
+
+
+def testTies():
+    assert list(tied([3, 1 + 5e-10, 1, INF, INF, 1 + 2e-9], 1e-9)) == [3, 1, 1, INF, INF, 1 + 2e-9]
+    # a chain of close numbers is not one tie
+    chain = tied([1, 1 + 8e-10, 1 + 1.6e-9], 1e-9)
+    assert chain[0] == chain[1] != chain[2]
+
+
+def testNearTiesOfDifferencesAreTies():
+    """0.9 - 0.8 and 0.8 - 0.7 differ in the 16th digit, which must not decide on ranks."""
+    first, second = np.array([0.8, 0.7, 0.5, 0.5]), np.array([0.9, 0.8, 0.4, 0.9])
+    assert len(set(np.abs(second - first))) == 3
+    assert list(signedRanks(second - first)) == [2, 2, -2, 4]
+    # no more than the 2 of the negative one: no rank, or a single 2 of three; 4 of 16 choices, and as many mirrored
+    assert compareRanks(first, second).p == 8 / 16
+
+
+def testInfiniteAgainstInfiniteIsATie():
+    found = compareRanks(np.array([INF, 1, 2, 3]), np.array([INF, 2, 4, 6]))
+    assert (found.cases, found.p, found.effect) == (4, 2 / 8, 1)
+    assert found.median == 1.5  # of 0, 1, 2, 3
+    same = compareRanks(np.array([INF, 2.0]), np.array([INF, 2.0]))
+    assert (same.cases, same.median, same.p, same.reason) == (2, 0, None, "the methods do not differ in any case")
+
+
+def testInfiniteAgainstFiniteHasTheLargestRank():
+    # the second method misses two of five cases, and is a little better in the others
+    first, second = np.array([5, 5, 5, 5, 5.0]), np.array([INF, INF, 4, 3, 2])
+    assert list(signedRanks(second - first)) == [4.5, 4.5, -1, -2, -3]
+    found = compareRanks(first, second)
+    # sums of 9 and 6 of 15; as extreme are all but those of 6.5 to 8.5
+    ways = [sum(ranks) for n in range(6) for ranks in itertools.combinations((4.5, 4.5, 1, 2, 3), n)]
+    assert found.p == min(1, 2 * np.mean(np.array(ways) >= 9))
+    assert found.effect == pytest.approx(3 / 15) and found.median == -1
+
+
+def testPIsSciPysWithAStandInForInfinity():
+    """Ranks do not care how large the largest number is."""
+    generator = np.random.default_rng(3)
+    for count in (6, 10, 13, 14, 30, 80):
+        first, second = generator.integers(0, 12, (2, count)).astype(float)
+        second[:2], first[2] = INF, INF
+        found = compareRanks(first, second)
+        stood = [np.where(np.isinf(values), 1e6, values) for values in (first, second)]
+        differences = np.round(stood[1] - stood[0], -6) + np.where(
+            np.isinf(first) | np.isinf(second), 0, second - first
+        )
+        differences[np.isinf(first) & np.isinf(second)] = 0
+        if count > 13:
+            assert found.p == pytest.approx(scipy.stats.wilcoxon(differences).pvalue, rel=1e-12)
+        else:
+            used = differences[differences != 0]
+            exact = scipy.stats.PermutationMethod(n_resamples=np.inf)
+            assert found.p == pytest.approx(scipy.stats.wilcoxon(used, method=exact).pvalue, rel=1e-12)
+
+
+def testTheEffectSize():
+    # Kerby 2014, doi:10.2466/11.IT.3.1: favorable minus unfavorable share of the sum of ranks
+    found = compared([1, 2, -3, 4])
+    assert found.effect == pytest.approx((1 + 2 + 4 - 3) / 10)
+    assert compared([1, 2, 3]).effect == 1 and compared([-1, -2, 0]).effect == -1
+
+
+def testTheIntervalOfTheEffectSize():
+    # Wilson's interval of 5 of 5 is from 0.5655 to 1 (Newcombe 1998); ten differences count as five
+    assert effectInterval(1, 10) == pytest.approx((2 * 0.5655 - 1, 1), abs=1e-4)
+    # five differences in one direction do not show one: p is 0.06
+    low, high = effectInterval(1, 5)
+    assert low < 0 < high == 1
+    assert effectInterval(-0.4, 12) == pytest.approx(tuple(-end for end in reversed(effectInterval(0.4, 12))))
+
+
+@pytest.mark.parametrize("count", [6, 12, 30])
+def testTheIntervalHoldsTheEffectSizeOfThePopulation(count):
+    """For differences that are symmetric, shifted, or infinite in a fifth of cases: at least 93 of 100 times."""
+    generator = np.random.default_rng(4)
+    draws = {
+        "shifted": lambda n: generator.normal(0.7, 1, n),
+        "missed": lambda n: np.where(generator.random(n) < 0.2, INF, generator.normal(-0.3, 1, n)),
+        "even": lambda n: generator.normal(0, 1, n),
+    }
+    for draw in draws.values():
+
+        def effectOf(n, draw=draw):
+            ranks = signedRanks(draw(n))
+            return ranks.sum() / np.abs(ranks).sum()
+
+        truth = effectOf(200_000)
+        held = [low <= truth <= high for low, high in (effectInterval(effectOf(count), count) for _ in range(400))]
+        assert np.mean(held) > 0.93
+
+
+def testTheShift():
+    # of 1, 2 and 6 the means of two are 1, 1.5, 2, 3.5, 4, 6
+    assert shiftOf(np.array([1.0, 2, 6])) == (2.75, -INF, INF)
+    # six cases: only the smallest of 64 sums is rejected, so the interval goes from the smallest to the largest
+    assert shiftOf(np.array([1.0, 2, 3, 4, 5, 6])) == (3.5, 1, 6)
+    assert shiftOf(np.array([1.0, 2, 3, 4, 5, INF]))[2] == INF
+
+
+@pytest.mark.parametrize("count", [7, 15, 60])
+def testTheIntervalOfTheShiftIsWhatTheTestDoesNotReject(count):
+    differences = np.random.default_rng(count).normal(0.4, 1, count)
+    shift, low, high = shiftOf(differences)
+    assert low < shift < high
+    for end, inward in ((low, 1e-6), (high, -1e-6)):
+        p = [scipy.stats.wilcoxon(differences - end - step).pvalue for step in (inward, -inward)]
+        assert p[0] > 0.05 >= p[1]
+
+
+def testTheShiftOfMissedCases():
+    # each method misses a case of the other's: they cancel
+    assert shiftOf(np.array([INF, -INF]))[0] == 0
+    # three of four missed: the shift is infinite, and rightly so
+    assert compared([INF, INF, INF, -1]).shift == INF
+
+
+def testFriedmanIsSciPys():
+    generator = np.random.default_rng(5)
+    for values in (generator.normal(size=(8, 3)), generator.integers(0, 3, (12, 4)).astype(float)):
+        found, expected = compareMany(values), scipy.stats.friedmanchisquare(*values.T)
+        assert (found.statistic, found.p) == pytest.approx((expected.statistic, expected.pvalue))
+        assert found.cases == len(values)
+
+
+def testFriedmanByHand():
+    # ranks 1 2 3 in all of four cases: 12 / (4 * 3 * 4) * (4^2 + 8^2 + 12^2) - 3 * 4 * 4 = 8, of two degrees exp(-4)
+    values = np.array([[1, 2, 3], [1, 5, INF], [0.1, 0.2, 0.3], [2, 3, INF]])
+    found = compareMany(values)
+    assert (found.statistic, found.p) == pytest.approx((8, math.exp(-4)))
+    # infinite values of a case are a tie, and so are those that differ by rounding
+    tie = compareMany(np.array([[1, INF, INF], [1, 2, 2 * (1 + 1e-8)]]))
+    assert tie.statistic == pytest.approx(scipy.stats.friedmanchisquare([1, 1], [2, 2], [2, 2]).statistic)
+    assert compareMany(np.ones((3, 3))).reason == "the methods do not differ in any case"
+    assert compareMany(np.ones((0, 3))).reason == "no case has all methods"
+
+
+def testCorrections():
+    given = {"a": 0.01, "b": 0.04, "none": None, "c": 0.03, "d": 0.005}
+    assert corrected(given, False) == pytest.approx({"a": 0.04, "b": 0.16, "none": None, "c": 0.12, "d": 0.02})
+    # Holm: 0.005 * 4, 0.01 * 3, 0.03 * 2, and 0.04 * 1, which must not be less than the one before
+    assert corrected(given, True) == pytest.approx({"a": 0.03, "b": 0.06, "none": None, "c": 0.06, "d": 0.02})
+    assert corrected({"a": 0.6, "b": 0.9}, True) == {"a": 1, "b": 1}

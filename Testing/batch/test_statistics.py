@@ -1,0 +1,548 @@
+"""Cohort statistics against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import math
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.batch.boxplots import axisTicks, boxPlots
+from SegmentMetricsLib.batch.statistics import Cohort, box, compareMethods, meanInterval, summarize
+from SegmentMetricsLib.batch.summaryoptions import Options
+from SegmentMetricsLib.batch.summarywriting import removeSummary, summaryTable, writeSummary
+
+
+def outcome(case: str, values: dict, method: str = "", name: str = "Lens", diagonal=100.0) -> dict:
+    measurements = {}
+    for key, value in values.items():
+        status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
+        measurements[key] = {
+            "value": value if status == "ok" else None,
+            "unit": "" if key in ("DSC", "PBD") else "mm",
+            "status": status,
+            "reason": "" if status == "ok" else "made up",
+        }
+        if value == -math.inf:
+            measurements[key]["sign"] = -1
+    names = {"reference": {"name": name}, "test": {"name": name}}
+    pair = {"structure": name, **names, "measurements": measurements, "diagonal": diagonal}
+    return {"case": case, "method": method, "pairs": [pair]}
+
+
+def cohortOf(values, key: str = "HD95", **options) -> Cohort:
+    return Cohort(outcome(f"case {n}", {key: value}, **options) for n, value in enumerate(values))
+
+
+def overview(cohort: Cohort, **options) -> str:
+    return summaryTable(summarize(cohort, Options(**options)), cohort, Options(**options))
+
+
+def only(cohort: Cohort, **options):
+    (summary,) = summarize(cohort, Options(**options))
+    return summary
+
+
+# Numbers
+
+
+def testByHand():
+    found = only(cohortOf([2, 4, 4, 5, 10]))
+    # sum 25; deviations -3 -1 -1 0 5, squares 9 + 1 + 1 + 0 + 25 = 36, 36 / 4 = 9
+    assert (found.cases, found.used, found.mean, found.sd, found.median) == (5, 5, 5, 3, 4)
+    assert (found.q1, found.q3, found.iqr, found.minimum, found.maximum) == (4, 5, 1, 2, 10)
+    assert (found.structure, found.method, found.measurement, found.unit) == ("Lens", "", "HD95", "mm")
+    # four values: the quartiles lie a quarter and three quarters of the way along 1, 2, 3, 4
+    found = only(cohortOf([4, 1, 3, 2]))
+    assert (found.q1, found.median, found.q3) == (1.75, 2.5, 3.25)
+
+
+def testTwoValuesHaveASpread():
+    assert only(cohortOf([1, 3])).sd == pytest.approx(math.sqrt(2))
+
+
+def testEveryMethodHasItsOwnMeasurements():
+    cohort = Cohort([outcome("1", {"DSC": 0.5}, "A"), outcome("1", {"HD95": 3.0}, "B", "Brain")])
+    assert [(s.structure, s.method, s.measurement, s.mean) for s in summarize(cohort)] == [
+        ("Lens", "A", "DSC", 0.5), ("Brain", "B", "HD95", 3),
+    ]  # fmt: skip
+
+
+def testWhiskersOfBoxes():
+    # quartiles 11.25 and 13.75: whiskers reach at most 3.75 farther, to 7.5 and 17.5
+    found = box([30, 14, 12, 10, 11, 13])
+    assert (found.q1, found.median, found.q3, found.low, found.high) == (11.25, 12.5, 13.75, 10, 14)
+    assert found.outliers == (30,)
+    # quartiles 1 and 3: what lies 3 farther is within
+    assert box([-2, 1, 2, 3, 6]).outliers == () and box([-2.1, 1, 2, 3, 6.1]).outliers == (-2.1, 6.1)
+
+
+def testOneValueHasNoSpread():
+    found = only(cohortOf([3]))
+    assert (found.mean, found.median, found.iqr, found.sd, found.meanLow, found.meanHigh) == (3, 3, 0, None, None, None)
+
+
+def testTheBootstrapInterval():
+    # of 0 and 1, two are drawn: their mean is 0, 1/2 or 1 with probabilities 1/4, 1/2, 1/4; 95 % need all
+    assert meanInterval(np.array([0.0, 1.0])) == (0, 1)
+    assert meanInterval(np.array([2.0, 2.0, 2.0])) == (2, 2)
+    assert meanInterval(np.array([2.0])) == (None, None)
+    # for many values it is that of the central limit theorem: mean +- 1.96 SD / sqrt(n)
+    values = np.random.default_rng(1).normal(10, 2, 400)
+    low, high = meanInterval(values, resamples=4000)
+    half = 1.96 * values.std() / 20
+    assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.03)
+    assert meanInterval(values, resamples=4000) == (low, high) != meanInterval(values, resamples=4000, seed=1)
+
+
+@pytest.mark.parametrize(
+    "treatment, used, replaced, mean",
+    [
+        ("leave-out", 2, 0, 2),
+        ("image-diagonal", 3, 1, (1 + 3 + 100) / 3),
+        ("cohort-maximum", 3, 1, (1 + 3 + 3) / 3),
+    ],
+)
+def testInfiniteValues(treatment, used, replaced, mean):
+    """The treatment is that of means: in the order, infinite is larger than all others."""
+    found = only(cohortOf([1, 3, math.inf, math.nan]), treatment=treatment)
+    assert (found.cases, found.used, found.infinite, found.undefined) == (4, used, 1, 1)
+    assert found.replaced == replaced and found.mean == pytest.approx(mean)
+    assert (found.ranked, found.minimum, found.median, found.maximum) == (3, 1, 3, math.inf)
+
+
+def testInfiniteValuesOfOtherKinds():
+    # negative ones keep their sign; without an image there is no diagonal; a ratio has no length
+    assert only(cohortOf([1, -math.inf], "SignedMean"), treatment="image-diagonal").mean == -99 / 2
+    assert only(cohortOf([1, -math.inf], "SignedMean"), treatment="cohort-maximum").mean == 0
+    assert only(cohortOf([1, math.inf], diagonal=None), treatment="image-diagonal").used == 1
+    assert only(cohortOf([1, math.inf], "PBD"), treatment="image-diagonal").used == 1
+    assert only(cohortOf([1, math.inf], "PBD"), treatment="cohort-maximum").used == 2
+    nothing = only(cohortOf([math.inf, math.nan]), treatment="cohort-maximum")
+    assert (nothing.cases, nothing.used, nothing.mean, nothing.median) == (2, 0, None, math.inf)
+
+
+def testQuartilesAreInfiniteWhereInfiniteValuesReach():
+    # positions 1, 2 and 3 of 0..4
+    found = only(cohortOf([4, math.inf, 2, math.inf, 3]))
+    assert (found.q1, found.median, found.q3, found.iqr) == (3, 4, math.inf, math.inf)
+    # position 1.5 lies between a finite and an infinite value
+    assert only(cohortOf([1, 2, math.inf, math.inf])).median == math.inf
+    assert only(cohortOf([1, 2, 3, math.inf])).median == 2.5
+    # the distance between two infinite quartiles is unknown
+    found = only(cohortOf([math.inf] * 3))
+    assert (found.q1, found.q3, found.iqr, found.minimum, found.mean) == (math.inf, math.inf, None, math.inf, None)
+
+
+def testInfiniteIsTheWorstWhateverItsSign():
+    """Some tools report an empty test as a distance of -inf, which is smaller than all others but not better."""
+    assert only(cohortOf([1, -math.inf])).maximum == math.inf
+    assert only(cohortOf([0.5, math.inf], "DSC")).minimum == -math.inf
+
+
+def testWithoutABetterDirectionInfiniteIsLeftOut():
+    found = only(cohortOf([1, 3, -math.inf, math.inf], "SignedMean"))
+    assert (found.cases, found.ranked, found.infinite, found.minimum, found.maximum) == (4, 2, 2, 1, 3)
+
+
+@pytest.mark.parametrize(
+    "key, value, worst", [("HD95", math.inf, math.inf), ("PPV", math.nan, 0), ("OverMax", 0, math.inf), ("FPR", 0, 1)]
+)
+@pytest.mark.parametrize("how", ["missing", "empty"])
+def testWhatATestMissesHasTheWorstValue(key, value, worst, how):
+    """By its formula, nothing is too much of a structure that is not there; that must not look good."""
+    cases = [outcome(f"case {n}", {key: value if n < 2 else 0.5}) for n in range(3)]
+    for case in cases[:2]:
+        (pair,) = case["pairs"]
+        if how == "missing":
+            pair["missing"] = "test"
+        else:
+            pair["measurements"][key]["empty"] = "the test is empty"
+    found = only(Cohort(cases))
+    assert (found.median, found.ranked, found.cases) == (worst, 3, 3)
+    assert (found.missingTest, found.emptyTest) == ((2, 0) if how == "missing" else (0, 2))
+    # the mean is that of the values that were measured
+    assert found.mean == pytest.approx(np.mean([v for v in (value, value, 0.5) if math.isfinite(v)]))
+
+
+def testTheMaximumInMeansIsThatOfTheWholeCohort():
+    cohort = cohortOf([1, math.inf])
+    cohort.add(outcome("case 1", {"HD95": 7.0}, name="Brain"))
+    lens, brain = summarize(cohort, Options(treatment="cohort-maximum"))
+    assert (lens.mean, brain.mean) == ((1 + 7) / 2, 7)
+
+
+def testStructuresInDifferentSpellings():
+    cohort = Cohort([outcome("1", {"DSC": 0.5}, name="Parotid_L"), outcome("2", {"DSC": 0.7}, name="left parotid")])
+    cohort.add(outcome("3", {"DSC": 0.9}, name="Parotid_R"))
+    assert [(s.structure, s.cases) for s in summarize(cohort)] == [("Parotid_L", 2), ("Parotid_R", 1)]
+    both = outcome("1", {"DSC": 0.5}, name="Parotid_L")
+    both["pairs"] += outcome("1", {"DSC": 0.7}, name="Parotid L")["pairs"]
+    assert [(s.structure, s.mean) for s in summarize(Cohort([both]))] == [("Parotid_L", 0.5), ("Parotid L", 0.7)]
+    # whichever of the two an earlier case has
+    earlier = outcome("0", {"DSC": 0.9}, name="Parotid L")
+    found = summarize(Cohort([earlier, both]))
+    assert [(s.structure, s.cases, s.mean) for s in found] == [("Parotid L", 2, 0.8), ("Parotid_L", 1, 0.5)]
+
+
+def testWrongOptions():
+    for wrong in ({"treatment": "zero"}, {"resamples": 0}, {"correction": "none"}):
+        with pytest.raises(InputError):
+            Options(**wrong)
+
+
+# Methods against each other
+
+
+def methods(first, second, name="Lens", key="DSC") -> list[dict]:
+    return [
+        outcome(f"case {n}", {key: value}, method, name)
+        for method, values in (("A", first), ("B", second))
+        for n, value in enumerate(values)
+    ]
+
+
+def testWilcoxonByHand():
+    # B is better by 1, 2, 3, 4, 5: of the 2^5 choices of signs only all or none are as extreme, 2 / 32
+    cohort = Cohort(methods([10, 10, 10, 10, 10], [11, 12, 13, 14, 15]))
+    (found,) = compareMethods(cohort)
+    assert (found.first, found.second, found.cases, found.medianDifference) == ("A", "B", 5, 3)
+    assert found.p == pytest.approx(2 / 32) and found.corrected == found.p and found.tests == 1
+    # with one sign turned, the smallest: sums of ranks 14 and 1; as extreme are none, {1} and their mirrors: 4 / 32
+    (found,) = compareMethods(Cohort(methods([10] * 5, [9, 12, 13, 14, 15])))
+    assert found.p == pytest.approx(4 / 32)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 9, 13])
+@pytest.mark.parametrize("values", [2, 4, 1000])
+def testWilcoxonWithTiesCountsAllChoicesOfSigns(count, values, monkeypatch):
+    """As by listing them, without the seconds that SciPy takes for it; equal values are common, such as an NSD of 1."""
+    import scipy.stats
+
+    generator = np.random.default_rng(count + values)
+    first, second = generator.integers(0, values, (2, count)).astype(float)
+    second[0] = first[0] + 1
+    differences = (second - first)[second != first]
+    ranks = scipy.stats.rankdata(np.abs(differences))
+    signs = np.array(list(itertools.product((False, True), repeat=len(ranks))))
+    sums, observed = signs @ ranks, ranks[differences > 0].sum()
+    expected = min(1, 2 * min(np.mean(sums <= observed), np.mean(sums >= observed)))
+    monkeypatch.setattr(scipy.stats, "wilcoxon", None)
+    (found,) = compareMethods(Cohort(methods(first, second)))
+    assert found.p == expected
+
+
+def testWilcoxonOfManyCasesIsSciPys():
+    from scipy.stats import wilcoxon
+
+    generator = np.random.default_rng(2)
+    for count in (5, 10, 14, 30):
+        first, second = generator.random((2, count))
+        (found,) = compareMethods(Cohort(methods(first, second)))
+        assert found.p == wilcoxon(second - first).pvalue
+
+
+def testBonferroni():
+    same = [10, 10, 10, 10, 10]
+    better = [11, 12, 13, 14, 15]
+    given = methods(same, better) + methods(same, better, "Brain") + methods(same, same, "Cord")
+    lens, brain, cord = compareMethods(Cohort(given))
+    assert lens.corrected == brain.corrected == pytest.approx(2 * 2 / 32)  # two tests: the third cannot be made
+    assert (cord.p, cord.corrected, cord.reason) == (None, None, "the methods do not differ in any case")
+    # another measurement is another family; more than 1 is no probability
+    (single,) = compareMethods(Cohort(methods(same, better, key="HD95")))
+    assert single.tests == 1
+    many = [one for n in range(40) for one in methods(same, better, f"Organ{n}x")]
+    assert compareMethods(Cohort(many))[0].corrected == 1
+
+
+def testRoundingIsNoDifference():
+    noise = [value * (1 + 1e-8 * n) for n, value in enumerate([10, 11, 12, 13, 14, 15], 1)]
+    (found,) = compareMethods(Cohort(methods([10, 11, 12, 13, 14, 15], noise)))
+    assert (found.medianDifference, found.p, found.reason) == (0, None, "the methods do not differ in any case")
+
+
+def testPairsAreOfTheSameCase():
+    given = methods([10, 20, 30], [11, 22, math.nan])
+    given += [outcome("case 9", {"DSC": 5}, "B")]
+    given.reverse()
+    (found,) = compareMethods(Cohort(given))
+    assert found.cases == 2 and found.medianDifference == -1.5 and found.direction == "A minus B"
+    assert found.leftOut == 2  # one is undefined, the other has no counterpart
+    (found,) = compareMethods(Cohort([outcome("1", {"DSC": 1}, "A"), outcome("2", {"DSC": 1}, "B")]))
+    assert (found.cases, found.p, found.reason) == (0, None, "no case has both")
+    assert compareMethods(cohortOf([1, 2, 3])) == []
+
+
+def missing(first, second, key, value, lacking) -> list[dict]:
+    """Return outcomes of two methods, where the second misses the cases `lacking`, with a value there."""
+    given = methods(first, second, key=key)
+    for case in given[len(first) :]:
+        if int(case["case"].split()[1]) in lacking:
+            case["pairs"][0] |= outcome("", {key: value})["pairs"][0] | {"missing": "test"}
+    return given
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "isLower"),
+    [
+        ("HD95", math.inf, True), ("NSD_2mm", 0.0, False), ("PPV", math.nan, False), ("OverMax", 0.0, True),
+        ("OverVolume", 0.0, True), ("FPR", 0.0, True), ("TNR", 1.0, False), ("ACC", 0.999, False),
+    ],
+)  # fmt: skip
+def testAMethodThatMissesAStructureIsNotBetter(key, value, isLower):
+    """Whatever the formula says of an empty test. Where both have it, they are the same."""
+    finite = [0.5 + n / 100 for n in range(10)]
+    cohort = Cohort(missing(finite, finite, key, value, range(6)))
+    (found,) = compareMethods(cohort)
+    assert (found.cases, found.missingFirst, found.missingSecond, found.leftOut) == (10, 0, 6, 0)
+    # six differences in one direction
+    assert found.favors == "A" and found.p == pytest.approx(2 / 2**6)
+    assert found.rankBiserial == (1 if isLower else -1) and found.better == ("lower" if isLower else "higher")
+    first, second = summarize(cohort)
+    assert second.median > first.median if isLower else second.median < first.median
+
+
+def testInfiniteDifferencesDecideByTheirNumber():
+    """Ten cases, of which B misses three and is a little better in seven: the worst ranks are A's favor."""
+    cohort = Cohort(methods([5.0] * 10, [math.inf] * 3 + [4.9, 4.8, 4.7, 4.6, 4.5, 4.4, 4.3], key="HD95"))
+    (found,) = compareMethods(cohort)
+    # ranks 1 to 7 for B, and 8, 9, 10, shared, for A: 28 and 27
+    assert found.rankBiserial == pytest.approx(-1 / 55) and found.p > 0.9
+    assert (found.infiniteFirst, found.infiniteSecond, found.cases, found.favors) == (0, 3, 10, "B")
+
+
+def testDifferencesWithoutADirectionLeaveInfiniteOnesOut():
+    (found,) = compareMethods(Cohort(methods([1, 2, 3, math.inf], [2, 4, math.inf, math.inf], key="SignedMean")))
+    assert (found.cases, found.leftOut, found.infiniteFirst, found.infiniteSecond) == (2, 2, 1, 2)
+    assert (found.favors, found.better, found.medianDifference) == ("", "", 1.5)
+
+
+def testStructuresThatATestLeavesEmptyAreCounted():
+    given = methods([1, 2, 3], [2, math.inf, 4], key="HD95")
+    given[4]["pairs"][0]["measurements"]["HD95"]["reason"] = "the test is empty"
+    (found,) = compareMethods(Cohort(given))
+    assert (found.emptyFirst, found.emptySecond, found.missingSecond, found.cases) == (0, 1, 0, 3)
+
+
+def testMissingCasesAreLeftOutOnRequestOnly():
+    cohort = Cohort(missing([1.0] * 6, [2.0] * 6, "HD95", math.inf, (0, 1)))
+    counted, left = (compareMethods(cohort, Options(missing=how))[0] for how in ("empty", "leave-out"))
+    assert (counted.cases, counted.leftOut, counted.missingSecond) == (6, 0, 2)
+    assert (left.cases, left.leftOut, left.missingSecond) == (4, 2, 2)
+
+
+def testThreeMethods():
+    """Friedman's test is of all methods; the pairs are its post-hoc tests, corrected for all pairs."""
+    given = methods([1, 2, 3, 4], [2, 3, 4, 5])
+    given += [outcome(f"case {n}", {"DSC": value}, "C") for n, value in enumerate([3, 4, 5, 6])]
+    found = compareMethods(Cohort(given))
+    assert [(one.first, one.second) for one in found] == [("A", "B"), ("A", "C"), ("B", "C")]
+    for one in found:
+        assert (one.friedmanMethods, one.friedmanCases) == (3, 4)
+        assert (one.friedmanStatistic, one.friedmanP) == pytest.approx((8, math.exp(-4)))
+        assert one.tests == 3 and one.corrected == pytest.approx(3 * 2 / 16)
+    (two,) = compareMethods(Cohort(methods([1, 2], [2, 3])))
+    assert (two.friedmanMethods, two.friedmanP) == (None, None)
+
+
+def testCorrectionsAcrossMeasurements():
+    given = methods([10] * 5, [11, 12, 13, 14, 15])
+    for case, other in zip(given, methods([10] * 5, [9, 12, 13, 14, 15], key="HD95"), strict=True):
+        case["pairs"][0]["measurements"] |= other["pairs"][0]["measurements"]
+    for correction, expected in {
+        "bonferroni": (1, 2 / 32, 4 / 32),
+        "bonferroni-all": (2, 4 / 32, 8 / 32),
+        "holm": (1, 2 / 32, 4 / 32),
+        "holm-all": (2, 4 / 32, 4 / 32),
+    }.items():
+        distance, dice = compareMethods(Cohort(given), Options(correction=correction))
+        assert (dice.measurement, distance.measurement) == ("DSC", "HD95")
+        assert (dice.tests, dice.corrected, distance.corrected) == pytest.approx(expected)
+        assert dice.correction == correction
+
+
+# Box plots
+
+
+def testABox():
+    # quartiles of 1..9 and 30: positions 2.25 and 6.75 of 0..9; reach 1.5 * 4.5 = 6.75 above 7.75
+    found = box([*range(1, 10), 30])
+    assert (found.q1, found.median, found.q3) == (3.25, 5.5, 7.75)
+    assert (found.low, found.high, found.outliers) == (1, 9, (30,))
+    assert box([4]) == box([4, 4, 4]) and box([4]).outliers == ()
+    # quartiles 1.75 and 12.25, reach 15.75: 3 is the last inside, below the quartile
+    found = box([1, 2, 3, 40])
+    assert (found.low, found.q3, found.high, found.outliers) == (1, 12.25, 12.25, (40,))
+
+
+@pytest.mark.parametrize(
+    "low, high", [(0, 1), (0.93, 0.97), (-3, 120), (5, 5), (0, 0), (-2e-7, 3e-7), (-8, -8), (1.0, 1.0000000000000018)]
+)
+def testAxes(low, high):
+    ticks = axisTicks(low, high)
+    assert ticks[0] <= low and ticks[-1] >= high and 2 <= len(ticks) <= 8
+    assert np.allclose(np.diff(ticks), ticks[1] - ticks[0])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "limits", "expected"),
+    [
+        (0.72, 1.0, (0, 1), [0.7, 0.8, 0.9, 1.0]),
+        (0.981, 1.0, (0, 1), [0.98, 0.985, 0.99, 0.995, 1.0]),
+        (1.0, 1.0, (0, 1), [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]),
+        (0.0, 0.0, (0, 1), [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]),
+        (-0.3, 0.9, (-1, 1), [-0.5, 0.0, 0.5, 1.0]),
+        (0.3, 41, (0, math.inf), [0, 10, 20, 30, 40, 50]),
+        (2, 40, (0, 1), [0, 10, 20, 30, 40]),  # that nothing can be, but it is seen
+    ],
+)
+def testAxesKeepToTheRangeAndRoundSteps(low, high, limits, expected):
+    assert axisTicks(low, high, *limits) == pytest.approx(expected)
+
+
+def testTheAxisOfASharesPictureEndsAtTheWhole():
+    plot = boxPlots(cohortOf([0.72, 0.9, 0.98, 1.0], "NSD_2mm"), Options(), {})["NSD_2mm"]
+    texts = ElementTree.fromstring(plot).findall("{http://www.w3.org/2000/svg}text")
+    assert [text.text for text in texts if text.get("text-anchor") == "end"][:4] == ["0.7", "0.8", "0.9", "1"]
+    assert "1.1" not in plot and "1.02" not in plot
+
+
+def testPicturesAreWellFormed():
+    name = "<b>&\"' \x00\ud800\uffff"
+    cohort = Cohort([*methods([1, 2, 3, 40], [2, 3, 4, 5], name), outcome("x", {"HD95": math.inf}, "A")])
+    plots = boxPlots(cohort, Options(), {"DSC": "Dice <coefficient>"})
+    assert list(plots) == ["DSC"]  # of what is never finite there is nothing to draw
+    root = ElementTree.fromstring(plots["DSC"])
+    space = "{http://www.w3.org/2000/svg}"
+    assert len(root.findall(f"{space}circle")) == 1  # 40 is far off
+    assert "Dice <coefficient> (DSC)" in [text.text for text in root.findall(f"{space}text")]
+    heights = [float(rect.get("y")) for rect in root.findall(f"{space}rect")[1:] if rect.get("fill-opacity")]
+    assert len(heights) == 2 and all(64 <= height <= 64 + 320 for height in heights)
+
+
+@pytest.mark.parametrize("treatment", ["leave-out", "image-diagonal"])
+def testInfiniteValuesAreCountedAboveTheirBox(treatment):
+    """A method that misses structures must not look better for it, in a picture neither."""
+    cohort = Cohort(methods([1, 2, math.inf, math.inf, math.nan], [2, 3, 4, 5, 6], key="HD"))
+    picture = boxPlots(cohort, Options(treatment=treatment), {})["HD"]
+    assert re.findall("∞ .", picture) == ["∞ 2"]
+    # the quartiles of 1, 2, inf and inf are inf but for the first: the box reaches the edge
+    boxes = [r for r in ElementTree.fromstring(picture).iter() if r.get("fill-opacity")]
+    top, other = sorted(float(box.get("y")) for box in boxes)
+    # which is apart from the largest tick, 6
+    lines = [line for line in ElementTree.fromstring(picture).iter() if line.get("stroke-dasharray")]
+    assert [float(line.get("y1")) for line in lines] == [top] and other > top + 30
+    cohort = Cohort(methods([math.inf] * 3, [2, 3, 4], key="HD"))
+    picture = boxPlots(cohort, Options(treatment=treatment), {})["HD"]
+    assert re.findall("∞ .", picture) == ["∞ 3"] and "nan" not in picture and "inf" not in picture
+
+
+def testASingleInfiniteValueIsBeyondTheWhisker():
+    found = box([1, 2, 3, 4, math.inf])
+    assert (found.q3, found.high, found.outliers) == (4, 4, (math.inf,))
+    assert box([math.inf, math.inf]) == box([math.inf])
+
+
+def testBoxesAreSpreadOverThePicture():
+    """A long title makes the picture wide; boxes, labels and lines share all of it."""
+    given = [one for name in ("Lens", "Cord", "Brain") for one in methods([1, 2, 3], [2, 3, 5], name)]
+    root = ElementTree.fromstring(boxPlots(Cohort(given), Options(), {"DSC": "Dice coefficient " * 4})["DSC"])
+    space = "{http://www.w3.org/2000/svg}"
+    boxes = [rect for rect in root.findall(f"{space}rect") if rect.get("fill-opacity")]
+    middles = [float(box.get("x")) + float(box.get("width")) / 2 for box in boxes]
+    line = next(line for line in root.findall(f"{space}line"))
+    left, right = float(line.get("x1")), float(line.get("x2"))
+    labels = [float(text.get("x")) for text in root.findall(f"{space}text") if text.get("transform")]
+    third = (right - left) / 3
+    assert labels == pytest.approx([left + third * place for place in (0.5, 1.5, 2.5)], abs=0.01)
+    assert middles == pytest.approx([x + side for side in (-13, 13) for x in labels], abs=0.01)
+
+
+def testMethodsAndStructuresAreNamedInFull():
+    """Names of methods often differ at their end alone, and the first structure stands at the picture's edge."""
+    names = ["network, trained on 300 cases, v1", "network, trained on 300 cases, v2"]
+    name = "Nerves_of_the_whole_head_L"
+    given = [outcome(str(n), {"DSC": n / 9}, method, name) for method in names for n in range(5)]
+    root = ElementTree.fromstring(boxPlots(Cohort(given), Options(), {})["DSC"])
+    texts = root.findall("{http://www.w3.org/2000/svg}text")
+    first, second = (next(text for text in texts if text.text == method) for method in names)
+    # characters of this font are some 6.5 wide
+    assert float(second.get("x")) - float(first.get("x")) > 6.5 * len(names[0])
+    slanted = next(text for text in texts if text.text == name)
+    assert float(slanted.get("x")) - 6.5 * len(name) / math.sqrt(2) > 0
+
+
+# Files
+
+
+def testFiles(tmp_path):
+    cohort = Cohort(methods([1, 2, math.inf], [2, math.nan, 5], "=cmd()"))
+    writeSummary(cohort, Options(treatment="image-diagonal", seed=3), {"ok": 3}, tmp_path)
+    content = json.loads((tmp_path / "summary.json").read_text())
+    assert content["schema"] == "segment-metrics-summary/2" and content["cases"] == {"ok": 3}
+    assert content["treatment"]["seed"] == 3 and "diagonal" in content["treatment"]["infinite"]
+    assert [s["structure"] for s in content["summaries"]] == ["=cmd()", "=cmd()"]
+    with (tmp_path / "summary.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["Structure"] for row in rows] == ["'=cmd()", "'=cmd()"]
+    # a length is not put in the place of an infinite fraction
+    assert (rows[0]["Used"], rows[0]["Infinite"], rows[1]["Undefined"], rows[1]["Mean"]) == ("2", "1", "1", "3.5")
+    assert len(content["pairedTests"]) == 1 and (tmp_path / "tests.csv").read_text().count("\n") == 2
+    assert [path.name for path in (tmp_path / "boxplots").iterdir()] == ["DSC.svg"]
+    assert [(row["Median"], row["Minimum"]) for row in rows] == [("1.0", "-inf"), ("3.5", "2.0")]
+    assert [one["minimum"] for one in content["summaries"]] == ["-inf", 2.0]  # JSON has no infinity
+    assert "3.500 (1.500)*" in overview(cohort)
+    assert "HD95 (mm)" in overview(cohortOf([1, 2]))
+    # what is not among the main measurements is shown where there is nothing else
+    assert overview(cohortOf([1, 2], "SIS")).splitlines()[0].split()[:3] == ["Structure", "Cases", "SIS"]
+    # another run leaves nothing of this one
+    writeSummary(Cohort(), Options(), {}, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["summary.csv", "summary.json"]
+
+
+def testOnlyOwnBoxPlotsAreReplaced(tmp_path):
+    """A picture that another program wrote beside them stays, even without a record of what was written."""
+    (tmp_path / "boxplots").mkdir()
+    (tmp_path / "boxplots" / "mine.svg").write_text("mine")
+    for measurement, expected in (("DSC", "DSC.svg"), ("HD95", "HD95.svg")):
+        writeSummary(cohortOf([1, 2], measurement), Options(), {"ok": 2}, tmp_path)
+        assert {path.name for path in (tmp_path / "boxplots").iterdir()} == {"mine.svg", expected}
+    (tmp_path / "summary.json").write_text("[")
+    removeSummary(tmp_path)
+    assert {path.name for path in (tmp_path / "boxplots").iterdir()} == {"mine.svg", "HD95.svg"}
+
+
+def testTheOverviewHasFixedDecimals():
+    outcomes = [
+        outcome(f"case {n}", {"DSC": dice, "HD95": far}) for n, (dice, far) in enumerate([(1, 3), (0.9838, 0.004)])
+    ]
+    outcomes += [outcome(f"case {n}", {"DSC": 1.0, "HD95": 0.004}, name="Cord") for n in range(2)]
+    text = overview(Cohort(outcomes))
+    rows = [line.split("  ") for line in text.splitlines()]
+    assert "Method" not in text and "0.992 (0.008)" in text and "1.50 (1.50)" in text
+    assert "1.000 (0.000)" in text and "< 0.01 (0.00)" in text and len(rows) == 4
+    methods = [outcome("case", {"DSC": 1.0}, method) for method in ("A", "")]
+    assert "Method" in overview(Cohort(methods)).splitlines()[0]
+
+
+def testTheOverviewOfCasesThatAreMeasuredDifferently():
+    """As with a protocol for each case: all cases count, and numbers of fewer have a star that says why."""
+    cases = [outcome("1", {"DSC": 0.5}), outcome("2", {"DSC": 0.7}), outcome("3", {"HD95": 2.0})]
+    _, _, row, _, note = overview(Cohort(cases)).splitlines()
+    assert row.split() == ["Lens", "3", "2.00", "(0.00)*", "0.600", "(0.100)*"]
+    assert note.startswith("* of fewer cases, as others are not measured;")
+    cases[0]["pairs"][0]["missing"] = "test"
+    heading, _, row, *_ = overview(Cohort(cases)).splitlines()
+    assert "Missing" in heading and row.split()[:4] == ["Lens", "3", "1", "test"]
+    _, _, row, _, note = overview(Cohort(cases), missing="leave-out").splitlines()
+    assert row.split()[:5] == ["Lens", "2", "1", "test", "2.00"] and "0.700" in row
+    assert note.startswith("* of fewer cases, as others are missing or not measured;")
+    signed = overview(cohortOf([1, math.inf, math.nan], "SignedMean"))
+    assert signed.endswith("as others are infinite or undefined; summary.csv says how many")

@@ -1,0 +1,341 @@
+"""Protocols: what they may hold, what is wrong with them and where, and for whom their rules are."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from dataclasses import replace
+
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import Settings, __main__, compare
+from SegmentMetricsLib.base.errors import MOST_MISTAKES, InputError, Mistakes
+from SegmentMetricsLib.case.protocol.protocol import EXAMPLES, Rule, exampleNames, parseProtocol, readProtocol
+from SegmentMetricsLib.comparison.measurements import Measurement
+
+HEADING = "Structure,Measurement,Relation,Pass,Warn,Weight,Convention,Source\n"
+
+
+def protocolOf(*lines: str, heading: str = HEADING):
+    return parseProtocol(heading + "\n".join(lines) + "\n", "limits.csv")
+
+
+def measurement(value: float, key: str = "HD95", unit: str = "mm", reason: str = "") -> Measurement:
+    status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
+    return Measurement(key, key, value, unit, status, reason, "boundary", "", "", "lower")
+
+
+# Reading
+
+
+def testRules():
+    protocol = protocolOf(
+        "# made for a test",
+        "Parotid_L,NSD_3.0mm,≥,0.95,0.9,2,MeshMetrics-1.4.1,somebody",
+        "",
+        "*,HD95,<=,5",
+    )
+    first, second = protocol.rules
+    assert first.cells() == {
+        "Structure": "Parotid_L", "Measurement": "NSD_3mm", "Relation": ">=", "Pass": "0.95", "Warn": "0.9",
+        "Weight": "2", "Convention": "MeshMetrics-1.4.1", "Source": "somebody",
+    }  # fmt: skip
+    assert (second.warning, second.weight, second.convention) == (None, 1.0, "")
+    assert [rule.convention for rule in protocolOf("A,HD,<=,5,,,medpy", "A,HD,<=,5,,,meshmetrics-0.1").rules] == [
+        "MedPy",
+        "MeshMetrics-0.1",
+    ]
+    assert protocol.comments == ("made for a test",) and second.where == "limits.csv, line 5"
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def testSeparatorsAndOrderOfColumns(separator):
+    text = separator.join(["pass", "STRUCTURE", " relation ", "Measurement"]) + "\r\n"
+    text += separator.join(["0.9", '"Brain"', ">=", "DSC"]) + "\r\n"
+    (rule,) = parseProtocol(text, "x").rules
+    assert (rule.structure, rule.measurement, rule.relation, rule.limit) == ("Brain", "DSC", ">=", 0.9)
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def testDecimalCommas(separator):
+    """As spreadsheets of many countries write numbers."""
+
+    def read(*lines: str):
+        return parseProtocol(
+            "\n".join(["Structure,Measurement,Relation,Pass,Warn,Weight", *lines])
+            .replace(",", separator)
+            .replace("^", ","),
+            "x",
+        ).rules
+
+    first, second = read("Brain,NSD_1.5mm,>=,0^9,^85,2^5", "Lens^ left,HD,<=,3,10,1")
+    assert (first.limit, first.warning, first.weight, first.measurement) == (0.9, 0.85, 2.5, "NSD_1.5mm")
+    assert (second.structure, second.limit) == ("Lens, left", 3)
+    # with a point in another number, a comma may be one of thousands
+    for lines in (("A,DSC,>=,0.9,,", "B,VolumeTest,>=,1^000,,"), ("A,DSC,>=,0.8^5,,",), ("A,HD,<=,1^000^5,,",)):
+        with pytest.raises(InputError, match=r"column Pass: '.*' is not a number"):
+            read(*lines)
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("Brain,NSD_3,>=,0.9", "line 2, column Measurement: there is no measurement 'NSD_3'; is it NSD_2mm?"),
+        ("Brain,Dice,>=,0.9", "there is no measurement 'Dice'; is it DSC?"),
+        ("Brain,surface Dice,>=,0.9", "is it NSD_2mm?"),
+        ("Brain,jaccard,>=,0.9", "is it IoU?"),
+        ("Brain,Recall,>=,0.9", "is it TPR?"),
+        ("Brain,hd95,<=,3", "is it HD95?"),
+        ("Brain,biou,>=,0.9", "is it BIoU_2mm?"),
+        ("Brain,APL,<=,0.9", "is it APL_2mm?"),
+        ("Brain,DSC_2mm,>=,0.9", "is it NSD_2mm?"),
+        ("Brain,,>=,0.9", r"there is no measurement ''\."),
+        ("Brain,[,>=,0.9", r"there is no measurement '\['\."),
+        ("Brain,Volumen,<=,1", "line 2, column Measurement: there is no measurement 'Volumen'"),
+        ("Brain,DICEml,>=,0.5", "DICEml is one number for all structures, which no rule can judge."),
+        ("Brain,HD0,<=,1", "line 2, column Measurement: HD0: A percentile must be greater than 0"),
+        ("Brain,NSD_1e9mm,>=,1", "line 2, column Measurement: NSD_1e9mm: A tolerance must be"),
+        (",DSC,>=,0.9", "line 2, column Structure: the name of a structure, or . for all, is missing."),
+        ("Brain,DSC,within,0.1", "line 2, column Relation: within is for numbers with a sign, and DSC has none."),
+        ("Brain,DSC,=,0.9", "line 2, column Relation: it must be one of <=, <, >=, >, within, not '='."),
+        ("Brain,DSC,<=,0.9", "line 2, column Relation: for DSC, higher values are better, so <= cannot pass."),
+        ("Brain,HD95,>,3", "line 2, column Relation: for HD95, lower values are better"),
+        ("Brain,DSC,>=,95", r"line 2, column Pass: DSC lies between 0 and 1 \(as a fraction\), not 95."),
+        ("Brain,DSC,>=,", "line 2, column Pass: '' is not a number."),
+        ('Brain,HD95,<=,"2,5"', "line 2, column Pass: '2,5' is not a number; write 2.5."),
+        ("Brain,HD95,<=,inf", "line 2, column Pass: it must be a finite number"),
+        ("Brain,HD95,<=,nan", "line 2, column Pass: it must be a finite number"),
+        ("Brain,HD95,<=,3,2", r"column Warn: the warning limit \(2\) must be looser than the pass limit \(3\)."),
+        ("Brain,DSC,>=,0.8,0.9", r"line 2, column Warn: the warning limit \(0.9\) must be looser"),
+        ("Brain,HD95,<=,3,,0", "line 2, column Weight: it must be a number greater than 0, not 0."),
+        ("Brain,HD95,<=,3,,,MONAY", "line 2, column Convention: there is no 'MONAY'; there are SegmentMetrics"),
+        ("Brain,HD95,<=,3,,,medpie", r"column Convention: there is no 'medpie'; .*\. Did you mean MedPy\?$"),
+        ("Brain,NSD_2mm,>=,0.9,,,medpy", "line 2, column Convention: MedPy does not report NSD_2mm"),
+        ("Brain,HD95,<=,3,,,medpy\nBrain,HD95,<=,4,,,MedPy", r"line 3, column Structure: .* already there"),
+        ("Brain,NSD_2mm,>=,0.9,,,MedPy", "line 2, column Convention: MedPy does not report NSD_2mm"),
+        ("Brain,HD95,<=,3\nBrain,HD95,<=,4", r"line 3, column Structure: .* already there \(limits.csv, line 2\)"),
+        ('Brain,"HD95,<=,3', "line 2: the quotation marks are wrong"),
+        ('Brain,"HD95"x,<=,3', "line 2: the quotation marks are wrong"),
+        ("Brain,HD95,<=,3,,,,,more", "line 2: there are 9 cells, but the heading has 8 columns."),
+        ("", "limits.csv: the protocol has no rules."),
+    ],
+)
+def testWhatIsWrongAndWhere(line, message):
+    with pytest.raises(InputError, match=message):
+        protocolOf(line)
+
+
+def testAllMistakesAreToldAtOnce():
+    """Line by line, and in a line cell by cell; what nobody can judge because of another mistake is not one."""
+    with pytest.raises(InputError) as told:
+        protocolOf(
+            "Brain,Dyce,=,95,x",
+            "Brain,HD95,<=,3",
+            ",DSC,<=,95,0.9,0,MONAY",
+            "Eye,HD95,<=,3,,,,,more",
+            "# a comment",
+            "brain,HD95,<=,4",
+            "Brain,NSD_2mm,>=,0.9,,,MedPy",
+        )
+    assert [sentence.partition(" ")[2].partition(":")[0] for sentence in str(told.value).split("\n")] == [
+        "line 2, column Measurement",
+        "line 2, column Relation",
+        "line 2, column Warn",
+        "line 4, column Structure",
+        "line 4, column Relation",
+        "line 4, column Pass",
+        "line 4, column Weight",
+        "line 4, column Convention",
+        "line 5",
+        "line 7, column Structure",
+        "line 8, column Convention",
+    ]
+
+
+def testVeryManyMistakesAreCounted():
+    with pytest.raises(Mistakes) as told:
+        protocolOf(*(["Brain,Dyce,>=,0.9"] * 50))
+    told = pickle.loads(pickle.dumps(told.value))
+    assert len(str(told).splitlines()) == MOST_MISTAKES + 1 and str(told).endswith("\n... and 30 more.")
+
+
+@pytest.mark.parametrize(
+    "pattern, name, isFor",
+    [
+        ("Optic_Nerve_*", "Optic-Nerve-Lt", True),
+        ("Optic-Nerve_*", "optic nerve L", True),
+        ("Spinal_*", "SpinalCord", True),
+        ("Parotid_?", "Left Parotid", True),
+        ("PTV*", "PTV_70", True),
+        ("Spinal_*", "Spine", False),
+        ("Optic_Nerve_?", "Optic_Nerve_Lt_opt", False),
+    ],
+)
+def testAPatternIsForNamesHoweverTheirWordsAreSeparated(pattern, name, isFor):
+    assert protocolOf(f"{pattern},DSC,>=,0.8").rules[0].fits(name) == isFor
+
+
+@pytest.mark.parametrize(
+    "first, second, isSame",
+    [
+        ("Parotid_L", "Left Parotid", True),
+        ("Glnd_Submand_L", "Submandibular-Lt", True),
+        ("SpinalCord", "Spinal Cord", True),
+        ("Spinal Cord", "Cord_Spinal", True),
+        ("Parotid_*", "parotid_*", True),
+        ("Parotid_L", "Parotid_R", False),
+        ("Parotid_L", "Parotid_*", False),
+        ("Lung-GTV", "Lung_GTV", False),
+    ],
+)
+def testOneRuleForAStructureHoweverItIsSpelled(first, second, isSame):
+    lines = [f"{name},DSC,>=,{limit}" for name, limit in ((first, 0.8), (second, 0.9))]
+    if isSame:
+        with pytest.raises(InputError) as told:
+            protocolOf(*lines)
+        assert str(told.value) == (
+            f"limits.csv, line 3, column Structure: this rule is already there for {first} (limits.csv, line 2)."
+        )
+    else:
+        assert len(protocolOf(*lines).rules) == 2
+    # other limits of the same structure are no second ones
+    assert len(protocolOf(lines[0], f"{second},HD95,<=,3", f"{second},DSC,>=,0.9,,,MedPy").rules) == 3
+
+
+@pytest.mark.parametrize(
+    "heading, message",
+    [
+        ("Structure,Measurement,Pass\n", "line 1: the column Relation is missing"),
+        ("Structure,Measurement,Relation,Pass,Pass\n", "line 1, column 5: the column Pass is there twice."),
+        ("Structure,Mesurement,Relation,Pass\n", "there is no column 'Mesurement'; is it Measurement?"),
+        ("Structure,Measurement,Relation,Pass,Colour\n", "there is no column 'Colour'; the columns are Structure"),
+    ],
+)
+def testWrongHeadings(heading, message):
+    with pytest.raises(InputError, match=message):
+        protocolOf("Brain,DSC,>=,0.9", heading=heading)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\xff\xfe\x00", b"Structure\0", "Stru\u00e4".encode("latin-1")])
+def testFilesThatAreNoTable(tmp_path, content):
+    path = tmp_path / "limits.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"limits\.csv"):
+        readProtocol(path)
+    for missing in (tmp_path, tmp_path / "nothing.csv"):
+        with pytest.raises(InputError, match=r"this is a folder, not a file|there is no such file"):
+            readProtocol(missing)
+
+
+@pytest.mark.parametrize("name", exampleNames())
+def testExamplesNameTheirSources(name):
+    protocol = readProtocol(name)
+    assert len(protocol.rules) > 5 and any("no clinical limit" in comment for comment in protocol.comments)
+    assert all("arXiv:" in rule.source or "doi:" in rule.source for rule in protocol.rules)
+    assert (EXAMPLES / f"{name}.csv").is_file()
+
+
+# Which rules are for whom, and what to measure
+
+
+@pytest.mark.parametrize(
+    "structure, name, fits",
+    [
+        ("Parotid_L", "Left Parotid", True),
+        ("Parotid_L", "Parotid_R", False),
+        ("Parotid_L", "Parotid", False),
+        ("Glnd_Submand_L", "Submandibular-Lt", True),
+        ("parotid*", "Left Parotid", True),
+        ("Parotid_?", "PAROTID-RT", True),
+        ("*", "anything", True),
+        ("GTV[1]", "GTV[1]", True),
+        # brackets are no choice of letters
+        ("PTV[70]", "PTV_70", True),
+        ("PTV[70]", "PTV7", False),
+        ("PTV[70]", "PTV0", False),
+        ("PTV[70]*", "PTV[70]_opt", True),
+        ("PTV[70]*", "PTV7_opt", False),
+        ("[*", "[GTV]", True),
+        ("Lung*", "Left Kidney", False),
+        ("Lung_GTV", "Lung-GTV", False),
+        ("Lung-GTV", "Lung - GTV", True),
+        ("Lung-*", "Lung-GTV", True),
+    ],
+)
+def testNamesAndPatterns(structure, name, fits):
+    assert Rule(structure, "DSC", ">=", 0.9).fits(name) is fits
+
+
+def testANameReplacesAPattern():
+    protocol = protocolOf("*,HD95,<=,5", "Lens*,HD95,<=,4", "Lens_L,HD95,<=,2", "*,DSC,>=,0.8")
+    assert [(r.measurement, r.limit) for r in protocol.rulesFor("Lens-Lt")] == [("HD95", 2), ("DSC", 0.8)]
+    assert [(r.measurement, r.limit) for r in protocol.rulesFor("Lens_R")] == [("HD95", 5), ("HD95", 4), ("DSC", 0.8)]
+
+
+def testSettingsFollow():
+    protocol = protocolOf(
+        "Lens_L,NSD_1mm,>=,0.9", "Lens_L,HD99,<=,3", "Lens_L,FMS_2,>=,0.5", "Lens_L,HD95,<=,2,,,MeshMetrics-1.4.1"
+    )
+    assert protocol.families == ("boundary", "agreement")
+    assert protocol.settingsFor(Settings(), "Brain") == {"SegmentMetrics": Settings()}
+    chosen = protocol.settingsFor(Settings(families=("overlap",)), "Lens-Lt")
+    assert list(chosen) == ["SegmentMetrics", "MeshMetrics-1.4.1"]
+    own, other = chosen.values()
+    assert (own.tolerances, own.percentiles, own.betas) == ((2.0, 1.0), (95.0, 99.0), (1.0, 2.0))
+    assert own.families == ("boundary", "overlap", "agreement")
+    assert (other.percentiles, other.tolerances, other.subdivisions, other.families) == ((95.0,), (), 0, ("boundary",))
+    # what is asked for stays, and comes first
+    own = protocol.settingsFor(Settings(tolerances=(3.0,)), "Lens_L")["SegmentMetrics"]
+    assert own.tolerances == (3.0, 1.0)
+    # a rule without a convention is judged in that of the comparison, others in theirs
+    own = protocol.settingsFor(Settings.preset("MeshMetrics-1.4.1"), "Lens_L")
+    assert list(own) == ["MeshMetrics-1.4.1"] and own["MeshMetrics-1.4.1"].percentiles == (95.0, 99.0)
+    back = protocolOf("A,HD95,<=,2,,,SegmentMetrics").settingsFor(Settings.preset("MeshMetrics-1.4.1"), "A")
+    assert back["SegmentMetrics"].subdivisions is None and back["SegmentMetrics"].oversampling is None
+    # another tool leaves nothing to choose
+    tool = protocolOf("A,HD90,<=,2,,,MedPy").settingsFor(Settings(subdivisions=2, families="overlap"), "A")["MedPy"]
+    assert (tool.convention, tool.subdivisions, tool.percentiles) == ("MedPy", None, (90.0,))
+    assert list(protocolOf("A,HD95,<=,2,,,MeshMetrics-0.1").settingsFor(tool, "A")) == ["MedPy", "MeshMetrics-0.1"]
+
+
+def testRulesInTheConventionOfATool(withoutPictures, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pair = shapes.ball(8), shapes.ball(9, (1, 0, 0))
+    for name, image in zip(("reference.nrrd", "test.nrrd"), pair, strict=True):
+        SimpleITK.WriteImage(image, name)
+    (tmp_path / "limits.csv").write_text(f"{HEADING}Label 1,MASD,<=,0.1,,,MedPy,\nLabel 1,MASD,<=,5,,,,\n", "utf-8")
+    given = ["--protocol", "limits.csv", "--metrics", "boundary", "--output", "out"]
+    assert __main__.main(["compare", "reference.nrrd", "test.nrrd", *given]) == 0
+    medpy, own = json.loads((tmp_path / "out" / "metrics.json").read_text())["protocol"]["structures"][0]["rules"]
+    assert medpy["convention"] == "MedPy" and medpy["verdict"] == "fail" and "MASD as by MedPy" in medpy["reason"]
+    assert medpy["value"] == compare(*pair, Settings.preset("MedPy"))["MASD"].value
+    assert own["value"] == compare(*pair, Settings(families="boundary"))["MASD"].value != medpy["value"]
+
+
+def testWhatRulesNeedIsMeasuredBeside(monkeypatch):
+    from SegmentMetricsLib.case.protocol import measuring
+
+    pair, settings = (shapes.ball(6), shapes.ball(7, (1, 0, 0))), Settings(families=("boundary", "overlap"))
+    result = compare(*pair, settings)
+    rules = "*,DSC,>=,0.5,\n*,NSD_3mm,>=,0.5,\n*,HD95,<=,3,MedPy\n"
+    protocol = parseProtocol("Structure,Measurement,Relation,Pass,Convention\n" + rules, "Limits")
+    names, found = measuring.measuredFor(result, protocol)
+    assert names == (result.reference.name, result.test.name)
+    assert found["SegmentMetrics"]["NSD_3mm"].value == compare(*pair, replace(settings, tolerances=3))["NSD_3mm"].value
+    assert found["SegmentMetrics"]["DSC"].value == result["DSC"].value
+    assert found["MedPy"]["HD95"].value == compare(*pair, Settings(convention="MedPy"))["HD95"].value
+    assert "NSD_3mm" not in result
+    ofTool = compare(*pair, Settings(convention="MedPy"))
+    protocol = parseProtocol("Structure,Measurement,Relation,Pass,Convention\n*,HD,<=,3,MeshMetrics-0.1\n", "Limits")
+    exact = compare(*pair, Settings.preset("MeshMetrics-0.1"))["HD"].value
+    assert measuring.measuredFor(ofTool, protocol)[1]["MeshMetrics-0.1"]["HD"].value == exact != ofTool["HD"].value
+
+    def fail(*arguments, **options):
+        raise AssertionError("everything is there already")
+
+    monkeypatch.setattr(measuring.comparison, "compare", fail)
+    easy = parseProtocol("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.5\nOther,NSD_3mm,>=,0.5\n", "Limits")
+    assert measuring.measuredFor(result, easy)[1] == {"SegmentMetrics": result.measurements}

@@ -1,0 +1,231 @@
+"""Cautions: where the data make a metric say less than it seems."""
+
+from __future__ import annotations
+
+import numpy as np
+import shapes
+import SimpleITK
+from findingwork import found
+from scipy import ndimage
+from test_findings import BOX
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.density import shareMissingInside
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.geometry.parts import partSizes
+from SegmentMetricsLib.geometry.surfaces import toPolyData
+from SegmentMetricsLib.model import inputs
+
+
+def testNothingIsCautionedAboutInAGoodPair():
+    """Whatever is measured."""
+    pair = BOX, shapes.box((7, 6, 6), (15, 14, 13))
+    assert compare(*pair, Settings(families="all", oversampling=1)).findings == ()
+    meshes = shapes.boxMesh((0, 0, 0), (10, 10, 10)), shapes.boxMesh((0, 0, 0), (10, 10, 9))
+    assert compare(*meshes, Settings(families=("signed", "overlap", "agreement"))).findings == ()
+
+
+def testMembershipsThatCountInPart():
+    soft = np.zeros((12, 12, 12))
+    soft[3:9, 3:9, 3:9], soft[4:8, 4:8, 4:8] = 0.4, 1
+    image, mask = shapes.imageOf(soft), shapes.imageOf(soft > 0.5)
+    (finding,) = compare(image, mask).findings
+    assert finding.startswith("Voxels of the reference count in part, by their membership, for overlap and agreement")
+    assert "with a threshold, such as 0.5, every voxel counts fully or not at all" in finding
+    assert finding.endswith("(--threshold 0.5; in Python threshold=0.5).")
+    assert found(compare(mask, image), "Voxels of the test count")
+    assert found(compare(image, image), "Voxels of the reference and the test count")
+    for settings in (Settings(threshold=0.5), Settings(families="boundary")):
+        assert not found(compare(image, mask, settings), "membership")
+    assert not found(compare(mask, mask), "membership")
+    # below 0.5 everywhere is not the same as not drawn
+    faint, nothing = shapes.imageOf(0.3 * soft), shapes.imageOf(0 * soft)
+    assert found(compare(faint, faint), "No voxel of the reference and the test has a membership of 0.5")
+    assert not found(compare(faint, faint), "Absent") and not found(compare(mask, faint), "Only one")
+    assert found(compare(mask, nothing), "Only one contour exists") and found(compare(nothing, nothing), "Absent")
+
+
+def testAnOutlierThatDecidesHd():
+    array = SimpleITK.GetArrayFromImage(BOX)
+    array[10, 10, 16:23] = 1  # a spike of 7 mm
+    spiked = shapes.imageOf(array)
+    measured = compare(BOX, spiked)
+    (finding,) = found(measured, "decides HD")
+    assert f"A small part of the boundary decides HD ({measured['HD'].text()}): 95 % lie within 0.00 mm." in finding
+    assert not found(compare(BOX, spiked, Settings(percentiles=())), "decides HD"), "nothing more is computed"
+    # whichever of them is listed
+    assert found(compare(BOX, spiked, Settings(metrics="HD")), "decides HD")
+    assert not found(compare(BOX, spiked, Settings(metrics="MASD")), "decides HD")
+    (finding,) = found(compare(BOX, spiked, Settings(metrics="HDvox")), "decides HDvox")
+    assert "of the voxels" in finding and "prefer the quantile 0.95 or a mean distance" in finding
+    assert found(compare(BOX, spiked, Settings(metrics="HDvox", voxelUnit="voxel")), "7.00 voxel")
+    assert not found(compare(BOX, shapes.box((8, 6, 6), (15, 14, 13))), "decides HD")
+    # far, but all of it
+    assert not found(compare(BOX, shapes.box((16, 16, 14), (20, 20, 20))), "decides HD")
+    # three voxels are no outlier yet
+    array[10, 10, 19:23] = 0
+    assert not found(compare(BOX, shapes.imageOf(array)), "decides HD")
+
+
+def testTolerancesBelowTheVoxelSize():
+    coarse = [shapes.box((6, 6, 6), (15 + n, 14, 13), spacing=(1, 1, 3)) for n in range(2)]
+    (finding,) = found(compare(*coarse, Settings(tolerances=0.9)), "below the voxel size")
+    assert finding.startswith("The tolerance of 0.9 mm is below the voxel size of 1 mm:")
+    (finding,) = found(compare(*coarse, Settings(tolerances=(0.5, 0.75, 1))), "below the voxel size")
+    assert finding.startswith("Tolerances (0.5, 0.75 mm) are below")
+    # thick slices alone are nothing unusual
+    for settings in (Settings(tolerances=1), Settings(families="overlap", tolerances=0.5)):
+        assert not found(compare(*coarse, settings), "below the voxel size")
+    # the thickness of the only slice means nothing
+    flat = [
+        shapes.imageOf(np.pad(np.ones((1, 6, 5 + n), np.uint8), ((0, 0), (4, 4), (4, 5 - n))), (3, 3, 1))
+        for n in (0, 1)
+    ]
+    assert found(compare(*flat), "voxel size of 3 mm")
+    assert not found(compare(*flat, Settings(tolerances=3)), "below the voxel size")
+
+
+def testSeparateParts():
+    array = SimpleITK.GetArrayFromImage(BOX)
+    array[18:20, 18:20, 18:20] = 1
+    two = shapes.imageOf(array)
+    array[1, 1, 1] = 1
+    three = shapes.imageOf(array)
+    assert found(compare(two, BOX), "The reference has 2 separate parts, the test one part:")
+    assert found(compare(BOX, three), "The test has 3 separate parts, the reference one part:")
+    assert found(compare(two, three), "The reference has 2 and the test 3 separate parts:")
+    assert found(compare(two, two), "Both structures have 2 separate parts:")
+    # voxels that touch at a corner belong together
+    array[2, 2, 2] = 1
+    assert found(compare(BOX, shapes.imageOf(array)), "The test has 3 separate parts")
+    assert not found(compare(BOX, BOX), "separate parts")
+    # how many parts a mesh has is not known
+    mesh = toPolyData(inputs.structureFromImage(two, "", None, 0.5).surface)
+    assert not found(compare(mesh, two), "separate parts") and not found(compare(two, mesh), "separate parts")
+
+
+def testPartsAreThoseOfALabeling():
+    for seed in range(30):
+        array = np.random.default_rng(seed).random((6, 7, 8)) < (0.05, 0.15, 0.3)[seed % 3]
+        labels, _ = ndimage.label(array, np.ones((3, 3, 3)))
+        sizes = sorted(np.bincount(labels.ravel())[1:].tolist(), reverse=True)
+        assert partSizes(Mask.fromArray(array, Grid((8, 7, 6), np.eye(4)))) == sizes
+    assert partSizes(Mask.fromArray(np.zeros((2, 2, 2)), Grid((2, 2, 2), np.eye(4)))) == []
+
+
+def testStructuresThatAreSmallInTheirImage():
+    """Along any one axis, however many voxels they have; a hint where the overlap is measured, whatever else is."""
+    size = (100, 60, 60)
+    small = [shapes.box((20, 20, 20), (23, 30 + n, 30), size) for n in (0, 1)]
+    (finding,) = found(compare(*small), "reference is small")
+    assert "484 voxels, 4 of the image's 100 along one axis" in finding and "prefer distances" in finding
+    assert not found(compare(*small, Settings(families="boundary")), "reference is small")
+    for metrics in (("VolumeTest", "TP"), "VS"):
+        assert not found(compare(*small, Settings(metrics=metrics)), "reference is small")
+    assert found(compare(*small, Settings(metrics="KAP")), "reference is small")
+    plate = [shapes.box((20, 2, 2), (23, 56 + n, 57), size) for n in (0, 1)]
+    (finding,) = found(compare(*plate), "reference is small")
+    assert "12320 voxels, 4 of the image's 100" in finding
+    line = [shapes.box((20, 2, 30), (60, 3 + n, 31), (100, 60, 60)) for n in (0, 1)]
+    assert "2 of the image's 60" in found(compare(*line), "reference is small")[0]
+    enough = [shapes.box((20, 20, 20), (24, 30 + n, 30), size) for n in (0, 1)]
+    assert not found(compare(*enough), "reference is small")
+    # an image of one slice has no axis across it
+    flat = [shapes.imageOf(np.pad(np.ones((1, 20, 20 + n)), ((0, 0), (5, 5), (5, 10 - n)))) for n in (0, 1)]
+    assert not found(compare(*flat), "reference is small")
+    # for a mesh the image is that of the test
+    assert "2 of the image's 100" in found(compare(shapes.boxMesh((0, 0, 0), (2, 9, 9)), small[0]), "is small")[0]
+    assert not found(compare(*[shapes.boxMesh((0, 0, 0), (1, 9, 9 + n)) for n in (0, 1)]), "reference is small")
+
+
+def testImagesThatAreMostlyBackground():
+    pair = [shapes.box((20, 20, 20), (30, 30 + n, 30), (60, 60, 60)) for n in (0, 1)]
+    (finding,) = found(compare(*pair, Settings(families="agreement")), "of the evaluated grid")
+    where = '(--grid union; in Python grid="union"; in Slicer Advanced > Evaluated grid)'
+    assert "(the reference's image)" in finding and f"choose the grid union {where}, or one volume" in finding
+    assert "is outside both structures: ACC, TNR, FPR and RI are near their best" in finding
+    assert "Prefer KAP or ARI" in finding
+    assert not found(compare(*pair, Settings(families="agreement", grid="union")), "of the evaluated grid")
+    # a given volume is what cases are compared on, so there is nothing to choose
+    (finding,) = found(compare(*pair, Settings(families="agreement", grid=pair[0])), "of the evaluated grid")
+    assert "Prefer KAP or ARI, which" in finding and "union" not in finding
+    assert not found(compare(*pair), "of the evaluated grid")
+    assert not found(compare(BOX, BOX, Settings(families="agreement")), "of the evaluated grid")
+    (finding,) = found(compare(*pair, Settings(metrics="RI")), "of the evaluated grid")
+    assert "RI is near its best" in finding
+    assert not found(compare(*pair, Settings(metrics=("KAP", "ARI", "VS"))), "of the evaluated grid")
+
+
+def testImagesThatAreMostlyForeground():
+    """Chance agrees on what is nearly everywhere as well as on what is nearly nowhere."""
+    full = [shapes.box((0, 0, 0), (38 + n, 39, 39), (40, 40, 40)) for n in (0, 1)]
+    (finding,) = found(compare(*full, Settings(metrics=("ACC", "RI"))), "of the evaluated grid")
+    assert "is in both structures: ACC and RI are near their best" in finding
+
+
+def testVolumesThatAreAlikeElsewhere():
+    """Whenever VS is measured and less than half is shared, whether DSC is measured or not."""
+    apart = [shapes.box((3 + n, 3, 3), (12 + n, 12, 12)) for n in (0, 6)]
+    for metrics in ("VS", ("VS", "DSC"), "agreement"):
+        (finding,) = found(compare(*apart, Settings(metrics=metrics)), "says nothing about their places")
+        assert finding.startswith("VS (1.000) compares the two volumes") and finding.endswith("DSC is only 0.400.")
+    assert not found(compare(*apart, Settings(metrics="DSC")), "VS")
+    half = [shapes.box((3 + n, 3, 3), (12 + n, 12, 12)) for n in (0, 5)]
+    assert compare(*half)["DSC"].value == 0.5
+    assert not found(compare(*half, Settings(metrics="VS")), "says nothing about their places")
+
+
+def porous(missing: float) -> SimpleITK.Image:
+    array = SimpleITK.GetArrayFromImage(shapes.ball(9))
+    inner = SimpleITK.GetArrayFromImage(shapes.ball(8)) > 0
+    holes = inner & (np.random.default_rng(2).random(array.shape) < missing)
+    return shapes.imageOf(np.where(holes, 0, array), (1, 1, 1))
+
+
+def hollow(radius: float) -> SimpleITK.Image:
+    return shapes.ball(9) - shapes.ball(radius)
+
+
+def testStructuresOfLowDensity():
+    """Pores, connected or not, and cavities, of more than a tenth of the shape that they are in."""
+    ball = shapes.imageOf(SimpleITK.GetArrayFromImage(shapes.ball(9)), (1, 1, 1))
+    (finding,) = found(compare(ball, porous(0.4)), "missing inside")
+    assert finding.startswith("2") and "% of the test's filled shape is missing inside: distances can" in finding
+    assert "look at DSC and VS, too" in finding
+    for missing in (0.3, 0.6, 0.8):
+        assert found(compare(porous(missing), ball, Settings(metrics="MASD")), "of the reference's filled shape")
+    assert not found(compare(ball, porous(0.1)), "missing inside")
+    assert not found(compare(ball, porous(0.4), Settings(families="overlap")), "missing inside")
+    assert found(compare(ball, porous(0.4), Settings(metrics="AVD")), "missing inside")
+    both = found(compare(hollow(5), hollow(6)), "missing inside")[0]
+    assert "of the reference's and" in both and "of the test's filled shape are missing inside" in both
+    assert not found(compare(hollow(3), shapes.ball(9)), "missing inside"), "1/27 is less than a tenth"
+
+
+def testOpenShapesAreNotHollow():
+    """A tube, a ring and a bowl enclose nothing; a slice of a tube does."""
+    k, j, i = np.indices((30, 30, 30)) - 14.5
+    away = np.hypot(i, j)
+    tube = (away < 9) & (away > 6) & (abs(k) < 12)
+    ball = np.sqrt(i**2 + j**2 + k**2)
+    bowl = (ball < 12) & (ball > 9) & (k < 3)
+    tree = ((abs(i) < 1.5) & (abs(j) < 1.5)) | ((abs(k) % 6 < 1.5) & (abs(i) < 12) & (abs(j) < 1.5)) | (
+        (abs(k + 3) % 6 < 1.5) & (abs(j) < 12) & (abs(i) < 1.5)
+    )  # fmt: skip
+    for array in (tube, bowl, tree):
+        assert shareMissingInside(Mask.fromArray(array, Grid((30, 30, 30), np.eye(4)))) < 0.02
+    closed = (ball < 12) & (ball > 9)
+    expected = np.count_nonzero(ball <= 9) / np.count_nonzero(ball < 12)
+    assert shareMissingInside(Mask.fromArray(closed, Grid((30, 30, 30), np.eye(4)))) == expected
+    flat = Mask.fromArray(tube[10:11], Grid((30, 30, 1), np.eye(4)))
+    assert shareMissingInside(flat) == np.count_nonzero(away[10] <= 6) / np.count_nonzero(away[10] < 9)
+    assert shareMissingInside(flat, 0.6) == 0 and shareMissingInside(Mask.empty(flat.grid)) == 0
+    assert shareMissingInside(Mask.fromArray(ball < 12, Grid((30, 30, 30), np.eye(4)))) == 0
+
+
+def testOneVoxelIsSaidToBeOne():
+    speck = shapes.box((12, 12, 12), (12, 12, 12), (40, 40, 40))
+    assert found(
+        compare(speck, speck, Settings(families="overlap")), "The reference is small: 1 voxel, 1 of the image's 40"
+    )

@@ -1,0 +1,208 @@
+"""Work side by side: its results, its errors, and that it can be stopped."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.base import cores, progress
+from SegmentMetricsLib.comparison import workspace as pair
+from SegmentMetricsLib.distances import lattice, refinement, surfacedistances
+from SegmentMetricsLib.families.boundary.bands import lookup as bandlookup
+from SegmentMetricsLib.geometry.cases import nodePositions
+from SegmentMetricsLib.geometry.products import product
+
+SECONDS = 20
+
+
+@pytest.fixture(autouse=True)
+def twoCores(monkeypatch):
+    monkeypatch.delenv("VTK_SMP_MAX_THREADS", raising=False)
+    monkeypatch.setattr(cores, "availableProcessors", lambda: 2)
+
+
+def testResultsKeepTheirOrder():
+    # the first one waits for the second: they do run side by side
+    isSecondDone = threading.Event()
+
+    def first():
+        assert isSecondDone.wait(SECONDS)
+        return "first", threading.get_ident()
+
+    def second():
+        isSecondDone.set()
+        return "second", threading.get_ident()
+
+    (one, thread), (other, otherThread) = cores.sideBySide([first, second])
+    assert (one, other) == ("first", "second")
+    assert thread == threading.get_ident() != otherThread
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def testEachValueHasItsResult(count):
+    assert cores.eachSideBySide(lambda value: value**2, range(count)) == [value**2 for value in range(count)]
+
+
+@pytest.mark.parametrize(("length", "most", "count"), [(0, 10, 0), (7, 10, 1), (10, 10, 1), (11, 10, 2), (25, 10, 4)])
+def testPartsAreEvenAndAsManyForEveryThread(length, most, count):
+    parts = cores.evenParts(length, most)
+    assert len(parts) == count
+    assert [number for part in parts for number in range(length)[part]] == list(range(length))
+    assert all(part.stop - part.start <= most for part in parts)
+
+
+def testAnErrorStopsBeforeTheNextValue():
+    done = []
+
+    def work(value):
+        time.sleep(0.02)
+        if value == 0:
+            raise ZeroDivisionError
+        done.append(value)
+
+    with pytest.raises(ZeroDivisionError):
+        cores.eachSideBySide(work, range(200))
+    assert len(done) < 50
+
+
+def testOneThreadOnRequest():
+    assert cores.threads() == 2
+    with cores.onOneThread():
+        assert cores.threads() == 1
+    assert cores.threads() == 2
+
+
+def testOneThreadWhereTheEnvironmentSaysSo(monkeypatch):
+    monkeypatch.setenv("VTK_SMP_MAX_THREADS", "1")
+    assert set(cores.eachSideBySide(lambda _: threading.get_ident(), range(4))) == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("count", [0, 1, 5000])
+def testProductsAreThoseOfMatrices(count):
+    rows, matrix = np.random.default_rng(0).normal(size=(count, 32)), np.random.default_rng(1).normal(size=(64, 32)).T
+    assert product(rows, matrix) == pytest.approx(rows @ matrix, abs=1e-12)
+
+
+def testProductsHaveOneThread():
+    rows, matrix = np.ones((100_000, 32), np.float32), np.ones((32, 64), np.float32)
+
+    def ofOthers() -> float:
+        process, thread = time.process_time(), time.thread_time()
+        for _ in range(5):
+            product(rows, matrix)
+        thread = time.thread_time() - thread
+        return (time.process_time() - process - thread) / thread
+
+    assert min(ofOthers() for _ in range(5)) < 0.1
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def testErrorsArrive(failing):
+    def task(number):
+        if number == failing:
+            raise ZeroDivisionError(number)
+
+    with pytest.raises(ZeroDivisionError, match=str(failing)):
+        cores.sideBySide([lambda: task(0), lambda: task(1)])
+
+
+def testAnErrorStopsTheOthers():
+    def endless():
+        while True:
+            progress.checkpoint()
+            time.sleep(0.001)
+
+    def fail():
+        raise ZeroDivisionError
+
+    for tasks in ([endless, fail], [fail, endless]):
+        with pytest.raises(ZeroDivisionError):
+            cores.sideBySide(tasks)
+
+
+def testStoppingReachesAllThreads():
+    wereStopped = []
+
+    def endless(name):
+        try:
+            while True:
+                progress.checkpoint()
+                time.sleep(0.001)
+        except progress.Cancelled:
+            wereStopped.append(name)
+            raise
+
+    # only the thread of the work is asked whether somebody stopped it
+    asking = set()
+
+    def isStopped():
+        asking.add(threading.get_ident())
+        return time.monotonic() > end
+
+    end = time.monotonic() + 0.1
+    with progress.stoppable(isStopped), pytest.raises(progress.Cancelled):
+        cores.sideBySide([lambda: endless("first"), lambda: endless("second")])
+    assert sorted(wereStopped) == ["first", "second"]
+    assert asking == {threading.get_ident()}
+
+
+def testWhoIsDoneStillListens():
+    def endless():
+        while True:
+            progress.checkpoint()
+            time.sleep(0.001)
+
+    end = time.monotonic() + 0.1
+    with progress.stoppable(lambda: time.monotonic() > end), pytest.raises(progress.Cancelled):
+        cores.sideBySide([lambda: None, endless])
+
+
+def testThreadsDoNotChangeNumbers(monkeypatch):
+    for module in (refinement, surfacedistances, pair):
+        monkeypatch.setattr(module, "FEW_TO_SHARE", 0)
+    # cells of bands in many parts
+    monkeypatch.setattr(bandlookup, "CELLS", 1000)
+    masks = [shapes.imageOf(shapes.blob(seed, (24, 25, 26), 0.4, 2.0), (1.0, 1.2, 2.5)) for seed in (1, 2)]
+    settings = Settings(families=("boundary", "signed", "overlap"))
+    side = compare(*masks, settings)
+    monkeypatch.setenv("VTK_SMP_MAX_THREADS", "1")
+    monkeypatch.setattr(bandlookup, "CELLS", 1 << 20)
+    alone = compare(*masks, settings)
+    for key, measurement in alone.measurements.items():
+        assert np.array_equal(measurement.value, side[key].value, equal_nan=True), key
+        assert (measurement.lower, measurement.upper) == (side[key].lower, side[key].upper), key
+
+
+def untilStopped():
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        progress.checkpoint()
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("other", [lambda: None, untilStopped])
+@pytest.mark.parametrize("isFirst", [True, False])
+def testAnErrorKeepsItsCause(monkeypatch, other, isFirst):
+    monkeypatch.setattr(cores, "threads", lambda: 2)
+
+    def fail():
+        try:
+            raise KeyError("deep")
+        except KeyError as error:
+            raise ValueError("told") from error
+
+    with pytest.raises(ValueError, match="told") as caught:
+        cores.sideBySide([fail, other] if isFirst else [other, fail])
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def testThreadsShareTables():
+    made = cores.sideBySide([lambda: lattice.cellTables((1.23, 4.56, 7.89), nodePositions(1))] * 2)
+    assert made[0] is made[1]
+    tables = cores.eachSideBySide(lambda _: made[0].tables(made[0].blocks[0]), range(8))
+    assert len(set(map(id, tables))) == 1

@@ -1,0 +1,199 @@
+"""The demonstration sample: plausible anatomy, plausible observers, and files that Slicer and SimpleITK read alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import SimpleITK
+from scipy import ndimage
+
+from SegmentMetricsLib.io import samples
+
+# Volume of the first observer in cm3 and Dice coefficient of the two observers, each as (lowest, highest).
+EXPECTED = {
+    "Brainstem": ((25, 36), (0.86, 0.95)),
+    "SpinalCord": ((6, 13), (0.80, 0.92)),
+    "Mandible": ((60, 85), (0.86, 0.94)),
+    "Parotid_L": ((25, 32), (0.80, 0.91)),
+    "Parotid_R": ((25, 32), (0.85, 0.94)),
+    "Submandibular_L": ((6, 11), (0.88, 0.96)),
+    "Submandibular_R": ((6, 11), None),
+    "Eye_L": ((7, 9), (0.96, 0.995)),
+    "OpticNrv_L": ((0.5, 1.2), (0.55, 0.80)),
+}
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return samples.headAndNeck()
+
+
+@pytest.fixture(scope="module")
+def arrays(sample):
+    return tuple(SimpleITK.GetArrayFromImage(image) for image in sample[:2])
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    return samples.writeHeadAndNeck(tmp_path_factory.mktemp("sample") / "made on demand")
+
+
+def labelOf(name):
+    return list(EXPECTED).index(name) + 1
+
+
+def surfaceDistances(mask, other, spacing):
+    """Return the distances in mm from the mask's boundary voxels to the other mask's, in the order of np.argwhere."""
+    boundary, otherBoundary = (region & ~ndimage.binary_erosion(region) for region in (mask, other))
+    return ndimage.distance_transform_edt(~otherBoundary, sampling=spacing[::-1])[boundary], np.argwhere(boundary)
+
+
+def test_names(sample):
+    assert sample[2] == dict(enumerate(EXPECTED, start=1))
+
+
+def test_geometryIsThatOfAPlanningCT(sample):
+    for image in sample[:2]:
+        assert image.GetPixelID() == SimpleITK.sitkUInt8
+        assert image.GetSize() == (158, 136, 82)
+        assert image.GetSpacing() == (500 / 512, 500 / 512, 2.5)
+        assert image.GetOrigin() == (-77.0, -100.0, -150.0)
+        assert image.GetDirection() == (1, 0, 0, 0, 1, 0, 0, 0, 1)
+
+
+def test_sameOnEveryCallWhateverTheGlobalRandomState(arrays):
+    np.random.seed(1)
+    before = np.random.get_state()[1].copy()
+    again = samples.headAndNeck()
+    assert np.array_equal(np.random.get_state()[1], before)
+    for array, image in zip(arrays, again):
+        assert np.array_equal(array, SimpleITK.GetArrayFromImage(image))
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_volumesAndAgreement(arrays, name):
+    volumeRange, diceRange = EXPECTED[name]
+    reference, test = (array == labelOf(name) for array in arrays)
+    voxel = np.prod(samples.SPACING) / 1000
+    assert volumeRange[0] < reference.sum() * voxel < volumeRange[1]
+    if diceRange is None:
+        assert not test.any()
+        return
+    dice = 2 * (reference & test).sum() / (reference.sum() + test.sum())
+    assert diceRange[0] < dice < diceRange[1]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_everyOrganIsOnePieceAwayFromTheImageEdge(arrays, name):
+    for array in arrays:
+        organ = array == labelOf(name)
+        assert ndimage.label(organ)[1] == (1 if organ.any() else 0)
+        inner = np.pad(np.ones(np.array(organ.shape) - 2, bool), 1)
+        assert not (organ & ~inner).any()
+
+
+def test_organsLieWhereTheyBelong(sample, arrays):
+    def center(name):
+        k, j, i = np.argwhere(arrays[0] == labelOf(name)).mean(axis=0)
+        return np.array(sample[0].TransformContinuousIndexToPhysicalPoint((i, j, k)))
+
+    for name in EXPECTED:
+        x = center(name)[0]
+        assert x > 10 if name.endswith("_L") else x < -10 if name.endswith("_R") else abs(x) < 3
+    assert center("Eye_L")[1] < center("OpticNrv_L")[1] < center("Brainstem")[1]
+    assert center("SpinalCord")[2] < center("Mandible")[2] < center("Brainstem")[2] < center("Eye_L")[2] + 25
+    assert np.allclose(center("Parotid_L"), center("Parotid_R") * (-1, 1, 1), atol=3)
+
+
+@pytest.mark.parametrize("observer", [0, 1])
+def test_organsDoNotGrowIntoEachOther(arrays, observer):
+    # A label map cannot hold an overlap; this asks whether the drawings themselves keep apart.
+    drawn = np.zeros(arrays[0].shape, np.uint8)
+    for index in range(len(samples.ORGANS)):
+        box, inside = samples._drawnVoxels(index, observer)
+        drawn[box] += inside
+    assert np.array_equal(drawn > 0, arrays[observer] > 0)
+    assert (drawn > 1).sum() < 0.005 * (drawn > 0).sum()
+
+
+def test_differencesLightUpWhereAnObserverErred(arrays):
+    def farthest(name, side):
+        masks = [array == labelOf(name) for array in arrays]
+        distances, places = surfaceDistances(masks[side], masks[1 - side], samples.SPACING)
+        position = places[distances.argmax()][::-1] * samples.SPACING + samples.ORIGIN
+        return distances.max(), position, np.percentile(distances, 75)
+
+    height, position, elsewhere = farthest("Parotid_L", side=0)  # the deep lobe that the second observer missed
+    assert 5 < height < 10 and elsewhere < 2.6 and np.linalg.norm(position - (38, 4, -26)) < 12
+    height, position, elsewhere = farthest("Parotid_R", side=1)  # the front part that the second observer added
+    assert 5 < height < 10 and elsewhere < 2.6 and np.linalg.norm(position - (-66, -35, -24)) < 12
+    height, position, _ = farthest("SpinalCord", side=1)
+    assert height > 4 * samples.SPACING[2] and position[2] < -135
+    assert farthest("Eye_L", side=1)[0] < 2.5
+
+
+def test_secondObserverDrawsTheMandibleLarger(arrays):
+    reference, test = (array == labelOf("Mandible") for array in arrays)
+    assert 1.1 < test.sum() / reference.sum() < 1.3
+
+
+def test_filesRoundTripInSimpleITK(sample, files):
+    assert [path.name for path in files] == ["observer1.seg.nrrd", "observer2.seg.nrrd"]
+    for image, path in zip(sample[:2], files):
+        read = SimpleITK.ReadImage(path)
+        assert np.array_equal(SimpleITK.GetArrayFromImage(read), SimpleITK.GetArrayFromImage(image))
+        for name in ("GetPixelID", "GetSpacing", "GetOrigin", "GetDirection"):
+            assert getattr(read, name)() == getattr(image, name)()
+        assert read.GetMetaData("Segmentation_MasterRepresentation") == "Binary labelmap"
+        assert read.GetMetaData("Segmentation_ContainedRepresentationNames") == "Binary labelmap|"
+        assert path.stat().st_size < 100_000
+
+
+def test_sameFilesOnEveryCall(files, tmp_path):
+    for path, again in zip(files, samples.writeHeadAndNeck(str(tmp_path))):
+        assert path.read_bytes() == again.read_bytes()
+
+
+def test_unusableFolderIsNamed(tmp_path):
+    occupied = tmp_path / "occupied"
+    occupied.write_text("a file, not a folder")
+    with pytest.raises(ValueError, match=r"cannot be written to the folder .*occupied"):
+        samples.writeHeadAndNeck(occupied)
+
+
+def test_slicerLoadsNamesColorsAndVoxels(sample, files):
+    slicer = pytest.importorskip("slicer")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkCommonCore import mutable
+
+    for image, path in zip(sample[:2], files):
+        scene = slicer.vtkMRMLScene()
+        node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+        storage = scene.AddNewNodeByClass("vtkMRMLSegmentationStorageNode")
+        storage.SetFileName(str(path))
+        assert storage.ReadData(node) == 1
+        assert storage.GetUserMessages().GetNumberOfMessages() == 0
+
+        array = SimpleITK.GetArrayFromImage(image)
+        segmentation = node.GetSegmentation()
+        segments = [segmentation.GetNthSegment(index) for index in range(segmentation.GetNumberOfSegments())]
+        assert segmentation.GetSourceRepresentationName() == "Binary labelmap"
+        assert segmentation.GetNumberOfLayers() == 1
+        assert [segment.GetLabelValue() for segment in segments] == list(np.unique(array)[1:])
+        for segment in segments:
+            organ = samples.ORGANS[segment.GetLabelValue() - 1]
+            assert segment.GetName() == organ.name
+            assert np.allclose(segment.GetColor(), np.array(organ.color) / 255, atol=1e-6)
+            assert not segment.GetNameAutoGenerated() and not segment.GetColorAutoGenerated()
+            status = mutable("")
+            assert segment.GetTag("Segmentation.Status", status) and status == "completed"
+            # Slicer is RAS, the file LPS; Slicer keeps the part of the grid that the segments fill.
+            oriented = segment.GetRepresentation("Binary labelmap")
+            extent = oriented.GetExtent()
+            shape = [extent[5] - extent[4] + 1, extent[3] - extent[2] + 1, extent[1] - extent[0] + 1]
+            loaded = vtk_to_numpy(oriented.GetPointData().GetScalars()).reshape(shape)
+            box = tuple(slice(extent[2 * axis], extent[2 * axis + 1] + 1) for axis in (2, 1, 0))
+            assert np.array_equal(loaded == segment.GetLabelValue(), array[box] == segment.GetLabelValue())
+            assert (loaded == segment.GetLabelValue()).sum() == (array == segment.GetLabelValue()).sum()
+            assert np.allclose(oriented.GetSpacing(), image.GetSpacing())
+            assert np.allclose(oriented.GetOrigin(), np.array(image.GetOrigin()) * (-1, -1, 1))

@@ -1,0 +1,488 @@
+"""What scripts give and get: arrays, paths, keywords and their kinds; numbers, formats and tables of notebooks."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import pickle
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+
+import SegmentMetricsLib
+from SegmentMetricsLib import Settings, Structure, compare, compareLabels, readStructures, stressTest
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.batch.cases import readCases
+from SegmentMetricsLib.batch.statistics import Cohort, compareMethods, meanInterval, summarize
+from SegmentMetricsLib.batch.summaryoptions import Options
+from SegmentMetricsLib.case.pairing import pairStructures
+from SegmentMetricsLib.case.protocol.judgment import judgeCase
+from SegmentMetricsLib.case.protocol.protocol import parseProtocol, readProtocol
+
+SPACING, ORIGIN = (0.8, 1.0, 2.5), (-12.0, 30.0, 7.0)
+DIRECTION = shapes.rotation((1, 2, 3), 30)
+LABELS = np.zeros((12, 18, 22), np.int16)
+LABELS[2:9, 3:12, 4:18] = 1
+LABELS[9:11, 3:12, 4:18] = 7
+MOVED = np.roll(LABELS, 2, axis=2)
+
+
+def imageOf(array, direction=None):
+    return shapes.imageOf(array, SPACING, ORIGIN, direction)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Return the paths of two label maps, and of a segmentation with two segments by name."""
+    for name, array in (("reference", LABELS), ("test", MOVED)):
+        SimpleITK.WriteImage(imageOf(array), tmp_path / f"{name}.nii.gz")
+    image = imageOf(MOVED)
+    for number, (name, label) in enumerate((("Parotid_L", 1), ("SpinalCord", 7))):
+        for key, value in (("ID", name), ("Name", name), ("LabelValue", str(label)), ("Layer", "0")):
+            image.SetMetaData(f"Segment{number}_{key}", value)
+    SimpleITK.WriteImage(image, tmp_path / "set.seg.nrrd")
+    return [tmp_path / name for name in ("reference.nii.gz", "test.nii.gz", "set.seg.nrrd")]
+
+
+# Arrays.
+
+
+@pytest.mark.parametrize("direction", [None, DIRECTION, DIRECTION.ravel().tolist()], ids=["none", "matrix", "numbers"])
+def testArraysGiveTheNumbersOfImages(direction):
+    arrays = [array == 1 for array in (LABELS, MOVED)]
+    byImages = compare(*(imageOf(array, direction) for array in arrays))
+    byArrays = compare(*arrays, spacing=SPACING, origin=ORIGIN, direction=direction)
+    assert byArrays.numbers == byImages.numbers and byArrays.grid == byImages.grid
+
+
+def testAnArrayIsIndexedFromTheSlices():
+    """A step along the first axis of the array is one along k, and the spacing of k is the last one."""
+    one, other = np.zeros((2, 9, 9, 9), bool)
+    one[3:6, 3:6, 3:6] = other[4:7, 3:6, 3:6] = True
+    assert compare(one, other, spacing=(1, 2, 5))["HD"].value == pytest.approx(5)
+    along = compare(one.transpose(2, 1, 0), other.transpose(2, 1, 0), spacing=(1, 2, 5))
+    assert along["HD"].value == pytest.approx(1)
+    place = compare(one, other, spacing=(1, 2, 5), origin=(10, 20, 30)).reference.box
+    np.testing.assert_allclose(place, [(10 + 2.5, 20 + 5, 30 + 12.5), (10 + 5.5, 20 + 11, 30 + 27.5)])
+
+
+@pytest.mark.parametrize("kind", [bool, np.uint8, np.int64, np.uint64, ">i2", np.float16, np.float64, np.longdouble])
+def testArraysOfEveryKindOfNumber(kind):
+    comparison = compare((LABELS == 1).astype(kind), (MOVED == 1).astype(kind)[:, :, :], spacing=1)
+    assert comparison["DSC"].value == pytest.approx(12 / 14)
+    assert comparison.reference.dimension == 3
+
+
+def testArraysInAPlaneAndViews():
+    flat = compare(LABELS[4] == 1, MOVED[4] == 1, spacing=(2, 1))
+    assert flat.dimension == 2 and flat["HD"].value == pytest.approx(4)
+    view = compare(LABELS[::-1, ::2] == 1, imageOf(LABELS[::-1, ::2] == 1), spacing=SPACING, origin=ORIGIN)
+    assert view["DSC"].value == 1 and view["HD"].value == 0
+
+
+def testLabelsAndCriticalStructuresMayBeArrays():
+    comparison = compare(
+        *(LABELS, MOVED, Settings(families=("overlap", "hazard"))),
+        label=1,
+        criticals={"Cord": LABELS == 7},
+        spacing=SPACING,
+    )
+    images = compare(
+        *(shapes.imageOf(array, SPACING) for array in (LABELS, MOVED)),
+        Settings(families=("overlap", "hazard")),
+        label=1,
+        criticals={"Cord": shapes.imageOf(LABELS == 7, SPACING)},
+    )
+    assert comparison.numbers == images.numbers
+    assert compareLabels(LABELS, MOVED, spacing=SPACING)["DICEml"].value == pytest.approx(12 / 14)
+    tested = stressTest(LABELS == 1, {"Cord": LABELS == 7}, count=10, spacing=SPACING)
+    assert tested.count == 10 and repr(tested) == "<StressTest of reference: 10 voxels removed and added per variant>"
+
+
+MASK = LABELS == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "message"),
+    [
+        ((MASK, MASK), {}, "An array does not say how large its voxels are"),
+        ((MASK, MASK[1:]), {"spacing": 1}, r"have one shape, not \(12, 18, 22\) and \(11, 18, 22\)"),
+        ((MASK, MASK), {"spacing": (1, 2)}, "The spacing of an array needs 3 numbers here, not 2"),
+        ((MASK, MASK), {"spacing": (1, 2, 0)}, "The spacing must be greater than 0 mm"),
+        ((MASK, MASK), {"spacing": (1, 2, math.nan)}, "The spacing must be of finite numbers"),
+        ((MASK, MASK), {"spacing": "wide"}, "The spacing must be of finite numbers, not 'wide'"),
+        ((MASK, MASK), {"spacing": 1, "origin": 5}, "The origin of an array needs 3 numbers here, not 1"),
+        ((MASK, MASK), {"spacing": 1, "direction": (1, 0, 0)}, "The direction of an array needs 9 numbers here, not 3"),
+        ((MASK, MASK), {"spacing": 1, "direction": np.ones((3, 3))}, "unit vectors at right angles"),
+        ((MASK[None], MASK[None]), {"spacing": 1}, r"needs 2 or 3 dimensions, .* this one has 4"),
+        ((MASK[:0], MASK[:0]), {"spacing": 1}, r"The array has no voxels: its shape is \(0, 18, 22\)"),
+        ((MASK.astype("U1"), MASK.astype("U1")), {"spacing": 1}, "needs numbers as its values, not str"),
+        ((imageOf(MASK), imageOf(MASK)), {"spacing": 1}, "The spacing is for arrays, and there are none"),
+        ((LABELS, LABELS), {"spacing": 1}, r"2 labels \(1, 7\): say which one to compare \(label=\.\.\.\)"),
+        ((LABELS, LABELS), {"spacing": 1, "label": 9}, "Neither side has the label 9"),
+    ],
+)
+def testArraysThatAreRefused(given, options, message):
+    with pytest.raises(InputError, match=message):
+        compare(*given, **options)
+
+
+# Paths.
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def testFilesAreComparedByTheirPaths(files, kind):
+    reference, test, several = map(kind, files)
+    inMemory = compare(imageOf(LABELS), imageOf(MOVED), label=1)
+    comparison = compare(reference, test, label=1)
+    assert comparison.numbers == pytest.approx(inMemory.numbers, rel=1e-6, abs=1e-6)
+    assert comparison.reference.file == str(files[0])
+    # images and files side by side; the name is for the file, the label for the image
+    mixed = compare(imageOf(LABELS), several, label=1, name="left parotid")
+    assert mixed.test.name == "Parotid_L" and mixed["DSC"].value == pytest.approx(12 / 14)
+    assert compare(several, several, name="Spinal Cord")["DSC"].value == 1
+    hazard = Settings(families=("hazard",))
+    withCord = compare(reference, test, hazard, label=1, criticals={"SpinalCord": several})
+    (critical,) = withCord.criticals
+    assert critical.mask.count == (MOVED == 7).sum()
+
+
+def testSegmentationsAreComparedByTheirPaths(files):
+    reference, test, several = files
+    assert compareLabels(reference, test)["DICEml"].value == pytest.approx(12 / 14)
+    assert compareLabels({"SpinalCord": several}, {"SpinalCord": imageOf(MOVED == 7)})["JACml"].value == 1
+    assert stressTest(several, {"SpinalCord": several}, name="Parotid_L", count=5).risky.reference.name == "Parotid_L"
+
+
+def testALabelThatOneFileLacks(files, tmp_path):
+    """As for images: one side is empty and the result says so, and a label that neither has is an error."""
+    SimpleITK.WriteImage(imageOf((LABELS > 0).astype(np.uint8) * 2 + (LABELS == 7)), tmp_path / "other.nrrd")
+    comparison = compare(files[0], tmp_path / "other.nrrd", label=7)
+    assert comparison["DSC"].reason == "the test is empty"
+    assert any("Label 7 does not occur in other.nrrd" in finding for finding in comparison.findings)
+    with pytest.raises(InputError, match=r"Neither side has the label 9: the reference has labels \(1, 7\), the test"):
+        compare(files[0], files[1], label=9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, r"set\.seg\.nrrd: there are 2 structures \(Parotid_L, SpinalCord\): say which one \(name=\.\.\.\)"),
+        ({"name": "Parotid_LL"}, r"no structure named 'Parotid_LL'; .* Did you mean Parotid_L\?"),
+        ({"name": 2.5}, "by its name or the number of its label, not by 2.5"),
+        ({"label": 9}, r"set\.seg\.nrrd: There is no structure named '9'; there are Parotid_L, SpinalCord"),
+        ({"name": ["Parotid_L"]}, "by its name or the number of its label"),
+    ],
+    ids=str,
+)
+def testFilesOfSeveralStructures(files, options, message):
+    with pytest.raises(InputError, match=message):
+        compare(files[2], files[2], **options)
+
+
+def testLabelMapsOfSeveralLabels(files):
+    with pytest.raises(InputError, match=r"2 structures \(Label 1, Label 7\): say which one \(label=\.\.\.\)"):
+        compare(files[0], files[1])
+    with pytest.raises(InputError, match="a structure of a file, and neither the reference nor the test is one"):
+        compare(imageOf(LABELS), imageOf(MOVED), name="Liver")
+
+
+# Keywords and kinds.
+
+# What may be given by place, of every function that scripts call; everything else is given by keyword.
+PLACES = {
+    "compare": ["reference", "test", "settings"],
+    "compareLabels": ["reference", "test", "settings"],
+    "stressTest": ["reference", "criticals", "settings"],
+    "readStructures": ["path"],
+    "pairing.pairStructures": ["reference", "test"],
+    "cohort.cases.readCases": ["path", "settings"],
+    "cohort.statistics.summarize": ["cohort", "options"],
+    "cohort.statistics.compareMethods": ["cohort", "options"],
+    "cohort.statistics.meanInterval": ["values"],
+    "cohort.statistics.Cohort": ["outcomes"],
+    "cohort.summaryoptions.Options": [],
+    "Settings": [],
+    "Structure": ["name", "mask"],
+    "protocol.judgment.judgeCase": ["protocol", "measured", "unmatched"],
+    "report.Report": ["title", "settings"],
+    "report.Report.write": ["self", "path"],
+    "Comparison.conventions": ["self", "keys"],
+    "Comparison.picture": ["self", "path"],
+    "mrml.compareSegments": ["referenceNode", "referenceSegment", "testNode", "testSegment", "settings"],
+    "mrml.compareSegmentations": ["referenceNode", "testNode", "settings"],
+    "mrml.pairSegments": ["referenceNode", "testNode"],
+    "mrml.proposePairs": ["referenceNode", "testNode"],
+    "mrml.showTable": ["comparison"],
+    "mrml.showComparisonsTable": ["comparisons"],
+    "mrml.showDistanceMap": ["comparison"],
+    "mrml.showHistogram": ["comparison"],
+    "mrml.showCumulative": ["comparisons"],
+    "mrml.showSlices": ["comparison"],
+    "mrml.showMarkers": ["comparison"],
+    "mrml.showHazard": ["comparison"],
+    "mrml.showConventionsTable": ["comparison"],
+    "mrml.recallConventions": ["tableNode"],
+    "mrml.removeResults": ["comparison"],
+    "mrml.jumpTo": ["position"],
+    "mrml.jumpToSlice": ["node", "row"],
+    "mrml.gridOf": ["volumeNode"],
+    "mrml.protocolFromTable": ["tableNode"],
+    "mrml.tableFromProtocol": ["protocol"],
+    "mrml.ensureScene": [],
+    "mrml.Comparisons": None,  # a list that the functions return
+    "mrml.sample.loadSample": [],
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def testOnlyInputsAndSettingsAreGivenByPlace(name):
+    if name.startswith("mrml"):
+        pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+    if PLACES[name] is None:
+        return
+    byPlace = [p.name for p in inspect.signature(found(name)).parameters.values() if p.kind == p.POSITIONAL_OR_KEYWORD]
+    assert byPlace == PLACES[name]
+
+
+def found(name: str):
+    """Return a public function by its name in the library."""
+    thing = SegmentMetricsLib
+    for part in name.split("."):
+        if not hasattr(thing, part) or (inspect.ismodule(thing) and part in ("report", "mrml", "cohort", "protocol")):
+            importlib.import_module(f"{thing.__name__}.{part}")
+        thing = getattr(thing, part)
+    return thing
+
+
+def testTheListOfFunctionsIsComplete():
+    pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+    from SegmentMetricsLib import mrml
+
+    assert {f"mrml.{name}" for name in mrml.__all__} <= set(PLACES)
+    functions = {name for name in SegmentMetricsLib.__all__ if inspect.isfunction(getattr(SegmentMetricsLib, name))}
+    assert functions <= set(PLACES)
+
+
+def testANameIsNoThreshold(files):
+    """It used to be taken for one, and all structures were returned."""
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
+        readStructures(files[2], "Parotid_L")
+    with pytest.raises(InputError, match="The threshold must be a number, not 'Parotid_L'"):
+        readStructures(files[2], threshold="Parotid_L")
+
+
+COHORT = Cohort()
+PROTOCOL = parseProtocol("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.8\n", "limits")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: readStructures(["a.nrrd"]), "The path must be a text or a Path, not list"),
+        (lambda: readStructures(None), "The path must be a text or a Path, not NoneType"),
+        (lambda: readStructures("a.nrrd", maximum="full"), "must be a whole number from 2"),
+        (lambda: readStructures("a.nrrd", labelNames=5), "The names of labels must be a mapping"),
+        (lambda: compare(MASK, MASK, {"tolerances": 3}, spacing=1), "The settings must be Settings, not dict"),
+        (lambda: compare(MASK, MASK, Settings, spacing=1), "The settings must be Settings, not type"),
+        (lambda: compare(MASK, MASK, spacing=1, label="Liver"), "A label must be a whole number from 1, not 'Liver'"),
+        (lambda: compare(MASK, MASK, spacing=1, criticals=["Cord"]), "The critical structures must be a mapping"),
+        (
+            lambda: compare(MASK, MASK, spacing=1, criticals={1: MASK}),
+            "name of a critical structure must be a text",
+        ),
+        (lambda: stressTest(MASK, {"Cord": MASK}, 10, spacing=1), "The settings must be Settings, not int"),
+        (lambda: stressTest(MASK, MASK, spacing=1), "The critical structures must be a mapping"),
+        (lambda: compareLabels({1: MASK}, {1: MASK}, spacing=1), "name of a label of the reference must be a text"),
+        (lambda: compareLabels(LABELS, LABELS, spacing=1, weights=[2]), "are given by name, or as name and weight"),
+        (lambda: Settings(families=3), "The metric families must be names, not int"),
+        (lambda: Structure("Liver", MASK), "The mask of 'Liver' must be a Mask, not ndarray"),
+        (lambda: Structure(5), "The name of a structure must be a text, not int"),
+        (lambda: pairStructures([], [], choices=["A"]), "The chosen pairs must be a mapping"),
+        (lambda: pairStructures([], [], names=5.5), "The structures to pair must be names, not float"),
+        (lambda: readCases(["a.csv"], Settings()), "The path must be a text or a Path, not list"),
+        (lambda: readCases("a.csv", "MedPy"), "The settings must be Settings, not str"),
+        (lambda: readCases("a.csv", Settings(), protocol="limits.csv"), "The protocol must be a Protocol, not str"),
+        (lambda: summarize([]), "The cohort must be a Cohort"),
+        (lambda: summarize(COHORT, {"seed": 1}), "The options must be Options, not dict"),
+        (lambda: compareMethods(COHORT, "leave-out"), "The options must be Options, not str"),
+        (lambda: Options(resamples="many"), "The number of bootstrap samples must be a whole number"),
+        (lambda: readProtocol(7), "The path must be a text or a Path, not int"),
+        (lambda: parseProtocol(Path("limits.csv"), "limits"), "The text of a protocol must be a text"),
+        (lambda: judgeCase("limits.csv", [], {}), "The protocol must be a Protocol"),
+        (lambda: compare(MASK, MASK, spacing=1).conventions(5), "The conventions must be names of tools, not int"),
+        (lambda: compare(MASK, MASK, spacing=1).picture(5), "The path must be a text or a Path, not int"),
+    ],
+    ids=range(30),
+)
+def testWrongKindsOfArgumentsAreRefusedInASentence(call, message):
+    with pytest.raises(InputError, match=message) as told:
+        call()
+    assert "\n" not in str(told.value)
+
+
+def testNamesThatAreAloneNeedNoList():
+    structure = compare(MASK, MASK, spacing=1).reference
+    assert len(pairStructures([structure], [structure], names="Reference").pairs) == 1
+    assert list(compare(MASK, MASK, spacing=1).conventions("medpy")) == ["MedPy"]
+    low, high = meanInterval(np.array([1.0, 2.0, 3.0]), resamples=100, seed=1)
+    assert 1 <= low < high <= 3
+
+
+def testWeightsOfLabelsInAnySpelling():
+    sides = ({"Parotid_L": imageOf(LABELS == 1), "Cord": imageOf(LABELS == 7)},) * 2
+    assert compareLabels(*sides, weights={"left parotid": 2})["JACml_given"].value == 1
+    with pytest.raises(InputError, match=r"no label 'Parotis_L' to give a weight to; .* Did you mean Parotid_L\?"):
+        compareLabels(*sides, weights={"Parotis_L": 2})
+
+
+def testCriticalStructuresInAnySpelling():
+    criticals = {"SpinalCord": imageOf(LABELS == 7), "Cord": imageOf(LABELS == 7)}
+    pair = imageOf(LABELS == 1), imageOf(MOVED == 1)
+    hazard = Settings(families=("hazard",), critical={"spinal cord": 0.5})
+    byName = Settings(families=("hazard",), critical={"SpinalCord": 0.5})
+    assert compare(*pair, hazard, criticals=criticals).numbers == compare(*pair, byName, criticals=criticals).numbers
+    for critical, message in (
+        (("Spinalkord",), r"no critical structure 'Spinalkord'; .* Did you mean SpinalCord\?"),
+        (("SpinalCord", "spinal cord"), "SpinalCord is named twice, the second time as 'spinal cord'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            compare(*pair, Settings(families=("hazard",), critical=critical), criticals=criticals)
+    twice = {"Spinal Cord": pair[0], "spinal_cord": pair[1]}
+    with pytest.raises(InputError, match="more than one critical structure 'SpinalCord'; there are Spinal Cord, s"):
+        compare(*pair, byName, criticals=twice)
+
+
+# Numbers, formats, tables.
+
+
+def testNumbersConvertAndFormat():
+    comparison = compare(imageOf(LABELS == 1), imageOf(MOVED == 1))
+    distance = comparison["HD95"]
+    assert float(distance) == distance.value and math.sqrt(distance) == math.sqrt(distance.value)
+    assert f"{distance:.2f}" == f"{distance.value:.2f}" and f"{distance:>9.1f}" == f"{distance.value:>9.1f}"
+    assert f"{comparison['DSC']:.0%}" == "86%"
+    assert f"{distance}" == str(distance) and f"{distance:>30s}" == str(distance).rjust(30)
+    with pytest.raises(ValueError, match="format"):
+        f"{distance:nonsense}"
+    np.testing.assert_array_equal(
+        np.array([comparison["DSC"], comparison["IoU"]], float), [comparison["DSC"].value, comparison["IoU"].value]
+    )
+    assert math.isnan(float(compare(imageOf(LABELS * 0), imageOf(LABELS * 0))["HD"]))
+    assert f"{compare(imageOf(LABELS == 1), imageOf(LABELS * 0))['HD']:.1f}" == "inf"
+    reported = comparison.conventions("MedPy")["MedPy"]["HD95"]
+    assert float(reported) == reported.value and f"{reported:.3f}" == f"{reported.value:.3f}"
+    assert pickle.loads(pickle.dumps(distance)) == distance
+
+
+class Cells(HTMLParser):
+    """Collects the texts of the rows of a page's tables, and of its sentences."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.rows, self.sentences, self.open = [], [], []
+        self.feed(page)
+        assert not self.open, "every tag is closed"
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+        elif tag == "p":
+            self.sentences.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        tag = self.open[-1] if self.open else ""
+        if tag in ("td", "th"):
+            self.rows[-1][-1] += data
+        elif tag == "p":
+            self.sentences[-1] += data
+
+
+def testNotebooksShowATable():
+    one, other = compare(imageOf(LABELS == 1), imageOf(MOVED == 1)), compare(imageOf(MASK), imageOf(MASK * 0))
+    cells = Cells(one._repr_html_())
+    told = {row[0]: row for row in cells.rows}
+    assert told["DSC"][:3] == ["DSC", "Dice similarity coefficient", "0.857"]
+    assert told["HD95"][2:5] == [one["HD95"].text()] * 3
+    assert told["VolumeReference"][2].endswith("cm³") and "remark" not in cells.rows[0]
+    assert told["Toward"][1:] == ["right", "left", "anterior", "posterior", "superior", "inferior"]
+    assert cells.sentences == [one.summary, *one.findings]
+    empty = {row[0]: row for row in Cells(other._repr_html_()).rows}
+    assert empty["HD"][2] == "inf" and empty["HD"][-1] == "the test is empty"
+    several = Cells(compareLabels(LABELS, MOVED, spacing=1)._repr_html_())
+    assert ["DICEml", "Dice coefficient of all labels", "0.857", ""] in several.rows
+
+
+def testNamesAreNoMarkup():
+    structure = readyStructure("<b>Liver</b> & co")
+    page = compare(structure, structure)._repr_html_()
+    assert "<b>" not in page
+
+
+def readyStructure(name: str) -> Structure:
+    return compare(MASK, MASK, spacing=1).reference.named(name)
+
+
+def testFramesForPandas(monkeypatch):
+    comparison = compare(imageOf(LABELS == 1), imageOf(LABELS * 0))
+    frame = pytest.importorskip("pandas", reason="pandas is not installed") and comparison.toFrame()
+    assert list(frame.index) == list(comparison) and frame.index.name == "key"
+    assert frame.loc["DSC", "value"] == 0 and math.isinf(frame.loc["HD", "value"])
+    assert frame.loc["HD", "reason"] == "the test is empty" and frame.loc["HD", "unit"] == "mm"
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(InputError, match="A frame needs pandas, which is not installed"):
+        comparison.toFrame()
+
+
+@pytest.mark.opengl
+def testPicturesInOneCall(tmp_path):
+    pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+    comparison = compare(imageOf(LABELS == 1), imageOf(MOVED == 1))
+    path = comparison.picture(str(tmp_path / "overlay.png"), size=(640, 400))
+    assert SimpleITK.ReadImage(path).GetSize() == (640, 400)
+    empty = compare(imageOf(MASK), imageOf(MASK * 0))
+    with pytest.raises(InputError, match="There is no distance map because the test is empty"):
+        empty.picture(tmp_path / "none.png")
+
+
+def testTheConsoleShowsWhatMatters():
+    comparison = compare(imageOf(LABELS == 1), imageOf(MOVED == 1), Settings(tolerances=(1, 2)))
+    assert repr(comparison.settings) == "Settings(tolerances=(1.0, 2.0))" and repr(Settings()) == "Settings()"
+    for settings in (Settings(subdivisions=2), Settings.preset("MeshMetrics-1.4.1"), Settings(critical={"Cord": 0.5})):
+        assert eval(repr(settings)) == settings
+    grid = "<Grid of 22 x 18 x 12 voxels, 0.8 x 1 x 2.5 mm, from (-12, 30, 7) LPS>"
+    mask = comparison.reference.mask
+    assert repr(mask.grid) == grid and repr(mask) == f"<Mask of {mask.count} voxels on {grid}>"
+    assert re.fullmatch(r"<Surface of \d+ triangles>", repr(comparison.reference.surface))
+    assert repr(shapesStructure().givenSurface).endswith("open edges>")
+    assert "array(" not in repr(comparison.distances) and len(repr(comparison.distances)) < 250
+    assert repr(comparison["HD"]).startswith("Measurement(key='HD', value=")
+
+
+def shapesStructure() -> Structure:
+    from SegmentMetricsLib.model.inputs import structureFromPolyData
+
+    return structureFromPolyData(shapes.openBox(), "Box")
+
+
+def testTypesAreShipped():
+    """A checker of types reads those of a package only if it says that it has them."""
+    root = Path(SegmentMetricsLib.__file__).parent
+    assert (root / "py.typed").is_file()
+    assert "py.typed" in (root / "CMakeLists.txt").read_text(encoding="utf-8")
+    text = (root / "__init__.py").read_text(encoding="utf-8")
+    block = text[text.index("if TYPE_CHECKING") : text.index("__all__")]
+    named = {name.strip() for line in re.findall(r"import (.*)", block) for name in line.split(",")}
+    assert named == set(SegmentMetricsLib.__all__) - {"__version__"}

@@ -1,0 +1,259 @@
+"""Settings: defaults, what is accepted, and the one sentence for what is not."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib import Settings
+from SegmentMetricsLib.commands.options import SETTINGS
+from SegmentMetricsLib.settings.settings import FAMILIES, PRESETS
+
+ALL = ", ".join((*FAMILIES, "all"))
+
+
+def testEverySettingHasALabel():
+    """Reports tell what was set; none is called the same as another one."""
+    labels = [field.metadata.get("label", "") for field in fields(Settings)]
+    assert all(labels) and len(set(labels)) == len(labels), "declare it with _setting()"
+
+
+def testEverySettingHasAnOption():
+    options = [option.setting for group in SETTINGS.values() for option in group if option.setting]
+    options.append("families")  # --metrics takes families, too
+    assert sorted(options) == sorted(field.name for field in fields(Settings)), "add it in commands/options.py"
+
+
+def testDefaults():
+    assert Settings().toDictionary() == {
+        "tolerances": [2.0],
+        "percentiles": [95.0],
+        "surface": "unsmoothed",
+        "accuracy": "converged",
+        "subdivisions": None,
+        "oversampling": None,
+        "families": ["boundary", "signed", "overlap"],
+        "metrics": [],
+        "threshold": None,
+        "membershipMaximum": None,
+        "cuts": None,
+        "meshSpacing": 1.0,
+        "grid": "reference",
+        "extent": "whole",
+        "betas": [1.0],
+        "quantiles": [1.0],
+        "voxelUnit": "mm",
+        "labelWeights": {},
+        "critical": {},
+        "hazardKernel": "polynomial",
+        "hazardReach": 10.0,
+        "hazardPower": 2.0,
+        "hazardDecay": 8.0,
+        "hazardCombination": "max",
+        "hazardBalance": 0.7,
+        "hazardTail": 0.05,
+        "il": 1.0,
+        "ol": 1.0,
+        "asPublished": False,
+        "msiUnit": "mm",
+        "splitContours": False,
+        "convention": "SegmentMetrics",
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"tolerances": 3}, {"tolerances": (3.0,)}),
+        ({"tolerances": "2.5"}, {"tolerances": (2.5,)}),
+        ({"tolerances": [3, 1, 3.0, 1]}, {"tolerances": (3.0, 1.0)}),
+        ({"tolerances": (2, 2 + 1e-13)}, {"tolerances": (2 + 1e-13,)}),  # both would be NSD_2mm
+        ({"tolerances": np.array([1, 2])}, {"tolerances": (1.0, 2.0)}),
+        ({"tolerances": np.float32(1.5)}, {"tolerances": (1.5,)}),
+        ({"tolerances": (t for t in (1, 2))}, {"tolerances": (1.0, 2.0)}),
+        ({"tolerances": ()}, {"tolerances": ()}),
+        ({"tolerances": 1000}, {"tolerances": (1000.0,)}),
+        ({"percentiles": (100, 1e-3)}, {"percentiles": (100.0, 1e-3)}),
+        ({"subdivisions": 0}, {"subdivisions": 0}),
+        ({"subdivisions": np.int64(8)}, {"subdivisions": 8}),
+        ({"oversampling": 20}, {"oversampling": 20}),
+        ({"families": "all"}, {"families": FAMILIES}),
+        ({"families": ["overlap", "boundary", "overlap"]}, {"families": ("boundary", "overlap")}),
+        ({"families": "signed"}, {"families": ("signed",)}),
+        ({"critical": "Cord"}, {"critical": (("Cord", 1.0),)}),
+        ({"critical": ["Cord", "Eye"]}, {"critical": (("Cord", 1.0), ("Eye", 1.0))}),
+        ({"critical": {"Cord": 0.5}}, {"critical": (("Cord", 0.5),)}),
+        ({"hazardBalance": 0, "hazardTail": 1}, {"hazardBalance": 0.0, "hazardTail": 1.0}),
+        ({"threshold": 1}, {"threshold": 1.0}),
+        ({"threshold": "0.25"}, {"threshold": 0.25}),
+        ({"threshold": None}, {"threshold": None}),
+        ({"membershipMaximum": np.uint8(255)}, {"membershipMaximum": 255}),
+        ({"labelWeights": {"Liver": 20}}, {"labelWeights": (("Liver", 20.0),)}),
+        ({"meshSpacing": np.float64(0.5)}, {"meshSpacing": 0.5}),
+    ],
+)
+def testAcceptedValues(given, kept):
+    settings = Settings(**given)
+    assert {name: getattr(settings, name) for name in kept} == kept
+    json.dumps(settings.toDictionary(), allow_nan=False)  # plain numbers, whatever they were given as
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"tolerances": 0}, "A tolerance must be greater than 0 and at most 1000 mm, not 0."),
+        ({"tolerances": (2, -1)}, "A tolerance must be greater than 0 and at most 1000 mm, not -1."),
+        ({"tolerances": 1e300}, "A tolerance must be greater than 0 and at most 1000 mm, not 1e+300."),
+        ({"tolerances": float("nan")}, "The tolerance must be a finite number, not nan."),
+        ({"tolerances": float("inf")}, "The tolerance must be a finite number, not inf."),
+        ({"tolerances": True}, "The tolerance must be a number, not True."),
+        ({"tolerances": "2 mm"}, "The tolerance must be a number, not '2 mm'."),
+        ({"tolerances": [[1, 2]]}, "The tolerance must be a number, not [1, 2]."),
+        ({"percentiles": 0}, "A percentile must be greater than 0 and at most 100, not 0."),
+        ({"percentiles": -1}, "A percentile must be greater than 0 and at most 100, not -1."),
+        ({"percentiles": 100.001}, "A percentile must be greater than 0 and at most 100, not 100.001."),
+        ({"percentiles": float("nan")}, "The percentile must be a finite number, not nan."),
+        ({"surface": "smooth"}, "The surface must be one of unsmoothed, displayed, not 'smooth'."),
+        ({"subdivisions": -1}, "The subdivisions must be a whole number from 0 to 8, not -1."),
+        ({"subdivisions": 99}, "The subdivisions must be a whole number from 0 to 8, not 99."),
+        ({"subdivisions": 1.5}, "The subdivisions must be a whole number from 0 to 8, not 1.5."),
+        ({"subdivisions": True}, "The subdivisions must be a whole number from 0 to 8, not True."),
+        ({"accuracy": "exact"}, "The accuracy must be one of converged, sampled, not 'exact'."),
+        ({"accuracy": "converged", "subdivisions": 1}, "A fixed number of subdivisions is not converged;"),
+        ({"oversampling": 0}, "The oversampling must be a whole number from 1 to 20, not 0."),
+        (
+            {"families": ()},
+            f"No metric family is chosen; choose from {ALL}.",
+        ),
+        (
+            {"families": "volume"},
+            f"There is no metric family 'volume'; choose from {ALL}.",
+        ),
+        (
+            {"families": ("all", "typo")},
+            f"There is no metric family 'typo'; choose from {ALL}.",
+        ),
+        (
+            {"critical": {"Cord": 0}},
+            "The weight of the critical structure 'Cord' must be greater than 0 and at most 1, not 0.",
+        ),
+        ({"critical": None}, "Critical structures are given by name, or as name and weight, not as None."),
+        ({"critical": [1]}, "Critical structures are given by name, or as name and weight, not as [1]."),
+        ({"hazardKernel": "linear"}, "The hazard kernel must be one of polynomial, exponential, not 'linear'."),
+        ({"hazardCombination": "mean"}, "The combination of hazards must be one of max, sum, not 'mean'."),
+        ({"hazardReach": 0}, "The reach of the hazard must be greater than 0, not 0."),
+        ({"hazardBalance": 1.1}, "The balance of the hazard must be from 0 to 1, not 1.1."),
+        ({"hazardTail": 2}, "The tail of the hazard must be greater than 0 and at most 1, not 2."),
+        ({"threshold": 0}, "The threshold must be greater than 0 and at most 1, not 0."),
+        ({"threshold": 1.01}, "The threshold must be greater than 0 and at most 1, not 1.01."),
+        ({"threshold": "half"}, "The threshold must be a number, not 'half'."),
+        ({"cuts": 0}, "The cuts must be a whole number from 1 to 100, not 0."),
+        (
+            {"membershipMaximum": 1},
+            "The largest membership must be a whole number from 2 to 2147483647, not 1.",
+        ),
+        ({"membershipMaximum": 99.5}, "The largest membership must be a whole number from 2"),
+        (
+            {"grid": "image"},
+            "The evaluated grid must be one of reference, union, or an image whose grid it is, not 'image'.",
+        ),
+        ({"grid": 3}, "The evaluated grid must be one of reference, union, a Grid or an image, not int."),
+        ({"grid": {"size": [1, 2, 3]}}, "The evaluated grid needs a size, a matrix and whether it is planar."),
+        ({"labelWeights": {"Liver": 0}}, "The weight of the label 'Liver' must be greater than 0, not 0."),
+        ({"labelWeights": 3}, "Labels are given by name, or as name and weight, not as 3."),
+        ({"betas": 0}, "A beta must be greater than 0 and at most 1000, not 0."),
+        ({"quantiles": (0.5, 1.1)}, "A quantile must be greater than 0 and at most 1, not 1.1."),
+        ({"voxelUnit": "cm"}, "The unit of voxel distances must be one of mm, voxel, not 'cm'."),
+        ({"meshSpacing": 0}, "The grid spacing for meshes must be greater than 0 mm, not 0."),
+        ({"meshSpacing": float("inf")}, "The grid spacing for meshes must be a finite number, not inf."),
+        ({"convention": "Med Py"}, "There is no convention 'Med Py'; choose from"),
+        # a result must not bear the name of a tool whose settings it does not have
+        ({"convention": "MeshMetrics-1.4.1"}, "The convention MeshMetrics-1.4.1 fixes the subdivisions;"),
+    ],
+)
+def testRefusedValues(given, message):
+    with pytest.raises(ValueError) as caught:
+        Settings(**given)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "in3D", "in2D", "oversampling"),
+    [("SegmentMetrics", None, None, None), ("MeshMetrics-0.1", 1, 5, 5), ("MeshMetrics-1.4.1", 0, 0, 1)],
+)
+def testPresets(name, in3D, in2D, oversampling):
+    settings = Settings.preset(name, tolerances=(1, 3))
+    assert (settings.subdivisionsFor(3), settings.subdivisionsFor(2)) == (in3D, in2D)
+    assert (settings.oversampling, settings.convention, settings.tolerances) == (oversampling, name, (1.0, 3.0))
+    # what a preset fixes may be said once more
+    assert Settings.preset(name, **PRESETS[name]) == Settings.preset(name)
+
+
+@pytest.mark.parametrize(
+    ("given", "accuracy", "in3D", "in2D"),
+    [
+        ({}, "converged", None, None),
+        ({"subdivisions": 2}, "sampled", 2, 2),
+        ({"accuracy": "sampled"}, "sampled", 1, 5),
+        ({"accuracy": "converged"}, "converged", None, None),
+    ],
+)
+def testAccuracyFollowsTheSubdivisions(given, accuracy, in3D, in2D):
+    settings = Settings(**given)
+    assert settings.accuracy == accuracy
+    assert (settings.subdivisionsFor(3), settings.subdivisionsFor(2)) == (in3D, in2D)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "fixed"),
+    [
+        ("MeshMetrics-0.1", {"subdivisions": 1}, "subdivisions"),
+        ("MeshMetrics-0.1", {"oversampling": 3}, "oversampling"),
+        ("MeshMetrics-1.4.1", {"subdivisions": 1}, "subdivisions"),
+        ("MeshMetrics-1.4.1", {"surface": "displayed"}, "surface"),
+    ],
+)
+def testPresetsRefuseContradictions(name, change, fixed):
+    with pytest.raises(ValueError, match=f"The convention {re.escape(name)} fixes the {fixed}; leave either one out"):
+        Settings.preset(name, **change)
+
+
+@pytest.mark.parametrize(
+    ("given", "written"), [("medpy", "MedPy"), ("MEDPY", "MedPy"), ("meshmetrics-0.1", "MeshMetrics-0.1")]
+)
+def testPresetsInAnyCase(given, written):
+    assert Settings.preset(given) == Settings.preset(written) == Settings.preset(written).changed(convention=given)
+    assert Settings.preset(given).convention == written
+    assert Settings(convention="medpy").isOfAnotherTool and not Settings(convention="segmentmetrics").isOfAnotherTool
+
+
+@pytest.mark.parametrize("name", ["medpie", 3, ["MedPy"]], ids=str)
+def testConventionsThatThereAreNot(name):
+    with pytest.raises(ValueError, match="There is no convention "):
+        Settings(convention=name)
+
+
+def testUnknownPreset():
+    with pytest.raises(ValueError, match=r"'medpie'; .* Did you mean MedPy\?$"):
+        Settings.preset("medpie")
+    with pytest.raises(ValueError, match=r"no convention 'ITK'; choose from SegmentMetrics, MeshMetrics-0\.1"):
+        Settings.preset("ITK")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(),
+        Settings.preset("MeshMetrics-1.4.1", percentiles=(50, 99.5)),
+        Settings(critical={"Cord": 0.5}, labelWeights={"Cord": 3}),
+        Settings(grid=shapes.imageOf(np.zeros((4, 5, 6)), (0.1, 1 / 3, 2), (1, 2, 3), shapes.rotation((1, 1, 3), 20))),
+    ],
+)
+def testSettingsSurviveJson(settings):
+    assert Settings(**json.loads(json.dumps(settings.toDictionary()))) == settings

@@ -1,0 +1,278 @@
+"""Signed and directional measurements against cases worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.comparison.measurements import Measurement
+from SegmentMetricsLib.distances import refinement
+from SegmentMetricsLib.distances.bounded import Bounded
+from SegmentMetricsLib.geometry.closest import ClosestSurface
+from SegmentMetricsLib.geometry.surfaces import toPolyData
+
+SIGNED = Settings(families="signed")
+SQUARE = [(0, 0), (10, 0), (10, 10), (0, 10)]
+MOVED = [(-2, 0), (8, 0), (8, 10), (-2, 10)]
+OPPOSITE = {"R": "L", "L": "R", "A": "P", "P": "A", "S": "I", "I": "S"}
+
+
+def valuesOf(comparison) -> dict[str, float]:
+    return {key: measurement.value for key, measurement in comparison.items()}
+
+
+def testSquareMovedToTheRight():
+    """A square of 10 mm is drawn 2 mm too far toward R, which is toward -x in LPS.
+
+    Signed distances. reference: R side (x = 0), inside the test, 2 on the middle 6 mm and falling to 0, 1 on average,
+    on 2 mm at either end, where the test's flanks are nearer; L side (x = 10) -2; A and P sides 0 on 8 mm and -1 on
+    average on 2 mm.
+    test: R side (x = -2) 2; on its L side (x = 8), inside the reference, the middle 6 mm belong to L with -2, and 2
+    mm at either end to A and P, whose flanks are nearer, with -1 on average; A and P sides 0 on 8 mm, and 1 on
+    average on the 2 mm that stick out, whose nearest place of the reference is its corner, straight to the left: they
+    belong to R.
+    """
+    found = valuesOf(compare(shapes.loops(SQUARE), shapes.loops(MOVED), Settings(families="signed", subdivisions=5)))
+    right = (6 * 2 + 4 * 1 + 10 * 2 + 2 * (2 * 1)) / (10 + 10 + 2 * 2)
+    left = (10 * -2 + 6 * -2) / (10 + 6)
+    flank = (8 * 0 + 2 * -1 + 2 * -1 + 8 * 0) / (10 + 2 + 8)
+    expected = {"MeanR": right, "MeanL": left, "MeanA": flank, "MeanP": flank}
+    # elements are 10/32 mm long, and one straddles a corner
+    assert {key: found[key] for key in expected} == pytest.approx(expected, abs=0.02)
+    extremes = {"MaxR": 2, "MaxL": -2, "MinL": -2, "OverMax": 2, "UnderMax": 2, "OverVolume": 20, "UnderVolume": 20}
+    assert {key: found[key] for key in extremes} == pytest.approx(extremes, abs=1e-9)
+    assert found["MaxA"] == pytest.approx(0, abs=1e-9) and found["MinA"] == pytest.approx(-2, abs=0.2)
+    assert math.isnan(found["MeanS"])
+
+
+def testWhatLiesInsideIsToldFromVoxels(monkeypatch):
+    """Nested contours of thick slices touch along hundreds of edges, where no distance tells which side it is."""
+    outer = shapes.ball(5.2, spacing=(0.98, 0.98, 2.5), origin=(-12, -12, -15), size=(25, 25, 13))
+    voxels = SimpleITK.GetArrayFromImage(outer)
+    voxels[:, :, :11] = 0
+    voxels[7] &= np.roll(voxels[7], 1, axis=0)
+    inner = shapes.imageOf(voxels, outer.GetSpacing(), outer.GetOrigin())
+    asked = []
+    search = ClosestSurface._nearestTo
+
+    def counted(self, points):
+        asked.append(len(points))
+        return search(self, points)
+
+    monkeypatch.setattr(ClosestSurface, "_nearestTo", counted)
+    for pair, none, some in (((outer, inner), "OverMax", "UnderMax"), ((inner, outer), "UnderMax", "OverMax")):
+        asked.clear()
+        found = compare(*pair, Settings(families=("boundary", "signed")))
+        assert found[none].value == pytest.approx(0, abs=1e-9) and found[none].upper == pytest.approx(0, abs=1e-9)
+        assert found[some].value == found["HD"].value and found[some].upper - found[some].value <= 0.01
+        assert sum(asked) < 6000
+
+
+def testFacesThatAreFarAllOver():
+    """One slice too many, while the largest distance lies elsewhere: all of the slice is equally far."""
+    voxels = np.zeros((14, 44, 44), np.uint8)
+    voxels[3:9, 4:40, 4:40] = 1
+    drawn = voxels.copy()
+    drawn[9] = drawn[8]
+    drawn[3:9, 4:40, 4:9] = 0
+    found = compare(*(shapes.imageOf(one, (1.0, 1.0, 3.0)) for one in (voxels, drawn)), SIGNED)
+    for key in ("OverMax", "UnderMax"):
+        assert found[key].lower == found[key].value <= found[key].upper <= found[key].value + 0.01
+    assert (found["OverMax"].value, found["UnderMax"].value) == pytest.approx((3, 5))
+
+
+def squares(scale: float = 1) -> list:
+    """Return a square of 10 mm, and one of 2 mm that lies 10 mm to its left, opposite the middle of its L side.
+
+    Sides consist of four segments each.
+    """
+    corners = [[(x, y), (x + w, y), (x + w, y + w), (x, y + w)] for x, y, w in ((0, 0, 10), (20, 4, 2))]
+    split = [
+        [np.array(a) * (1 - t) + np.array(b) * t for a, b in zip(one, [*one[1:], one[0]]) for t in (0, 0.25, 0.5, 0.75)]
+        for one in corners
+    ]
+    return [shapes.loops(scale * np.array(one, float)) for one in split]
+
+
+@pytest.mark.parametrize("scale", [1, 0.02])
+def testSquareFarToTheLeft(scale):
+    """All of it is nearest to the L side, x = 10; the R side, x = 0, is 20 mm away along x, and up to 4 mm along y."""
+    found = valuesOf(compare(*squares(scale), Settings(families="signed", subdivisions=5)))
+    y = np.linspace(0, 10, 100_001)
+    beside = np.maximum(np.maximum(4 - y, y - 6), 0)
+    right, left = -np.hypot(20, beside).mean(), -np.hypot(10, beside).mean()
+    # the other square's near side is 10, its far one 12, the two between 11 mm away
+    expected = {"MeanR": right, "MeanL": (10 * left + 2 * 10 + 2 * 12 + 2 * 2 * 11) / 18, "MaxR": -20, "MaxL": 12}
+    assert {key: found[key] / scale for key in expected} == pytest.approx(expected, abs=2e-3)
+    # of an element 10/32 mm long at a corner
+    expected = {"MinR": -math.hypot(20, 4), "MinL": -math.hypot(10, 4)}
+    assert {key: found[key] / scale for key in expected} == pytest.approx(expected, abs=0.07)
+
+
+def bounds(measurement) -> tuple[float, float, float]:
+    return measurement.value, measurement.lower, measurement.upper
+
+
+def testBoundsOfExtremes():
+    """The farthest side has the largest distance of all; nothing on the others exceeds it."""
+    comparison = compare(*squares(), SIGNED)
+    over, under = comparison["OverMax"], comparison["UnderMax"]
+    assert over.value == 12 and under.value == pytest.approx(math.hypot(20, 4), abs=0.01)
+    assert bounds(comparison["MaxL"]) == bounds(over)
+    assert bounds(comparison["MinR"]) == tuple(-number for number in (under.value, under.upper, under.lower))
+    between = max(direction.between for direction in comparison.distances.directions)
+    left = comparison["MinL"]
+    # at a corner, where another side begins
+    assert left.value == left.upper == pytest.approx(-math.hypot(10, 4), abs=1e-9)
+    assert left.lower == pytest.approx(left.value - between)
+    right = comparison["MaxR"]
+    assert right.value == pytest.approx(-20) and right.upper == pytest.approx(-20 + between)
+
+
+def testTheFarthestSideHasTheLargestDistance():
+    """Not what is told of whole elements, so that the numbers of one table do not contradict each other."""
+    found = compare(shapes.ball(20), shapes.ball(20, (0, 0, 3)))
+    assert (found["MaxS"].value, found["MinI"].value) == (found["OverMax"].value, -found["UnderMax"].value)
+    for side in "RLAPSI":
+        largest, smallest = found[f"Max{side}"], found[f"Min{side}"]
+        assert largest.lower <= largest.value <= largest.upper <= found["OverMax"].upper + 1e-12
+        assert -found["UnderMax"].upper - 1e-12 <= smallest.lower <= smallest.value <= smallest.upper
+
+
+def testNothingTowardOneSideIsFartherThanTheLargestDistance(monkeypatch):
+    """Though the search of one side alone may tell less closely how far that is, and whichever is asked first."""
+    extreme = refinement.extreme
+
+    def vague(refined, side=0, known=0.0):
+        found, place = extreme(refined, side, known)
+        return (Bounded(found, found.lower, found.upper + 1) if side else found), place
+
+    monkeypatch.setattr(refinement, "extreme", vague)
+    pair = [shapes.ballMesh(20, resolution=24), shapes.ballMesh(20, (0, 0, 3), resolution=20)]
+    comparison = compare(*pair)
+    assert (
+        comparison["OverMax"].upper <= comparison["HD"].upper and comparison["UnderMax"].upper <= comparison["HD"].upper
+    )
+    alone = compare(*pair, SIGNED)
+    for key in ("OverMax", "UnderMax"):
+        assert bounds(alone[key]) == bounds(comparison[key])
+
+
+def testTheTipOfATriangleIsFartherThanAnyElement():
+    tip = compare(squares()[0], shapes.loops([(20, 4), (22, 5), (20, 6)]), SIGNED)
+    assert tip["MaxL"].value == tip["OverMax"].value == pytest.approx(12)
+
+
+def testSidesOfAContourThatFacesNoneOfThem():
+    measurement = compare(shapes.loops(SQUARE), shapes.loops(MOVED), SIGNED)["MaxS"]
+    assert measurement.status == "undefined" and measurement.reason == "no part of the boundary faces S"
+
+
+@pytest.mark.parametrize(("axis", "lacking"), [(0, "SI"), (1, "AP"), (2, "LR")])
+def testSidesThatAPlaneLacksDoNotDependOnWhatIsEmpty(axis, lacking):
+    """An image of one slice, along each axis [k, j, i]: two sides are undefined in it, whichever structure is empty."""
+    pixels = np.zeros([1 if one == axis else 20 for one in range(3)], np.uint8)
+    pixels[tuple(slice(None) if one == axis else slice(5, 15) for one in range(3))] = 1
+    drawn, nothing = shapes.imageOf(pixels), shapes.imageOf(pixels * 0)
+    for reference, test, value in ((drawn, drawn, 0), (drawn, nothing, -math.inf), (nothing, drawn, math.inf)):
+        comparison = compare(reference, test, SIGNED)
+        for side in OPPOSITE:
+            for kind in ("Mean", "Max", "Min"):
+                found = comparison[f"{kind}{side}"]
+                if side in lacking:
+                    assert (found.status, found.reason) == ("undefined", f"no part of the boundary faces {side}")
+                else:
+                    assert found.value == value
+    assert compare(nothing, nothing, SIGNED)["MaxS"].reason == "both structures are empty"
+
+
+@pytest.mark.parametrize(
+    ("side", "low", "high"),
+    [
+        ("R", (2, 5, 5), (14, 14, 14)),
+        ("L", (5, 5, 5), (17, 14, 14)),
+        ("A", (5, 2, 5), (14, 14, 14)),
+        ("P", (5, 5, 5), (14, 17, 14)),
+        ("S", (5, 5, 5), (14, 14, 17)),
+        ("I", (5, 5, 2), (14, 14, 14)),
+    ],
+)
+def testBoxDrawnTooLongTowardOneSide(side, low, high):
+    reference, test = shapes.box((5, 5, 5), (14, 14, 14)), shapes.box(low, high)
+    comparison = compare(reference, test, SIGNED)
+    found = valuesOf(comparison)
+    assert found[f"Max{side}"] == pytest.approx(3) == found["OverMax"]
+    assert found["OverVolume"] == 10 * 10 * 3 and found["UnderVolume"] == 0 == found["UnderMax"]
+    assert found[f"Mean{side}"] > 1.2
+    for kind in ("Mean", "Max", "Min"):
+        assert found[f"{kind}{OPPOSITE[side]}"] == pytest.approx(0, abs=1e-9)
+    axis, sign = {"R": (0, -1), "L": (0, 1), "A": (1, -1), "P": (1, 1), "S": (2, 1), "I": (2, -1)}[side]
+    face = {1: 14.5, -1: 4.5}[sign]
+    assert comparison["OverMax"].position[axis] in (pytest.approx(face), pytest.approx(face + 3 * sign))
+    assert comparison["UnderMax"].position is None
+    # the test as reference: what was too much is too little, on the same side
+    swapped = valuesOf(compare(test, reference, SIGNED))
+    assert swapped[f"Min{side}"] == pytest.approx(-3) and swapped["UnderMax"] == pytest.approx(3)
+    assert swapped["UnderVolume"] == 300 and swapped["OverVolume"] == 0
+
+
+def testConcentricBallsDifferAlikeTowardAllSides():
+    found = valuesOf(compare(shapes.ballMesh(20), shapes.ballMesh(22), SIGNED))
+    for side in OPPOSITE:
+        assert [found[f"{kind}{side}"] for kind in ("Mean", "Max", "Min")] == pytest.approx([2, 2, 2], abs=0.03)
+    assert found["OverVolume"] == pytest.approx(4 / 3 * math.pi * (22**3 - 20**3), rel=0.01)
+
+
+@pytest.mark.parametrize("subdivisions", [{}, {"subdivisions": 0}], ids=str)
+def testIdenticalStructures(subdivisions):
+    ball = shapes.ball(12)
+    found = valuesOf(compare(ball, ball, Settings(families="signed", **subdivisions)))
+    assert set(found.values()) == {0}
+    assert all(math.copysign(1, value) == 1 for value in found.values()), "no -0"
+
+
+def testMirroredPairsExchangeLeftAndRight():
+    right, left = (valuesOf(compare(shapes.ball(12), shapes.ball(11, (x, 1, 0.5)), SIGNED)) for x in (-3, 3))
+    for kind in ("Mean", "Max", "Min"):
+        assert right[f"{kind}R"] == pytest.approx(left[f"{kind}L"], abs=0.02)
+        assert right[f"{kind}A"] == pytest.approx(left[f"{kind}A"], abs=0.02)
+
+
+@pytest.mark.parametrize("empty", [shapes.imageOf(shapes.blob(0) * 0), vtkPolyData()], ids=["mask", "mesh"])
+def testEmptyStructures(empty):
+    box = shapes.box((5, 5, 5), (14, 14, 14))
+    missed, invented = compare(box, empty, SIGNED), compare(empty, box, SIGNED)
+    keys = ("OverMax", "UnderMax", "OverVolume", "UnderVolume", "MeanR", "MinS")
+    assert [missed[key].value for key in keys] == [0, math.inf, 0, 1000, -math.inf, -math.inf]
+    assert [invented[key].value for key in keys] == [math.inf, 0, 1000, 0, math.inf, math.inf]
+    assert missed["UnderMax"].reason == "the test is empty" and missed["UnderMax"].status == "infinite"
+    assert compare(empty, empty, SIGNED)["OverMax"].reason == "both structures are empty"
+
+
+def testPositionsSurviveJson():
+    measurement = compare(shapes.box((5, 5, 5), (14, 14, 14)), shapes.box((5, 5, 5), (14, 14, 17)), SIGNED)["OverMax"]
+    assert len(measurement.position) == 3
+    assert Measurement.fromDictionary("OverMax", measurement.toDictionary()) == measurement
+
+
+def testSidesOfMasksAreThoseOfTheirMeshes():
+    """A bar that sticks out toward the left starts at a beveled edge, which faces another side just as well."""
+    spacing = (1.0, 1.0, 3.0)
+    reference, bar = (
+        shapes.box((4, 4, 2), (12, 12, 6), spacing=spacing),
+        shapes.box((10, 11, 3), (20, 12, 5), spacing=spacing),
+    )
+    settings = Settings(families=("signed",), subdivisions=0)
+    masks = compare(reference, reference | bar, settings)
+    meshes = [toPolyData(direction.surface) for direction in masks.distances.directions]
+    found = compare(*meshes, settings)
+    sides = [key for key in masks if key[:-1] in ("Mean", "Max", "Min")]
+    assert {key: masks[key].value for key in sides} == pytest.approx({key: found[key].value for key in sides}, abs=1e-6)
+    assert masks["MaxL"].value > 7.5
+    assert masks["MaxP"].value < 1.5

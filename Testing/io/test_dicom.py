@@ -1,0 +1,375 @@
+"""DICOM: contours are filled on the slices that they were drawn on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from scipy.spatial.transform import Rotation
+
+from SegmentMetricsLib import Settings, compare, readStructures
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.geometry.filling import combined, filled
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.model.structures import NOTES, unusableOf
+
+pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
+pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom)")
+
+import dicomfiles
+
+TILTED = np.eye(4)
+TILTED[:3, :3] = Rotation.from_euler("xyz", (20, -15, 30), degrees=True).as_matrix() * (1.0, 1.5, 2.5)
+TILTED[:3, 3] = (-12, 30, 100)
+GRIDS = {
+    "axial": Grid((30, 26, 12), np.diag([1.0, 1.5, 2.5, 1.0])),
+    "tilted": Grid((30, 26, 12), TILTED),
+}
+
+
+def rectangle(low, high, k):
+    """Return the corners, in voxel index, of a rectangle whose sides lie between pixels."""
+    (a, b), (c, d) = low, high
+    return np.array([(a - 0.5, b - 0.5, k), (c + 0.5, b - 0.5, k), (c + 0.5, d + 0.5, k), (a - 0.5, d + 0.5, k)])
+
+
+def inWorld(grid, loops):
+    return [grid.toWorld(loop) for loop in loops]
+
+
+def voxelsOf(structure):
+    """Return the mask on its whole grid, [k, j, i]."""
+    return structure.mask.block((0, 0, 0), np.array(structure.mask.grid.size) - 1)
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def testContoursAreFilledOnTheSlicesOfTheImage(tmp_path, name):
+    grid = GRIDS[name]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    loops = [rectangle((5, 6), (14, 15), k) for k in range(3, 8)]
+    dicomfiles.writeStructureSet(tmp_path / "rt" / "set.dcm", {"Box": inWorld(grid, loops), "None": []}, slices)
+    box, nothing = readStructures(tmp_path / "rt" / "set.dcm")
+    expected = np.zeros(grid.size[::-1], np.uint8)
+    expected[3:8, 6:16, 5:15] = 1
+    np.testing.assert_array_equal(voxelsOf(box), expected)
+    np.testing.assert_allclose(box.mask.grid.matrix, grid.matrix, atol=1e-5)
+    assert box.mask.grid.size == grid.size
+    assert (box.name, box.color, box.frameOfReference) == ("Box", (1.0, 0.0, 0.2), "1.2.3")
+    assert nothing.isEmpty and not box.source[NOTES]
+
+
+def testAFolderOfImagesAndOneStructureSet(tmp_path):
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path, grid)
+    loops = [rectangle((5, 6), (14, 15), k) for k in range(3, 8)]
+    dicomfiles.writeStructureSet(tmp_path / "RS", {"Box": inWorld(grid, loops)}, slices)
+    assert [s.name for s in readStructures(tmp_path)] == ["Box"]
+    assert readStructures(tmp_path / "RS")[0].mask.count == 500
+
+
+def testAPatientWithAFolderForEverySeries(tmp_path):
+    """As an archive exports it; what is missing there is said of the folder that was given."""
+    grid = GRIDS["axial"]
+    with pytest.raises(InputError, match="no files that can be compared"):
+        readStructures(tmp_path)
+    slices = dicomfiles.writeSeries(tmp_path / "study" / "ct", grid)
+    with pytest.raises(InputError, match="no files that can be compared"):
+        readStructures(tmp_path)
+    loops = [rectangle((5, 6), (14, 15), k) for k in range(3, 8)]
+    dicomfiles.writeStructureSet(tmp_path / "study" / "rt" / "1.2.3", {"Box": inWorld(grid, loops)}, slices)
+    (box,) = readStructures(tmp_path)
+    assert box.name == "Box" and voxelsOf(box).sum() == 500
+
+
+def testHolesAndKeyholesAndIslands(tmp_path):
+    """A hole as a contour of its own, joined by a channel, or drawn as XOR gives the same voxels; islands are kept."""
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    outer, hole, island = (rectangle((a, a), (b, b), 4) for a, b in ((3, 20), (7, 16), (10, 12)))
+    # from the outer contour's first corner to the hole's, around it, and the same way back
+    keyhole = np.concatenate([outer, outer[:1], hole[:1], hole[::-1], outer[:1]])
+    regions = {"Own": [outer, hole], "Keyhole": [keyhole], "Xor": [hole, outer], "Island": [island, hole, outer]}
+    kinds = {("Xor", 0): "CLOSEDPLANAR_XOR", ("Xor", 1): "CLOSEDPLANAR_XOR"}
+    world = {name: inWorld(grid, loops) for name, loops in regions.items()}
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", world, slices, kinds=kinds)
+    own, key, xor, withIsland = readStructures(tmp_path / "set.dcm")
+    assert own.mask.count == 18 * 18 - 10 * 10
+    for other in (key, xor):
+        np.testing.assert_array_equal(voxelsOf(other), voxelsOf(own))
+    assert withIsland.mask.count == own.mask.count + 9
+
+
+def testNamesWithABackslash(withoutPictures, tmp_path):
+    """To DICOM they are several values."""
+    import pydicom
+
+    from SegmentMetricsLib import __main__
+
+    name = "Gl.\\parotidea\\links"
+    grid = GRIDS["axial"]
+    slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", grid), key=lambda s: s.InstanceNumber)
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {name: loops}, slices)
+    array = np.zeros(grid.size[::-1], np.uint8)
+    array[3:8, 6:16, 5:15] = 1
+    dicomfiles.writeSegmentation(tmp_path / "seg.dcm", slices, {"Gland": array})
+    content = pydicom.dcmread(tmp_path / "seg.dcm")
+    content.SegmentSequence[0].SegmentLabel = name
+    content.save_as(tmp_path / "seg.dcm")
+    paths = [str(tmp_path / file) for file in ("set.dcm", "seg.dcm")]
+    assert [s.name for path in paths for s in readStructures(path)] == [name, name]
+    output = tmp_path / "out"
+    arguments = ["--structure", name, "--metrics", "overlap,boundary", "--output", str(output)]
+    assert __main__.main(["compare", *paths, *arguments]) == 0
+    assert len(list(output.glob("distances_*.vtp"))) == 1
+
+
+def testWhatReadingHasToSay(tmp_path):
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    regions = {
+        "Gap": [rectangle((5, 5), (9, 9), k) for k in (2, 3, 6)],
+        "Between": [rectangle((5, 5), (9, 9), 4.4)],
+        "Crossing": [rectangle((5, 5), (9, 9), 4), rectangle((8, 8), (12, 12), 4)],
+        "Twice": [rectangle((5, 5), (9, 9), 4)] * 2,
+        "Point": [rectangle((5, 5), (9, 9), 4), rectangle((5, 5), (9, 9), 5)],
+    }
+    world = {name: inWorld(grid, loops) for name, loops in regions.items()}
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", world, slices, kinds={("Point", 1): "OPEN_PLANAR"})
+    found = {s.name: s for s in readStructures(tmp_path / "set.dcm")}
+    notes = {name: s.source[NOTES] for name, s in found.items()}
+    assert notes["Gap"] == ("it has no contour on 2 slices between its first and its last one",)
+    assert notes["Between"] == ("1 of its contours lies between slices and was filled on the nearest one",)
+    assert notes["Crossing"][0].startswith("its contours cross each other on 1 slice;")
+    assert found["Crossing"].mask.count == 25 + 25 - 4
+    assert notes["Twice"] == () and found["Twice"].mask.count == 25
+    assert notes["Point"] == ("1 of its contours is an open line or point and was left out",)
+    comparison = compare(found["Twice"], found["Gap"], Settings(families="overlap"))
+    assert "The test has no contour on 2 slices between its first and its last one." in comparison.findings
+
+
+def testWithoutTheImage(tmp_path):
+    """Contours whose image is not at hand are filled finely on planes of their own, and that is said once."""
+    grid = GRIDS["axial"]
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    paths = [tmp_path / name / "set.dcm" for name in "ab"]
+    for path, patient in zip(paths, "AB", strict=True):
+        dicomfiles.writeStructureSet(path, {"Box": loops}, patient=patient)
+    reference, test = (readStructures(path)[0] for path in paths)
+    assert reference.mask.size == pytest.approx(10 * 10 * 1.5 * 5 * 2.5, rel=0.02)
+    comparison = compare(reference, test)
+    assert comparison["HD"].value == 0
+    assert sum("pixels of 0.5 mm" in finding for finding in comparison.findings) == 1
+    assert "The files belong to different patients: their patient IDs differ." in comparison.findings
+
+
+@pytest.mark.parametrize("shift", [0, 0.3])
+def testFillingAgreesWithCountingWindings(shift):
+    from SegmentMetricsLib.geometry.contours import insideContours
+
+    generator = np.random.default_rng(5)
+    angles = np.sort(generator.uniform(0, 2 * np.pi, 60))
+    radii = generator.uniform(4, 14, 60)
+    loop = np.stack([20 + radii * np.cos(angles), 17 + radii * np.sin(angles)], axis=1).round(0) + shift
+    rows, columns = np.mgrid[:36, :40]
+    # a hair behind the lines that go through pixel centers, and even less above them
+    centers = np.stack([columns.ravel() + 1e-6, rows.ravel() + 1e-9], axis=1)
+    expected = insideContours(centers, loop, np.roll(loop, -1, axis=0)).reshape(36, 40)
+    assert 100 < expected.sum() < 1000
+    np.testing.assert_array_equal(filled(loop, np.roll(loop, -1, axis=0), (36, 40)), expected)
+
+
+def testFillingBeyondTheEdges():
+    loop = np.array([(-5.0, -5.0), (50, -5), (50, 50), (-5, 50)])
+    assert filled(loop, np.roll(loop, -1, axis=0), (6, 7)).all()
+    assert combined([loop, loop], (6, 7))[0].all()
+
+
+def testNeighborsOfTheImage(tmp_path, monkeypatch):
+    """A damaged file beside the image's slices does not matter; of endless folders only so much is searched."""
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path, grid)
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
+    (tmp_path / "a damaged one").write_bytes(b"\0" * 128 + b"DICM" + b"\1\2\3")
+    (structure,) = readStructures(tmp_path / "set.dcm")
+    assert structure.mask.grid.size == grid.size
+    monkeypatch.setattr("SegmentMetricsLib.io.dicom.neighbors.MOST_FILES", 1)
+    (structure,) = readStructures(tmp_path / "set.dcm")
+    assert structure.mask.grid.size != grid.size
+
+
+def testUnusable(tmp_path):
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    good = dicomfiles.writeStructureSet(
+        tmp_path / "good.dcm", {"Box": inWorld(grid, [rectangle((5, 6), (14, 15), 3)])}, slices
+    )
+    with pytest.raises(ValueError, match="slice0: this is DICOM of the modality CT, which holds no contours"):
+        readStructures(tmp_path / "ct" / "slice0")
+    content = (tmp_path / "good.dcm").read_bytes()
+    for number, size in enumerate((140, 400, len(content) // 2, len(content) - 8)):
+        path = tmp_path / f"short{number}.dcm"
+        path.write_bytes(content[:size])
+        with pytest.raises(ValueError, match=f"short{number}.dcm: "):
+            readStructures(path)
+    (tmp_path / "text.dcm").write_text("no DICOM")
+    with pytest.raises(ValueError, match=r"text.dcm: its content is not that of a DICOM file."):
+        readStructures(tmp_path / "text.dcm")
+    dicomfiles.writeStructureSet(tmp_path / "none.dcm", {}, slices)
+    with pytest.raises(ValueError, match="no regions of interest"):
+        readStructures(tmp_path / "none.dcm")
+    upright = grid.toWorld([(5, 5, 2), (9, 5, 2), (9, 5, 6)])
+    dicomfiles.writeStructureSet(tmp_path / "upright.dcm", {"Box": [upright]}, slices)
+    with pytest.raises(ValueError, match="does not run along the slices"):
+        readStructures(tmp_path / "upright.dcm")
+    contour = good.ROIContourSequence[0].ContourSequence[0]
+    contour.ContourData = contour.ContourData[:9]
+    good.save_as(tmp_path / "points.dcm")
+    with pytest.raises(ValueError, match="not have as many points as it says"):
+        readStructures(tmp_path / "points.dcm")
+    contour.ContourData, contour.NumberOfContourPoints = ["1", "2", "nan"] * 3, 3
+    good.save_as(tmp_path / "nan.dcm")
+    with pytest.raises(ValueError, match="not positions in space"):
+        readStructures(tmp_path / "nan.dcm")
+
+
+@pytest.mark.parametrize("areLengthsKnown", [False, True])
+def testWhatEndsTooEarly(tmp_path, areLengthsKnown):
+    """Wherever a structure set was cut off, in a sequence that ends with a mark or in one whose length is told."""
+    grid = GRIDS["axial"]
+    regions = {name: inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in (3, 4)]) for name in ("One", "Two")}
+    whole = dicomfiles.writeStructureSet(tmp_path / "whole.dcm", regions)
+    for name in ("StructureSetROISequence", "ROIContourSequence"):
+        whole[name].is_undefined_length = not areLengthsKnown
+    whole.save_as(tmp_path / "whole.dcm")
+    assert [s.mask.count for s in readStructures(tmp_path / "whole.dcm")] > [0, 0]
+    content = (tmp_path / "whole.dcm").read_bytes()
+    path = tmp_path / "short.dcm"
+    for size in range(200, len(content), 7):
+        path.write_bytes(content[:size])
+        with pytest.raises(ValueError, match=r"short\.dcm: ") as caught:
+            readStructures(path)
+        assert "\n" not in str(caught.value)
+
+
+def testWithoutThePartOfTheContours(tmp_path):
+    grid = GRIDS["axial"]
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), 3)])
+    content = dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops})
+    del content.ROIContourSequence
+    content.save_as(tmp_path / "set.dcm")
+    with pytest.raises(ValueError, match=r"set.dcm: .*holds the contours of its regions of interest is missing"):
+        readStructures(tmp_path / "set.dcm")
+
+
+def testDamagedNeighbors(tmp_path):
+    """Beside a file that can be compared, a cut image does not matter; a cut structure set is named."""
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), 3)])
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    SimpleITK.WriteImage(shapes.box((5, 5, 5), (9, 9, 9)), folder / "Liver.nrrd")
+    (folder / "slice").write_bytes((tmp_path / "ct" / "slice0").read_bytes()[:-100])
+    assert [s.name for s in readStructures(folder)] == ["Liver"]
+    (folder / "set.dcm").write_bytes((tmp_path / "set.dcm").read_bytes()[:-100])
+    (liver,) = readStructures(folder)
+    assert unusableOf([liver]) == {"set": "set.dcm was left out: the DICOM file is damaged or incomplete."}
+
+
+def seriesAt(folder, heights):
+    """Write the slices of a CT at heights in mm, and a structure set with a square on each; return what it holds."""
+    grid = Grid((30, 26, len(heights)), np.diag([1.0, 1.5, 1.25, 1.0]))
+    slices = sorted(dicomfiles.writeSeries(folder / "ct", grid), key=lambda s: s.InstanceNumber)
+    for image, height in zip(slices, heights, strict=True):
+        image.ImagePositionPatient = [0, 0, float(height)]
+        image.save_as(image.filename)
+    square = grid.toWorld(rectangle((5, 6), (14, 15), 0))
+    loops = [square + np.array([0, 0, height]) for height in heights]
+    dicomfiles.writeStructureSet(folder / "set.dcm", {"Box": loops}, slices)
+    (structure,) = readStructures(folder / "set.dcm")
+    return structure
+
+
+@pytest.mark.parametrize("first", [0.0, 0.04, 7.3])
+@pytest.mark.parametrize("distance", [0.625, 1.25, 3.333])
+def testPositionsRoundedToTenths(tmp_path, distance, first):
+    """Steps of 1.2 and 1.3 mm are slices 1.25 mm apart."""
+    structure = seriesAt(tmp_path, np.round(first + distance * np.arange(40), 1))
+    grid = structure.mask.grid
+    assert grid.size[2] == 40 and grid.spacing[2] == pytest.approx(distance, abs=0.1 / 39)
+    assert voxelsOf(structure).sum() == 40 * 100 and structure.source[NOTES] == ()
+
+
+def testASliceThatIsThereTwice(tmp_path):
+    structure = seriesAt(tmp_path, [0, 2.5, 5, 7.5, 7.5, 10])
+    assert structure.mask.grid.size[2] == 5 and voxelsOf(structure).sum() == 5 * 100
+
+
+def testMissingSlices(tmp_path):
+    """What was drawn on a slice that is not at hand is as good as the rest."""
+    grid = GRIDS["tilted"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
+    (whole,) = readStructures(tmp_path / "set.dcm")
+    for number in (5, 8, 9):
+        (tmp_path / "ct" / f"slice{number}").unlink()
+    (box,) = readStructures(tmp_path / "set.dcm")
+    np.testing.assert_array_equal(voxelsOf(box), voxelsOf(whole))
+    np.testing.assert_allclose(box.mask.grid.matrix, grid.matrix, atol=1e-5)
+    (note,) = box.source[NOTES]
+    assert note.startswith("Near the file, 3 of the 12 slices of the image") and "2.5 mm apart" in note
+
+
+@pytest.mark.parametrize("also, count", [((), 6), ((4,), 7), ((10,), 7)])
+def testEverySecondSliceIsMissing(tmp_path, also, count):
+    """The contours and the names of the slices show what the distances of the rest do not."""
+    grid = GRIDS["tilted"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
+    (whole,) = readStructures(tmp_path / "set.dcm")
+    for number in (*range(1, 12, 2), *also):
+        (tmp_path / "ct" / f"slice{number}").unlink()
+    (box,) = readStructures(tmp_path / "set.dcm")
+    depth = box.mask.grid.size[2]
+    np.testing.assert_array_equal(voxelsOf(box), voxelsOf(whole)[:depth])
+    np.testing.assert_allclose(box.mask.grid.matrix, grid.matrix, atol=1e-5)
+    (note,) = box.source[NOTES]
+    assert note.startswith(f"Near the file, {count} of the 12 slices of the image") and "2.5 mm apart" in note
+
+
+def testAnImageThatWasCopiedUnderOtherNumbers(tmp_path):
+    """The slices that a structure set names are then not thought to be missing."""
+    grid = GRIDS["tilted"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    for image in slices:
+        image.SOPInstanceUID = dicomfiles.generate_uid()
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
+    (box,) = readStructures(tmp_path / "set.dcm")
+    assert box.mask.count and box.source[NOTES] == ()
+
+
+def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
+    """Two observers' structure sets on one image, compared from the command line."""
+    import json
+
+    from SegmentMetricsLib import __main__
+
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    for name, high in (("one", 14), ("two", 16)):
+        loops = inWorld(grid, [rectangle((5, 6), (high, 15), k) for k in range(3, 8)])
+        dicomfiles.writeStructureSet(tmp_path / name / f"{name}.dcm", {"Box": loops, "Lung": loops}, slices)
+    sets = [str(tmp_path / name / f"{name}.dcm") for name in ("one", "two")]
+    assert __main__.main(["compare", *sets, "--output", str(tmp_path / "out"), "--metrics", "overlap,boundary"]) == 0
+    assert "Lung" in capsys.readouterr().out
+    (first, _) = json.loads((tmp_path / "out" / "metrics.json").read_text())["pairs"]
+    assert first["measurements"]["HD"]["value"] == pytest.approx(2, abs=0.1)
+    assert first["measurements"]["DSC"]["value"] == pytest.approx(2 * 100 / (100 + 120))
+    assert first["grid"]["size"] == list(grid.size)

@@ -1,0 +1,423 @@
+"""DICOM contours: between the slices of their image, across each other, of several images, and odd ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from SegmentMetricsLib import Settings, compare, readStructures
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.case.pairing import pairStructures
+from SegmentMetricsLib.geometry.filling import apart
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.model.structures import NOTES
+
+pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
+
+import dicomfiles
+
+# slices every 3 mm from 0 to 57 mm
+GRID = Grid((64, 64, 20), np.array([[1.0, 0, 0, -32], [0, 1, 0, -32], [0, 0, 3, 0], [0, 0, 0, 1]]))
+# turns a plane upright
+X = np.array([(1.0, 0, 0), (0, 0, 1), (0, 1, 0)])
+RADIUS = 25.0
+SPHERE = 4 / 3 * np.pi * RADIUS**3
+
+
+# beside the middle of a pixel, so that no contour runs through the middle of others
+CENTER = (0.3, 0.2)
+
+
+def circle(radius, height, center=CENTER, count=60):
+    angles = np.linspace(0, 2 * np.pi, count, endpoint=False)
+    around = np.stack([np.cos(angles), np.sin(angles)], axis=1) * radius + center
+    return np.column_stack([around, np.full(count, height)])
+
+
+def sphere(heights, radius=RADIUS, center=(*CENTER, 30.0)):
+    """Return the contours of a ball at heights in mm."""
+    away = np.array(heights, float) - center[2]
+    inside = np.abs(away) < radius
+    return [circle(np.sqrt(radius**2 - d**2), d + center[2], center[:2]) for d in away[inside]]
+
+
+def cylinder(heights, center=CENTER, radius=10.0):
+    return [circle(radius, height, center) for height in heights]
+
+
+def written(folder, regions, grid=GRID, **options):
+    """Return the structures of a structure set by name. grid: of the image beside it, None for none."""
+    slices = () if grid is None else dicomfiles.writeSeries(folder / "ct", grid)
+    dicomfiles.writeStructureSet(folder / "set.dcm", regions, slices, **options)
+    return {s.name: s for s in readStructures(folder / "set.dcm")}
+
+
+@pytest.mark.parametrize("step", [3.0, 1.5, 1.0, 0.75])
+def testContoursBetweenSlicesCutNoHoles(tmp_path, step):
+    """However densely a ball is drawn, the slices take the contours at their own height."""
+    found = written(tmp_path, {"Slices": sphere(np.arange(0, 60, 3.0)), "Dense": sphere(np.arange(0, 60, step))})
+    comparison = compare(found["Slices"], found["Dense"], Settings(families=("overlap", "boundary")))
+    assert comparison["DSC"].value == 1 and comparison["HD"].value == pytest.approx(0, abs=1e-9)
+    assert found["Dense"].mask.size == pytest.approx(SPHERE, rel=0.01)
+    assert bool(found["Dense"].source[NOTES]) == (step < 3)
+    if step < 3:
+        assert "it has contours at several heights" in found["Dense"].source[NOTES][0]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+@pytest.mark.parametrize("shift", [-1.5, -1.0, 1.0, 1.5])
+def testContoursOffTheSlicesFillEverySlice(tmp_path, shift, noise):
+    """Halfway between two slices, too, and with the digits that a file leaves out."""
+    heights = np.arange(6, 54, 3.0) + shift + np.random.default_rng(3).uniform(-noise, noise, 16)
+    (structure,) = written(tmp_path, {"Rod": cylinder(heights)}).values()
+    counts = np.count_nonzero(structure.mask.voxels, axis=(1, 2))
+    assert len(counts) == 16 and (counts == counts[0]).all()
+    (note,) = structure.source[NOTES]
+    assert note == "16 of its contours lie between slices and were filled on the nearest one"
+
+
+def testOfTwoPlanesEquallyFarFromASliceItTakesTheLower(tmp_path):
+    heights = [k * 3 + away for k in range(4, 9) for away in (-0.75, 0.75)]
+    loops = [circle(10 if number % 2 else 6, height) for number, height in enumerate(heights)]
+    found = written(tmp_path, {"Up": loops, "Down": loops[::-1], "Lower": loops[::2], "Upper": loops[1::2]})
+    assert found["Lower"].mask.count != found["Upper"].mask.count
+    for name in ("Up", "Down"):
+        np.testing.assert_array_equal(found[name].mask.voxels, found["Lower"].mask.voxels)
+
+
+def testHolesStayWhereTheyWereDrawnWithTheirContour(tmp_path):
+    """Outer and inner contour belong together in their plane, not with those of a plane nearby."""
+    heights = np.arange(6, 52, 1.0)
+    tube = [loop for height in heights for loop in (circle(20, height), circle(10, height))]
+    found = written(tmp_path, {"Dense": tube, "Slices": [loop for loop in tube if loop[0, 2] % 3 == 0]})
+    for name in ("Dense", "Slices"):
+        assert found[name].mask.count == pytest.approx(16 * np.pi * (20**2 - 10**2), rel=0.01)
+
+
+@pytest.mark.parametrize("grid", [GRID, None])
+def testHolesStayInContoursThatLean(tmp_path, grid):
+    """As those of an oblique image: the middle of a hole is not at the height of that of its contour."""
+    lean = np.radians(0.5 if grid else 2)
+    turn = np.array([[np.cos(lean), 0, -np.sin(lean)], [0, 1, 0], [np.sin(lean), 0, np.cos(lean)]])
+    loops = [loop for height in range(6, 54, 3) for loop in (circle(10, height), circle(5, height, (3.3, 0.2)))]
+    (structure,) = written(tmp_path, {"Tube": [loop @ turn.T for loop in loops]}, grid).values()
+    assert structure.mask.size == pytest.approx(16 * 3 * np.pi * (10**2 - 5**2), rel=0.015)
+
+
+def testRoundedHeightsAreOnePlane(tmp_path):
+    tube = [loop for height in range(6, 54, 3) for loop in (circle(20, height + 0.01), circle(10, height - 0.01))]
+    (structure,) = written(tmp_path, {"Tube": tube}).values()
+    assert structure.mask.count == pytest.approx(16 * np.pi * (20**2 - 10**2), rel=0.01)
+    assert structure.source[NOTES] == ()
+
+
+def disk(radius, center=(0.0, 0.0)):
+    """Return the pixels [row, column] of the image whose center lies inside a circle."""
+    row, column = np.mgrid[-32:32, -32:32]
+    return np.hypot(column - CENTER[0] - center[0], row - CENTER[1] - center[1]) < radius
+
+
+def drawn(folder, circles, kinds=()):
+    """Return the pixels of circles, radius and center each, that are contours of one slice, and the remarks.
+
+    kinds: the numbers of those that are combined by exclusive or.
+    """
+    loops = [circle(radius, 9.0, np.add(CENTER, center), 720) for radius, center in circles]
+    types = {("A", number): "CLOSEDPLANAR_XOR" for number in kinds}
+    structure = written(folder, {"A": loops}, kinds=types)["A"]
+    return structure.mask.block((0, 0, 3), (63, 63, 3))[0].astype(bool), structure.source[NOTES]
+
+
+JOIN, HOLE, ODD = "what those that cross enclose was joined", "it was taken for a hole", "what an odd number of them"
+WALL, INSIDE = (20, (0, 0)), (17, (0, 3.8))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("beyond", [0.0, 0.4, 0.8, 1.4])
+def testAHoleThatReachesBeyondItsContourStaysOne(tmp_path, beyond, order):
+    """As in the wall of a bladder that was drawn up to its edge, whatever an observer's hand did there."""
+    inside = (17, (0, 3 + beyond))
+    found, notes = drawn(tmp_path, [WALL, inside][::order])
+    np.testing.assert_array_equal(found, disk(*WALL) & ~disk(*inside))
+    assert len(notes) == (beyond > 0) and all(HOLE in note for note in notes)
+
+
+def testIslandsThatCrossAreJoined(tmp_path):
+    circles = [(12, (0, 0)), (8, (0, 14)), (6, (-13, 3))]
+    found, (note,) = drawn(tmp_path, circles)
+    np.testing.assert_array_equal(found, np.any([disk(*one) for one in circles], axis=0))
+    assert JOIN in note and HOLE not in note
+
+
+def testAnOutlineThatWasDrawnTwiceIsNoHole(tmp_path):
+    """The second time a bit to the side: hardly any of it lies beyond the first one, but as much as is left around."""
+    twice = [(20, (0, 0)), (19.8, (0.9, 0))]
+    found, (note,) = drawn(tmp_path, twice)
+    np.testing.assert_array_equal(found, disk(*twice[0]) | disk(*twice[1]))
+    assert JOIN in note
+
+
+def testHolesThatCrossAreOneHole(tmp_path):
+    """And an island in them stays one although it reaches a little into the wall."""
+    wall, one, other, island = (28, (0, 0)), (12, (-8, 0)), (10, (9, 0)), (5, (-8, 7.6))
+    found, notes = drawn(tmp_path, [island, one, other, wall])
+    np.testing.assert_array_equal(found, disk(*wall) & ~(disk(*one) | disk(*other)) | disk(*island))
+    assert [JOIN in note for note in notes] == [True, False] and HOLE in notes[1]
+
+
+@pytest.mark.parametrize(
+    "circles",
+    [
+        [WALL, INSIDE],
+        [(8, (-5, 0)), (8, (5, 0))],
+        [(8, (-9, 0)), (8, (-9, 0)), (8, (9, 0))],
+        [(8, (-9, 0)), (8, (9, 0)), (8, (-9, 0)), (8, (-9, 0))],
+        [(5, (2, 0)), (20, (0, 0)), (5, (-2, 0)), (15, (12, 0))],
+    ],
+)
+def testExclusiveContoursAreWhatTheirTypeSays(tmp_path, circles):
+    found, (note,) = drawn(tmp_path, circles, range(len(circles)))
+    np.testing.assert_array_equal(found, np.bitwise_xor.reduce([disk(*one) for one in circles]))
+    assert ODD in note
+
+
+def testExclusiveContoursBesideOthers(tmp_path):
+    """Only those of the type are combined so, and nested ones are nothing to talk about."""
+    circles = [(12, (-8, 0)), (12, (4, 0)), (9, (0, 0)), (3, (0, 0))]
+    found, (note,) = drawn(tmp_path, circles, [2, 3])
+    joined = disk(*circles[0]) | disk(*circles[1])
+    np.testing.assert_array_equal(found, joined ^ disk(*circles[2]) ^ disk(*circles[3]))
+    assert JOIN in note
+
+
+def testExclusiveContoursThatCancelEachOther(tmp_path):
+    found, notes = drawn(tmp_path, [WALL, WALL], [0, 1])
+    assert not found.any()
+    assert notes[0] == "its 2 contours enclose no voxel center of the image" and ODD in notes[1]
+
+
+def testSeparatePartsAtOtherHeightsAreKept(tmp_path):
+    """One structure of two parts, the second of which was drawn at heights of its own."""
+    left, right = cylinder(np.arange(6, 54, 3.0), (-15, 0)), cylinder(np.arange(7, 55, 3.0), (15, 0))
+    found = written(tmp_path, {"Both": left + right, "Left": left, "Right": right})
+    assert found["Both"].mask.count == found["Left"].mask.count + found["Right"].mask.count
+
+
+def testPartsApart():
+    pixels = np.zeros((6, 9), bool)
+    pixels[1:3, 1:3] = pixels[1:3, 5:8] = True
+    others = np.zeros_like(pixels)
+    others[2:5, 2:4] = True
+    expected = pixels.copy()
+    expected[1:3, 1:3] = False
+    np.testing.assert_array_equal(apart(pixels, others), expected)
+    np.testing.assert_array_equal(apart(pixels, ~pixels), pixels)
+    assert not apart(pixels, pixels).any()
+
+
+def bothImages(folder, order, withNames):
+    """Write a CT and an MR and a structure set on the CT that lists both; return the contours and the reading."""
+    import pydicom
+    from pydicom.dataset import Dataset
+
+    coarse = Grid((32, 32, 10), np.array([[2.0, 0, 0, -32], [0, 2, 0, -32], [0, 0, 7, 1.2], [0, 0, 0, 1]]))
+    ct = dicomfiles.writeSeries(folder / "ct", GRID, frame="1.2.3")
+    mr = dicomfiles.writeSeries(folder / "mr", coarse, frame="1.2.9")
+    loops = cylinder(np.arange(6, 54, 3.0))
+    frames = {}
+    for name, slices, frame in (("mr", mr, "1.2.9"), ("ct", ct, "1.2.3")):
+        content = dicomfiles.writeStructureSet(folder / "set.dcm", {"Rod": loops, "None": []}, slices, frame=frame)
+        frames[name] = content.ReferencedFrameOfReferenceSequence[0]
+    content.ReferencedFrameOfReferenceSequence = pydicom.Sequence([frames[name] for name in order])
+    if withNames:
+        at = {float(image.ImagePositionPatient[2]): image for image in ct}
+        for contour in content.ROIContourSequence[0].ContourSequence:
+            item = Dataset()
+            image = at[float(contour.ContourData[2])]
+            item.ReferencedSOPClassUID, item.ReferencedSOPInstanceUID = image.SOPClassUID, image.SOPInstanceUID
+            contour.ContourImageSequence = pydicom.Sequence([item])
+        # what the region says of its frame is then not what decides
+        content.StructureSetROISequence[0].ReferencedFrameOfReferenceUID = "1.2.9"
+    return content
+
+
+@pytest.mark.parametrize("withNames", [False, True])
+@pytest.mark.parametrize("order", [("mr", "ct"), ("ct", "mr")])
+def testTheImageThatTheContoursName(tmp_path, order, withNames):
+    """Of several images it is the one that the contours name, or that has the frame of reference of the structure."""
+    bothImages(tmp_path, order, withNames).save_as(tmp_path / "set.dcm")
+    rod, nothing = readStructures(tmp_path / "set.dcm")
+    assert rod.mask.grid.size == GRID.size and rod.source[NOTES] == ()
+    assert rod.mask.size == pytest.approx(np.pi * 100 * 48, rel=0.02)
+    assert nothing.isEmpty and nothing.frameOfReference == "1.2.3"
+
+
+def testContoursAloneNameTheirImage(tmp_path):
+    """Without a list of images, all slices of the series of those that the contours name make the image."""
+    content = bothImages(tmp_path, ("mr", "ct"), True)
+    del content.ReferencedFrameOfReferenceSequence
+    drawn = content.ROIContourSequence[0]
+    drawn.ContourSequence = [drawn.ContourSequence[number] for number in (0, 1, 4)]
+    content.save_as(tmp_path / "set.dcm")
+    rod, _ = readStructures(tmp_path / "set.dcm")
+    assert rod.mask.grid.size == GRID.size
+    assert rod.source[NOTES] == ("it has no contour on 2 slices between its first and its last one",)
+
+
+def testASingleSliceOfTheImage(tmp_path):
+    """Contours tell how far apart slices are, else the thickness of the slice does."""
+    slices = dicomfiles.writeSeries(tmp_path / "ct", GRID)
+    for file in (tmp_path / "ct").iterdir():
+        if file.name != "slice9":
+            file.unlink()
+    for name, heights, distance in (("many", np.arange(5, 53, 2.0), 2), ("one", [27.0], 3)):
+        dicomfiles.writeStructureSet(tmp_path / f"{name}.dcm", {"Rod": cylinder(heights)}, slices)
+        (rod,) = readStructures(tmp_path / f"{name}.dcm")
+        assert rod.mask.size == pytest.approx(np.pi * 100 * len(heights) * distance, rel=0.02)
+        assert rod.source[NOTES][0].startswith("Only one slice of the image") and len(rod.source[NOTES]) == 1
+        assert f"{distance} mm apart" in rod.source[NOTES][0]
+
+
+def testContoursThatEncloseNoVoxel(tmp_path):
+    seed = [circle(0.3, height, (0.5, 0.5)) for height in (6, 9, 12)]
+    found = written(tmp_path, {"Seed": seed, "Dot": seed[:1], "None": [], "Rod": cylinder(np.arange(6, 54, 3.0))})
+    assert found["Seed"].source[NOTES] == ("its 3 contours enclose no voxel center of the image",)
+    assert found["Dot"].source[NOTES] == ("its only contour encloses no voxel center of the image",)
+    assert found["None"].source[NOTES] == ()
+
+    def findings(reference, test):
+        return compare(found[reference], found[test], Settings(families="overlap")).findings
+
+    both = "The reference and the test were drawn, but enclose no voxel center of the image, so they count as empty."
+    assert findings("Seed", "Dot") == (
+        both,
+        "The reference's 3 contours enclose no voxel center of the image.",
+        "The test's only contour encloses no voxel center of the image.",
+    )
+    one = "The reference was drawn, but encloses no voxel center of the image, so it counts as empty."
+    for other in ("None", "Rod"):
+        assert findings("Seed", other)[0] == one
+        assert not any("neither observer" in finding for finding in findings("Seed", other))
+    assert findings("None", "None") == (
+        "The reference and the test are the same structure of the same file.",
+        "Absent in both: neither observer drew this structure.",
+    )
+
+
+def tilted(height=20.0):
+    return circle(10, height) + np.linspace(-4, 4, 60)[:, None] * (0, 0, 1.0)
+
+
+LEFT_OUT = "The structure 'Needle' of set.dcm was left out: a contour does not run along the slices of the image"
+
+
+def testOneOddStructureIsLeftOut(tmp_path):
+    """The others of its file are as usable as before; who asks for the odd one hears why it is not there."""
+    rod = cylinder(np.arange(6, 54, 3.0))
+    odd = written(tmp_path / "odd", {"Rod": rod, "Needle": [tilted()]})
+    assert list(odd) == ["Rod"]
+    other = written(tmp_path / "good", {"Rod": rod, "Needle": rod})
+    pairing = pairStructures(odd.values(), other.values())
+    assert [match.reference.name for match in pairing.pairs] == ["Rod"]
+    comparison = compare(*pairing.pairs[0])
+    assert comparison["DSC"].value == 1
+    assert sum(finding.startswith(LEFT_OUT) for finding in comparison.findings) == 1
+    for choice in ({"names": ["Needle"]}, {"choices": {"Needle": "Needle"}}):
+        with pytest.raises(InputError, match=f"^{LEFT_OUT}"):
+            pairStructures(odd.values(), other.values(), **choice)
+
+
+def testWhatIsLeftIsNoPairByBeingAlone(tmp_path):
+    rod = cylinder(np.arange(6, 54, 3.0))
+    odd = written(tmp_path / "odd", {"Rod": rod, "Needle": [tilted()]})
+    other = written(tmp_path / "good", {"Needle": rod})
+    assert pairStructures(odd.values(), other.values(), isProposing=False).pairs == ()
+
+
+def testOnlyOddStructures(tmp_path):
+    with pytest.raises(InputError, match=r"set.dcm: the structure 'Needle' cannot be used: a contour does not run"):
+        written(tmp_path, {"Needle": [tilted()]})
+    with pytest.raises(InputError, match=r"the structure 'Needle' cannot be used, nor any other: a contour"):
+        written(tmp_path, {"Needle": [tilted()], "Other": [tilted(30)]})
+
+
+def testAnOddStructureOfAFolder(tmp_path):
+    rod = cylinder(np.arange(6, 54, 3.0))
+    for name in ("one", "two"):
+        dicomfiles.writeStructureSet(tmp_path / f"{name}.dcm", {"Rod": rod, "Needle": [tilted()]})
+    found = readStructures(tmp_path)
+    assert [s.name for s in found] == ["one Rod", "two Rod"]
+    with pytest.raises(InputError, match=r"The structure 'Needle' of two\.dcm was left out"):
+        pairStructures(found, found, names=["two Needle"])
+
+
+def testOddStructuresOnTheCommandLine(withoutPictures, tmp_path, capsys):
+    from SegmentMetricsLib import __main__
+
+    rod = cylinder(np.arange(6, 54, 3.0))
+    written(tmp_path / "odd", {"Rod": rod, "Needle": [tilted()]})
+    written(tmp_path / "good", {"Rod": rod, "Needle": rod})
+    written(tmp_path / "other", {"Needle": rod})
+    odd, good, other = (str(tmp_path / name / "set.dcm") for name in ("odd", "good", "other"))
+    leftOut = LEFT_OUT.replace("set.dcm", str(Path("odd", "set.dcm")))  # the others are called alike
+
+    def compared(*arguments):
+        status = __main__.main(["compare", *arguments, "--output", str(tmp_path / "out"), "--metrics", "overlap"])
+        return status, capsys.readouterr()
+
+    status, printed = compared(odd, good)
+    assert status == 1 and leftOut in printed.out and leftOut in printed.err
+    # the reference has it as well
+    assert "Only in the test" not in printed.out
+    assert compared(odd, good, "--structure", "Rod")[0] == 0
+    for arguments in ((odd, good, "--structure", "Needle"), (odd, other), (odd, good, "--pair", "Needle=Needle")):
+        status, printed = compared(*arguments)
+        assert status != 0 and leftOut in printed.err
+
+
+KNOWN = ["CLOSED_PLANAR", "closed_planar", "Closed Planar", "CLOSEDPLANAR"]
+UNKNOWN = ["INTERPOLATED_PLANAR", "CLOSED_NONPLANAR", "PLANAR"]
+OPEN = ["POINT", "OPEN_PLANAR", "OPEN_NONPLANAR", "open planar"]
+
+
+@pytest.mark.parametrize("kind", [*KNOWN, *UNKNOWN, *OPEN])
+def testTypesOfContours(tmp_path, kind):
+    """What is not known to be open is filled, and only what is open is called that."""
+    rod = cylinder(np.arange(6, 54, 3.0))
+    found = written(tmp_path, {"All": rod, "Rod": rod}, kinds={("Rod", number): kind for number in range(0, 16, 2)})
+    isOpen = kind in OPEN
+    assert found["Rod"].mask.count == found["All"].mask.count / (2 if isOpen else 1)
+    notes = " ".join(found["Rod"].source[NOTES])
+    assert ("8 of its contours are open lines or points and were left out" in notes) == isOpen
+    said = f"8 of its contours are of the type {kind}, which DICOM does not know, and were filled like closed ones"
+    assert (said in notes) == (kind in UNKNOWN)
+    assert bool(notes) == (kind not in KNOWN)
+
+
+def testAContourWithoutAType(tmp_path):
+    import pydicom
+
+    written(tmp_path, {"Rod": cylinder(np.arange(6, 54, 3.0))})
+    content = pydicom.dcmread(tmp_path / "set.dcm")
+    first, second, *_ = content.ROIContourSequence[0].ContourSequence
+    del first.ContourGeometricType
+    second.ContourGeometricType = ""
+    content.save_as(tmp_path / "set.dcm")
+    (rod,) = readStructures(tmp_path / "set.dcm")
+    assert rod.source[NOTES] == () and len(rod.mask.voxels) == 16
+
+
+def testContoursOfTooFewPointsAreNotCalledOpen(tmp_path):
+    rod = cylinder(np.arange(6, 54, 3.0))
+    found = written(tmp_path, {"Rod": [*rod, rod[0][:2], np.zeros((0, 3))], "Spot": [*rod, rod[0][:1]]})
+    assert found["Rod"].source[NOTES] == ("2 of its contours have fewer than three points and were left out",)
+    assert found["Spot"].source[NOTES] == ("1 of its contours has fewer than three points and was left out",)
+    assert found["Rod"].mask.count == found["Spot"].mask.count
+
+
+def testAContourOfAnUnknownTypeThatIsNotFlat(tmp_path):
+    """It cannot be filled: its structure is left out by name."""
+    found = written(tmp_path, {"Rod": cylinder([6.0, 9.0]), "Needle": [tilted()]}, kinds={("Needle", 0): "HELIX"})
+    assert list(found) == ["Rod"] and any(note.startswith(LEFT_OUT) for note in found["Rod"].source[NOTES])

@@ -1,0 +1,257 @@
+"""What kind of DICOM a file is: recognized without preamble and modality, and called what it is if it is not read."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+
+from SegmentMetricsLib import readStructures
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.io import dicom
+from SegmentMetricsLib.io.dicom import Kind
+
+pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
+
+import dicomfiles
+import pydicom
+
+GRID = Grid((20, 20, 6), np.diag([1.0, 1.0, 3.0, 1.0]))
+SQUARE = [np.array([(3.5, 3.5, z), (8.5, 3.5, z), (8.5, 8.5, z), (3.5, 8.5, z)]) for z in (3.0, 6.0, 9.0)]
+
+
+def structureSet(folder):
+    slices = dicomfiles.writeSeries(folder / "ct", GRID)
+    return folder / "set.dcm", dicomfiles.writeStructureSet(folder / "set.dcm", {"Box": SQUARE}, slices)
+
+
+def segmentation(folder):
+    pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom)")
+    slices = sorted(dicomfiles.writeSeries(folder / "ct", GRID), key=lambda s: s.InstanceNumber)
+    array = np.zeros(GRID.size[::-1], np.uint8)
+    array[1:5, 4:9, 4:9] = 1
+    dicomfiles.writeSegmentation(folder / "seg.dcm", slices, {"Box": array})
+    return folder / "seg.dcm", pydicom.dcmread(folder / "seg.dcm")
+
+
+def count(path):
+    (structure,) = readStructures(path)
+    return structure.mask.count, structure.mask.grid.size
+
+
+@pytest.mark.parametrize("isImplicit", [True, False])
+@pytest.mark.parametrize("write", [structureSet, segmentation])
+def testFilesWithoutThePreamble(tmp_path, write, isImplicit):
+    """As planning systems export them, and their images, too; in a folder they count as before."""
+    path, _ = write(tmp_path)
+    before = count(path)
+    for file in (path, *(tmp_path / "ct").iterdir()):
+        dicomfiles.withoutPreamble(file, isImplicit)
+        assert dicom.isDicom(file) and file.read_bytes()[128:132] != b"DICM"
+    assert count(path) == before == count(tmp_path)
+    content = path.read_bytes()
+    for size in (10, 40, 300, len(content) // 2, len(content) - 8):
+        (tmp_path / "cut.dcm").write_bytes(content[:size])
+        with pytest.raises(InputError, match=r"cut\.dcm: "):
+            readStructures(tmp_path / "cut.dcm")
+
+
+def testFileMetaInformationWithoutThePreamble(tmp_path):
+    path, _ = structureSet(tmp_path)
+    before = count(path)
+    path.write_bytes(path.read_bytes()[132:])
+    assert dicom.isDicom(path) and count(path) == before
+
+
+@pytest.mark.parametrize("content", [b"", b"no DICOM", b"\x08\x00" * 300, b"\0" * 600, bytes(range(256)) * 3])
+def testWhatIsNoDicom(tmp_path, content):
+    path = tmp_path / "odd.dcm"
+    path.write_bytes(content)
+    assert not dicom.isDicom(path)
+    with pytest.raises(InputError, match=r"odd\.dcm: "):
+        readStructures(path)
+
+
+@pytest.mark.parametrize("storage", [True, False])
+@pytest.mark.parametrize("modality", ["", "OT", None])
+@pytest.mark.parametrize("write", [structureSet, segmentation])
+def testWithoutAModality(tmp_path, write, modality, storage):
+    """The SOP class says what a file is, and without it the content."""
+    path, content = write(tmp_path)
+    before, kind = count(path), dicom.kindOf(path)
+    if modality is None:
+        del content.Modality
+    else:
+        content.Modality = modality
+    if not storage:
+        del content.SOPClassUID
+        content.file_meta.MediaStorageSOPClassUID = "1.2.3.4.5"
+    content.save_as(path, enforce_file_format=False)
+    assert dicom.kindOf(path) is kind and dicom.holdsStructures(path)
+    if write is structureSet or storage:
+        assert count(path) == before
+
+
+def testKindsThatHoldNothingOrAreNotRead(tmp_path):
+    path, content = structureSet(tmp_path)
+    assert dicom.kindOf(path) is Kind.STRUCTURE_SET
+    assert dicom.kindOf(tmp_path / "ct" / "slice0") is Kind.NO_STRUCTURES
+    content.SOPClassUID, content.Modality = "1.2.840.10008.5.1.4.1.1.66.5", "SEG"
+    content.save_as(path)
+    assert dicom.kindOf(path) is Kind.UNREAD
+    with pytest.raises(InputError, match="of the kind Surface Segmentation Storage, which is not supported"):
+        readStructures(path)
+    del content.SOPClassUID, content.Modality, content.StructureSetROISequence
+    del content.file_meta.MediaStorageSOPClassUID
+    content.save_as(path, enforce_file_format=False)
+    assert dicom.kindOf(path) is Kind.UNTOLD and not dicom.holdsStructures(path)
+    with pytest.raises(InputError, match="says neither its SOP class nor its modality"):
+        readStructures(path)
+
+
+def testACopyThatWasInterruptedIsDamaged(tmp_path):
+    path, _ = structureSet(tmp_path)
+    for size in (1, 100, 131):
+        (tmp_path / "cut.dcm").write_bytes(path.read_bytes()[:size])
+        with pytest.raises(InputError, match="damaged or incomplete"):
+            readStructures(tmp_path / "cut.dcm")
+
+
+# Segmentations that are whole and valid
+
+
+def stored(path, content, syntax, **elements):
+    """Write a data set as it is in a file with another transfer syntax."""
+    content.file_meta.TransferSyntaxUID = syntax
+    for name, value in elements.items():
+        setattr(content, name, value)
+    content["PixelData"].VR = "OB"
+    isLittle = syntax != pydicom.uid.ExplicitVRBigEndian
+    meta, head = content.file_meta, pydicom.filebase.DicomBytesIO()
+    content["PixelData"].is_undefined_length = syntax not in (pydicom.uid.ExplicitVRBigEndian,)
+    body = pydicom.filebase.DicomBytesIO()
+    pydicom.dcmwrite(
+        body, pydicom.Dataset(content), implicit_vr=False, little_endian=isLittle, enforce_file_format=False
+    )
+    pydicom.filewriter.write_file_meta_info(head, meta)
+    path.write_bytes(b"\0" * 128 + b"DICM" + head.getvalue() + body.getvalue())
+
+
+def frames(content):
+    return content.pixel_array.reshape(int(content.NumberOfFrames), -1)
+
+
+def deflated(frame) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return packer.compress(np.packbits(frame, bitorder="little").tobytes()) + packer.flush()
+
+
+def runs(frame) -> bytes:
+    """Return a frame of bits as one RLE segment of literal runs."""
+    data = np.packbits(frame, bitorder="little").tobytes()
+    parts = [bytes([len(data[n : n + 128]) - 1]) + data[n : n + 128] for n in range(0, len(data), 128)]
+    return np.array([1, 64, *[0] * 14], "<u4").tobytes() + b"".join(parts)
+
+
+@pytest.mark.parametrize(
+    ("syntax", "pack", "name"),
+    [
+        (pydicom.uid.ExplicitVRBigEndian, None, "Explicit VR Big Endian"),
+        (pydicom.uid.UID("1.2.840.10008.1.2.8.1"), deflated, "Deflated Image Frame Compression"),
+        (pydicom.uid.RLELossless, runs, "RLE Lossless"),
+        (pydicom.uid.MPEG2MPML, deflated, "MPEG2 Main Profile / Main Level"),
+    ],
+)
+def testTransferSyntaxesThatAreNotSupported(tmp_path, syntax, pack, name):
+    path, content = segmentation(tmp_path)
+    packed = [] if pack is None else [pack(frame) for frame in frames(content)]
+    even = [frame + b"\0" * (len(frame) % 2) for frame in packed]
+    elements = {"PixelData": pydicom.encaps.encapsulate(even)} if packed else {}
+    stored(path, content, syntax, **elements)
+    with pytest.raises(InputError) as raised:
+        readStructures(path)
+    assert str(raised.value) == (
+        f"{path}: the segmentation is stored as {name}, which is not supported; store it as Explicit VR Little Endian, "
+        "without compression."
+    )
+
+
+def testADeflatedDataSetIsRead(tmp_path):
+    path, content = segmentation(tmp_path)
+    before = count(path)
+    content.file_meta.TransferSyntaxUID = pydicom.uid.DeflatedExplicitVRLittleEndian
+    content.save_as(path)
+    assert count(path) == before
+
+
+@pytest.mark.parametrize(("kind", "why"), [("radiograph", "does not say where in the patient"), ("slide", "slide")])
+def testSegmentationsWithoutPositionsInThePatient(tmp_path, kind, why):
+    path, content = segmentation(tmp_path)
+    for group in (*content.PerFrameFunctionalGroupsSequence, *content.SharedFunctionalGroupsSequence):
+        group.pop("PlanePositionSequence", None)
+        group.pop("PlaneOrientationSequence", None)
+    del content.FrameOfReferenceUID
+    if kind == "slide":
+        content.TotalPixelMatrixColumns = content.TotalPixelMatrixRows = 20
+    content.save_as(path)
+    with pytest.raises(InputError, match=rf"{why}.* not supported\.$") as raised:
+        readStructures(path)
+    assert "damaged" not in str(raised.value)
+
+
+# The background
+
+
+def background(number, label="Background", code=("125040", "DCM", "Background")):
+    item = pydicom.Dataset()
+    item.SegmentNumber, item.SegmentLabel, item.SegmentAlgorithmType = number, label, "MANUAL"
+    for name in ("SegmentedPropertyCategoryCodeSequence", "SegmentedPropertyTypeCodeSequence"):
+        value = pydicom.Dataset()
+        value.CodeValue, value.CodingSchemeDesignator, value.CodeMeaning = code
+        setattr(item, name, [value])
+    return item
+
+
+LIVER = ("10200004", "SCT", "Liver")
+
+
+@pytest.mark.parametrize("padding", [None, 0, 9])
+@pytest.mark.parametrize("code", [("125040", "DCM", "Background"), LIVER])
+@pytest.mark.parametrize("label", ["Background", "Nothing"])
+def testTheBackgroundOfALabelMapIsNoStructure(tmp_path, padding, code, label):
+    pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom)")
+    slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", GRID), key=lambda s: s.InstanceNumber)
+    labels = np.zeros(GRID.size[::-1], np.uint8)
+    labels[1:5, 4:9, 4:9], labels[1:5, 12:15, 4:9] = 3, 5
+    dicomfiles.writeLabelMap(tmp_path / "seg.dcm", slices, labels, {3: "Liver", 5: "Kidney"})
+    content = pydicom.dcmread(tmp_path / "seg.dcm")
+    others = [item for item in content.SegmentSequence if item.SegmentNumber]
+    content.SegmentSequence = [background(0, label, code), *others]
+    if padding is None:
+        content.pop("PixelPaddingValue", None)
+    else:
+        content.PixelPaddingValue = padding
+        if padding:
+            content.SegmentSequence.append(background(padding, "Outside", LIVER))
+    content.save_as(tmp_path / "seg.dcm")
+    found = readStructures(tmp_path / "seg.dcm")
+    assert [(s.name, s.mask.count) for s in found] == [("Liver", 100), ("Kidney", 60)]
+    content.SegmentSequence = content.SegmentSequence[:1]
+    content.save_as(tmp_path / "seg.dcm")
+    with pytest.raises(InputError, match="no segment but the background"):
+        readStructures(tmp_path / "seg.dcm")
+
+
+def testASegmentOfFramesIsTheBackgroundIfItsCodeSaysSo(tmp_path):
+    pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom)")
+    slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", GRID), key=lambda s: s.InstanceNumber)
+    array = np.zeros(GRID.size[::-1], np.uint8)
+    array[1:5, 4:9, 4:9] = 1
+    dicomfiles.writeSegmentation(tmp_path / "seg.dcm", slices, {"Outside": 1 - array, "Liver": array})
+    content = pydicom.dcmread(tmp_path / "seg.dcm")
+    content.SegmentSequence[0].SegmentedPropertyTypeCodeSequence = background(1).SegmentedPropertyTypeCodeSequence
+    content.save_as(tmp_path / "seg.dcm")
+    (liver,) = readStructures(tmp_path / "seg.dcm")
+    assert liver.name == "Liver" and liver.mask.count == 100

@@ -1,0 +1,205 @@
+"""Images that are cut off, flipped or promise too much: one sentence with the name of the file."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import time
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import shapes
+from imagefiles import LABELS, refusal, save
+
+from SegmentMetricsLib.base import cores
+from SegmentMetricsLib.io import integrity, reading
+from SegmentMetricsLib.model.structures import NOTES, leftOutOf
+
+
+@pytest.mark.parametrize("suffix", [".nrrd", ".nii", ".nii.gz", ".mha", ".seg.nrrd"])
+@pytest.mark.parametrize("compressed", [True, False])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 1.0])
+def testImagesCutOff(tmp_path, capfd, suffix, compressed, share):
+    path = save(LABELS, tmp_path / f"cut{suffix}", compressed)
+    data = path.read_bytes()
+    path.write_bytes(data[: min(int(len(data) * share), len(data) - 1)])
+    message = refusal(path)
+    assert "damaged or incomplete" in message or "its content is not that of" in message
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("suffix", [".nrrd", ".nii.gz", ".mha"])
+@pytest.mark.parametrize("share", [0.6, 0.8, 0.95])
+def testFlippedBitsInCompressedImages(tmp_path, suffix, share):
+    array = shapes.blob(1, (40, 40, 40)).astype(np.uint8)
+    path = save(shapes.imageOf(array), tmp_path / f"flipped{suffix}")
+    data = bytearray(path.read_bytes())
+    data[int(len(data) * share)] ^= 0x55
+    path.write_bytes(data)
+    assert "damaged" in refusal(path)
+
+
+@pytest.mark.parametrize("suffix", [".nrrd", ".nii", ".nii.gz", ".mha", ".seg.nrrd"])
+@pytest.mark.parametrize("compressed", [True, False])
+@pytest.mark.parametrize("tail", [b"<html>", b"\0" * 512, gzip.compress(b"more", mtime=0), b"\x1f"])
+def testWhatComesBehindTheLastVoxelIsTold(tmp_path, suffix, compressed, tail):
+    """The image is whole, but somebody should look at the file."""
+    path = save(LABELS, tmp_path / f"long{suffix}", compressed)
+    before = reading.readStructures(path)
+    path.write_bytes(path.read_bytes() + tail)
+    after = reading.readStructures(path)
+    assert [s.mask.count for s in after] == [s.mask.count for s in before]
+    assert all(integrity.SURPLUS in s.source[NOTES] for s in after) and not any(NOTES in s.source for s in before)
+
+
+def testNrrdInSeveralGzipMembers(tmp_path):
+    path = save(LABELS, tmp_path / "members.nrrd")
+    header, voxels = path.read_bytes().split(b"\n\n", 1)
+    voxels = gzip.decompress(voxels)
+    path.write_bytes(header + b"\n\n" + gzip.compress(voxels[:300]) + gzip.compress(voxels[300:]))
+    assert len(reading.readStructures(path)) == len(reading.readStructures(save(LABELS, tmp_path / "one.nrrd")))
+    path.write_bytes(header + b"\n\n" + gzip.compress(voxels[:300]) + b"x" * len(voxels))
+    assert "damaged or incomplete" in refusal(path)
+
+
+def testTheFirstOfDamagedFilesIsNamed(tmp_path, capfd, monkeypatch):
+    """Files are read several at a time; which of them is done first must not matter, nor does it in a folder."""
+    monkeypatch.setattr(cores, "availableProcessors", lambda: 3)
+    for number in range(9):
+        path = save(LABELS, tmp_path / f"{number}.nrrd")
+        if number in (4, 5, 7):
+            path.write_bytes(path.read_bytes()[:-30])
+    slow = reading._readImage
+    monkeypatch.setattr(
+        reading, "_readImage", lambda path, *given: time.sleep(0.1 * ("4" in path.name)) or slow(path, *given)
+    )
+    for _ in range(3):
+        with pytest.raises(ValueError, match=r"4\.nrrd: the file is damaged or incomplete\."):
+            reading.readAll([tmp_path / f"{number}.nrrd" for number in range(9)])
+        found = reading.readStructures(tmp_path)
+        assert [s.name for s in found[::2]] == [f"{number} Label 1" for number in (0, 1, 2, 3, 6, 8)]
+        told = [f"{number}.nrrd was left out: the file is damaged or incomplete." for number in (4, 5, 7)]
+        assert leftOutOf(found) == told and all(list(s.source[NOTES]) == told for s in found)
+    for number in (4, 5, 7):
+        save(LABELS, tmp_path / f"{number}.nrrd")
+    names = [structure.name for structure in reading.readStructures(tmp_path)]
+    assert names == sorted(names) and names[0].startswith("0 ") and names[-1].startswith("8 ")
+    assert capfd.readouterr() == ("", "")
+
+
+def testHeadersThatPromiseTooMuch(tmp_path, capfd):
+    nrrd = tmp_path / "x.nrrd"
+    nrrd.write_bytes(b"NRRD0004\ntype: uint8\ndimension: 3\nsizes: 1000000 1000000 1000000\nencoding: raw\n\nabc")
+    assert "too large for the memory" in refusal(nrrd)
+    nrrd.write_bytes(
+        b"NRRD0004\ntype: uint8\ndimension: 3\nsizes: 9 9 9\nencoding: gzip\n\n" + gzip.compress(b"x" * 10)
+    )
+    assert "damaged or incomplete" in refusal(nrrd)
+    meta = tmp_path / "x.mha"
+    header = "ObjectType = Image\nNDims = 3\nDimSize = {}\nElementType = MET_UCHAR\n{}ElementDataFile = LOCAL\n"
+    meta.write_bytes(header.format("0 10 10", "").encode())
+    assert "at least one voxel along each axis" in refusal(meta)
+    compressed = zlib.compress(b"x" * 10)
+    extra = f"CompressedData = True\nCompressedDataSize = {len(compressed)}\n"
+    meta.write_bytes(header.format("9 9 9", extra).encode() + compressed)
+    assert "damaged or incomplete" in refusal(meta)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("suffix", [".mhd", ".nhdr"])
+def testDataFileMissing(tmp_path, capfd, suffix):
+    path = save(LABELS, tmp_path / f"organs{suffix}")
+    for data in tmp_path.glob("organs.*raw*"):
+        data.unlink()
+    assert "the data file that belongs to it is missing" in refusal(path)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("offset", "format", "values", "message"),
+    [
+        (40, "<8h", (3, -12, 10, 14, 1, 1, 1, 1), "its content is not that of a .nii file"),
+        (
+            252,
+            "<2h26x12f",
+            (0, 1, 1, 0.5, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0),
+            "the axes in its header do not span space",
+        ),
+        (252, "<2h26x12f", (0, 1, *[0.0] * 12), "the axes in its header do not span space"),
+        (
+            112,
+            "<2f",
+            (0.7, 0.0),
+            "neither a label map nor a map of memberships in [0, 1]: it has values from 0 to 3.5.",
+        ),
+        (112, "<2f", (1.0, -1024.0), "The image is not a label map: it has negative values, from -1024 to -1019."),
+    ],
+)
+def testStrangeNiftiHeaders(tmp_path, capfd, offset, format, values, message):
+    path = save(LABELS, tmp_path / "x.nii", False)
+    data = bytearray(path.read_bytes())
+    struct.pack_into(format, data, offset, *values)
+    path.write_bytes(data)
+    assert message in refusal(path)
+    assert capfd.readouterr() == ("", "")
+
+
+def withEveryByteChanged(path) -> Iterator[str]:
+    """Change each byte behind the header of a file in turn, and tell where it is."""
+    data = path.read_bytes()
+    for place in range(data.index(b"\n\n") + 2, len(data)):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :])
+        yield f"byte {place}"
+    for name, more in (("nothing", b""), ("surplus", b"x" * 9), ("another", gzip.compress(b"x")), ("again", data[-8:])):
+        path.write_bytes(data + more)
+        yield name
+
+
+@pytest.mark.parametrize("kind", ["<u2", ">u2", "<f4"])
+def testTheSumAtTheEndTellsAsMuchAsDecompressing(tmp_path, monkeypatch, kind):
+    """Intact files are not decompressed once more, and no other voxels are taken than that would find."""
+    header = f"NRRD0004\ntype: {'float' if 'f' in kind else 'uint16'}\ndimension: 3\nspace: left-posterior-superior\n"
+    header += "sizes: 7 6 5\nspace directions: (1,0,0) (0,1,0) (0,0,1)\nspace origin: (0,0,0)\n"
+    header += f"endian: {'big' if '>' in kind else 'little'}\nencoding: gzip\n\n"
+    array = np.zeros((5, 6, 7), kind)
+    array[1:4, 2:5, 3:6] = 1
+    path = tmp_path / "x.nrrd"
+    path.write_bytes(header.encode() + gzip.compress(array.tobytes(), mtime=0))
+
+    def found() -> str:
+        try:
+            (structure,) = reading.readStructures(path)
+        except reading.UnusableFile as error:
+            return str(error)
+        return f"{structure.mask.offset} {structure.mask.voxels.tolist()} {structure.source}"
+
+    def everything() -> list[tuple[str, str]]:
+        path.write_bytes(header.encode() + gzip.compress(array.tobytes(), mtime=0))
+        return [(name, found()) for name in withEveryByteChanged(path)]
+
+    quick = everything()
+    path.write_bytes(header.encode() + gzip.compress(array.tobytes(), mtime=0))
+    intact = found()
+    if ">" not in kind:  # those have another order in memory than in the file
+        with monkeypatch.context() as patch:
+            patch.setattr(integrity, "_decompressedSize", None)
+            assert found() == intact and intact.startswith("(3, 2, 1) ")
+    monkeypatch.setattr(integrity, "promisedSum", lambda path: None)
+    # what is damaged behind the last voxel only is no loss
+    assert [one for one, other in zip(quick, everything(), strict=True) if one != other and one[1] != intact] == []
+    assert sum("damaged" in said for _, said in quick) > 20
+
+
+@pytest.mark.parametrize("suffix", [".mha", ".mhd"])
+def testMetaImagesThatEndInTheirHeader(tmp_path, suffix):
+    """The reader crashes on some of them."""
+    path = tmp_path / f"x{suffix}"
+    for text in (
+        "ObjectType = Image\nNDims = 3\nDimSize = 8 8 8\n",
+        "-1e300 = Image\nNDims = -1e300\nBinaryData = True\nTransformMatrix = 1 0 0 0 1 0 0 0 1",
+        "ObjectType = Image\nx NDims = 3\nElementDataFile = LOCAL\n",
+    ):
+        path.write_text(text)
+        assert refusal(path) == integrity.DAMAGED

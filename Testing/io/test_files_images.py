@@ -1,0 +1,338 @@
+"""Images of every kind in: label maps, memberships, grids and frames; and what is no segmentation."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from hostile.builders import cut, nrrd
+from imagefiles import BOXES, LABELS, SIZE, middleOf, read, refusal, save
+
+from SegmentMetricsLib import Settings, compare, readStructures
+from SegmentMetricsLib.io import reading as files
+from SegmentMetricsLib.io import samples
+from SegmentMetricsLib.model import inputs
+
+
+@pytest.mark.parametrize(
+    "suffix", [".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd", ".seg.nrrd", ".NRRD", ".Seg.Nrrd"]
+)
+@pytest.mark.parametrize("compressed", [True, False])
+def testImagesOfEveryKind(tmp_path, suffix, compressed):
+    found = read(save(LABELS, tmp_path / f"organs{suffix}", compressed))
+    assert list(found) == ["Label 1", "Label 5"]
+    for label, (low, high) in BOXES.items():
+        structure = found[f"Label {label}"]
+        assert structure.mask.count == np.prod(np.array(high) - low + 1)
+        middle = LABELS.TransformContinuousIndexToPhysicalPoint(((np.array(low) + high) / 2).tolist())
+        assert middleOf(structure) == pytest.approx(middle, abs=1e-4)
+        assert structure.mask.grid.size == SIZE
+        assert structure.file == str(tmp_path / f"organs{suffix}")
+        assert structure.surfaceKind == "unsmoothed"
+
+
+@pytest.mark.parametrize(
+    "pixel", ["UInt8", "Int8", "UInt16", "Int16", "UInt32", "Int32", "UInt64", "Int64", "Float32", "Float64"]
+)
+def testPixelTypes(tmp_path, pixel):
+    image = SimpleITK.Cast(LABELS, getattr(SimpleITK, f"sitk{pixel}"))
+    found = read(save(image, tmp_path / "organs.nrrd"))
+    assert {name: s.mask.count for name, s in found.items()} == {"Label 1": 120, "Label 5": 16}
+
+
+def testNrrdInRasIsTurned(tmp_path):
+    path = save(shapes.labelImage(BOXES, SIZE), tmp_path / "lps.nrrd", compressed=False)
+    ras = tmp_path / "ras.nrrd"
+    ras.write_bytes(path.read_bytes().replace(b"left-posterior-superior", b"right-anterior-superior"))
+    for name, structure in read(path).items():
+        assert middleOf(read(ras)[name]) == pytest.approx(middleOf(structure) * (-1, -1, 1))
+
+
+def testAnImageWithoutLabelsIsOneEmptyStructure(tmp_path):
+    (structure,) = readStructures(save(shapes.labelImage({}), tmp_path / "Spleen.nii.gz"))
+    assert (structure.name, structure.isEmpty, structure.mask.grid.size) == ("Spleen", True, (24, 24, 24))
+
+
+@pytest.mark.parametrize(("threshold", "voxels"), [(0.2, 8), (0.25, 8), (0.25001, 4), (0.75, 4), (0.9, 0), (1.0, 0)])
+def testMemberships(tmp_path, threshold, voxels):
+    array = np.zeros((8, 8, 8), np.float32)
+    array[2:4, 2:4, 2], array[2:4, 2:4, 3] = 0.25, 0.75
+    (structure,) = readStructures(save(shapes.imageOf(array), tmp_path / "liver.nii.gz"), threshold=threshold)
+    assert structure.mask.count == voxels and structure.memberships is None
+
+
+def testMembershipsCountInPartWithoutAThreshold(tmp_path):
+    array = np.zeros((8, 8, 8), np.float32)
+    array[2:4, 2:4, 2], array[2:4, 2:4, 3] = 0.25, 0.75
+    path = save(shapes.imageOf(array), tmp_path / "liver.nii.gz")
+    (structure,) = readStructures(path)
+    assert structure.mask.count == 4 and structure.memberships.voxels.sum() == 4
+    percent = save(shapes.imageOf((100 * array).astype(np.uint8)), tmp_path / "percent.nrrd")
+    assert set(read(percent)) == {"Label 25", "Label 75"}
+    (structure,) = readStructures(percent, maximum=100)
+    assert structure.mask.count == 4 and structure.memberships.voxels.sum() == 4
+    assert readStructures(percent, threshold=0.2, maximum=100)[0].mask.count == 8
+    said = "The image is not a map of memberships from 0 to 50: it has values from 0 to 75."
+    assert refusal(percent, maximum=50) == said
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    save(shapes.imageOf((100 * array).astype(np.uint8)), folder / "Spleen.nrrd")
+    assert readStructures(folder, maximum=100)[0].memberships is not None
+
+
+def testGridsOfFiles(tmp_path):
+    image = shapes.imageOf(np.random.default_rng(0).normal(size=(4, 5, 6)), (1, 2, 3), (7, 8, 9))
+    grid = files.readGrid(save(image, tmp_path / "ct.nii.gz"))
+    assert grid.size == (6, 5, 4) and grid.offsetOn(inputs.Grid.fromImage(image)) == (0, 0, 0)
+    # a segmentation stands for the image that it was drawn on
+    mask = samples.writeHeadAndNeck(tmp_path)[0]
+    assert files.readGrid(mask).offsetOn(readStructures(mask)[0].mask.grid) == (0, 0, 0)
+    assert files.readGrid(mask).size == readStructures(mask)[0].mask.grid.size
+    (tmp_path / "bad.nrrd").write_text("nothing")
+    nrrd(tmp_path / "cm.nrrd", space_units='"cm" "cm" "cm"')
+    # the voxels are not looked at
+    assert files.readGrid(cut("cut.nii.gz", 0.9)(tmp_path)).size == (24, 24, 24)
+    for name, words in (
+        ("gone.nrrd", "there is no such file"),
+        ("mesh.stl", "not an image whose grid can be used"),
+        ("bad.nrrd", "cannot be read as an image"),
+        ("cm.nrrd", "its header gives lengths in cm instead of mm"),
+    ):
+        with pytest.raises(files.UnusableFile, match=words) as caught:
+            files.readGrid(tmp_path / name)
+        assert str(tmp_path / name) in str(caught.value)
+
+
+def testLabelsBeyondEveryByte(tmp_path):
+    array = np.zeros((6, 6, 6), np.uint64)
+    array[1:3, 1:3, 1:3], array[4, 4, 4] = 2**63 + 5, 70000
+    found = read(save(shapes.imageOf(array), tmp_path / "x.nrrd"))
+    assert {name: s.mask.count for name, s in found.items()} == {"Label 70000": 1, f"Label {2**63 + 5}": 8}
+
+
+def testPlanarImages(tmp_path):
+    array = np.zeros((20, 30), np.uint8)
+    array[5:15, 5:25] = 1
+    flat = save(shapes.imageOf(array, (2.0, 0.5), (0.0, 0.0)), tmp_path / "flat.nrrd")
+    slice_ = save(shapes.imageOf(array[None], (2.0, 0.5, 3.0)), tmp_path / "slice.nii.gz")
+    sagittal = save(shapes.imageOf(array[:, :, None], (3.0, 2.0, 0.5)), tmp_path / "sagittal.mha")
+    for path in (flat, slice_, sagittal):
+        (structure,) = readStructures(path)
+        assert structure.dimension == 2 and structure.mask.size == pytest.approx(200)
+    # the same pixels in the file of one slice and in the two-dimensional file
+    comparison = compare(*(readStructures(path)[0] for path in (flat, slice_)))
+    assert comparison["HD"].value == 0 and comparison["VolumeTest"].unit == "mm2"
+
+
+@pytest.mark.parametrize(("code", "frame"), [(0, ""), (1, "scanner"), (2, ""), (3, "Talairach"), (4, "MNI 152")])
+def testFrameOfReferenceOfNifti(tmp_path, code, frame):
+    path = save(LABELS, tmp_path / "x.nii")
+    data = bytearray(path.read_bytes())
+    struct.pack_into("<2h", data, 252, code, code)
+    path.write_bytes(data)
+    assert readStructures(path)[0].frameOfReference == frame
+
+
+@pytest.mark.parametrize(
+    ("qform", "sform", "isQform", "frame"),
+    [(1, 4, True, "scanner"), (0, 4, False, "MNI 152"), (1, 0, True, "scanner"), (3, 1, False, "scanner")],
+)
+def testTheFrameIsThatOfThePlaceThatWasTaken(tmp_path, qform, sform, isQform, frame):
+    """Whatever space the other place in the header is in."""
+    path = save(shapes.imageOf(BALL, origin=(-10, -20, 30)), tmp_path / "x.nii", False)
+    data = bytearray(path.read_bytes())
+    struct.pack_into("<2h", data, 252, qform, sform)
+    struct.pack_into("<12f", data, 280, 0, -1, 0, 5, 1, 0, 0, 0, 0, 0, 1, 1)
+    path.write_bytes(data)
+    (structure,) = readStructures(path)
+    assert np.allclose(structure.mask.grid.origin, (-10, -20, 30)) == isQform and structure.frameOfReference == frame
+    other = save(shapes.imageOf(BALL, origin=(-10, -20, 30)), tmp_path / "y.nii", False)
+    data = bytearray(other.read_bytes())
+    struct.pack_into("<2h", data, 252, 1, 0)
+    other.write_bytes(data)
+    findings = compare(readStructures(other)[0], structure, Settings(families="overlap")).findings
+    assert any(finding.startswith("The files have different frames") for finding in findings) == (frame != "scanner")
+
+
+@pytest.mark.parametrize("suffix", [".nii", ".nii.gz", ".nrrd", ".mha"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def testNumbersThatAreNoneAreRefusedInEveryFormat(tmp_path, monkeypatch, wrong, kind, suffix):
+    """One voxel of a mask, of labels or of memberships, anywhere in the file."""
+    monkeypatch.setattr("SegmentMetricsLib.io.integrity.CHUNK", 1001)
+    for full in (1, 5, 0.5):
+        array = (full * BALL).astype(kind)
+        path = save(shapes.imageOf(array), tmp_path / f"x{suffix}", suffix != ".nii")
+        (structure,) = readStructures(path)
+        assert structure.mask.count == BALL.sum()
+        array[-1, -1, -1] = wrong
+        assert (
+            refusal(save(shapes.imageOf(array), path, suffix != ".nii")) == "The image has values that are not numbers."
+        )
+
+
+def testNiftiOfTheOtherByteOrder(tmp_path):
+    path = save(shapes.imageOf(BALL.astype(np.float32)), tmp_path / "x.nii", False)
+    data = bytearray(path.read_bytes())
+    voxels = np.frombuffer(bytes(data[352:]), "<f4").astype(">f4")
+    for first, count, size in ((0, 1, 4), (40, 8, 2), (68, 4, 2), (76, 11, 4), (252, 2, 2), (256, 18, 4)):
+        part = np.frombuffer(bytes(data[first : first + count * size]), f"<u{size}")
+        data[first : first + count * size] = part.astype(f">u{size}").tobytes()
+    path.write_bytes(bytes(data[:352]) + voxels.tobytes())
+    assert readStructures(path)[0].mask.count == BALL.sum()
+    voxels[7] = np.nan
+    path.write_bytes(bytes(data[:352]) + voxels.tobytes())
+    assert refusal(path) == "The image has values that are not numbers."
+
+
+@pytest.mark.parametrize("name", ["bzip2", "bz2"])
+def testCompressionThatIsNotSupported(tmp_path, name):
+    import bz2
+
+    header, _, data = save(shapes.imageOf(BALL), tmp_path / "x.nrrd", False).read_bytes().partition(b"\n\n")
+    header = header.replace(b"encoding: raw", b"encoding: " + name.encode())
+    (tmp_path / "x.nrrd").write_bytes(header + b"\n\n" + bz2.compress(data))
+    assert refusal(tmp_path / "x.nrrd") == (
+        "its voxels are compressed with bzip2, which is not supported; save it with gzip."
+    )
+
+
+def testFrameOfReferenceOfDicomOrigin(tmp_path):
+    image = SimpleITK.Image(LABELS)
+    image.SetMetaData("0020|0052", "1.2.840.1 ")
+    assert readStructures(save(image, tmp_path / "x.mha"))[0].frameOfReference == "1.2.840.1"
+
+
+def testNiftiInSeveralGzipMembers(tmp_path):
+    whole = save(LABELS, tmp_path / "whole.nii", False).read_bytes()
+    path = tmp_path / "members.nii.gz"
+    path.write_bytes(gzip.compress(whole[:1000]) + gzip.compress(whole[1000:]))
+    assert set(read(path)) == {"Label 1", "Label 5"}
+    path.write_bytes(gzip.compress(whole[:1000]))
+    assert refusal(path) == "the file is damaged or incomplete."
+
+
+@pytest.mark.parametrize("suffix", [".nii", ".NII"])
+def testNiftiBesideAnUncompressedOneOfTheSameName(tmp_path, suffix):
+    """ITK takes the voxels of the uncompressed one for both."""
+    compressed = save(shapes.box((2, 2, 2), (9, 9, 9)), tmp_path / "Liver.nii.gz")
+    compressed = compressed.rename(tmp_path / f"Liver{suffix}{'.gz' if suffix.islower() else '.GZ'}")
+    uncompressed = save(shapes.box((2, 2, 2), (6, 6, 6)), tmp_path / "x.nii").rename(tmp_path / f"Liver{suffix}")
+    assert [readStructures(path)[0].mask.count for path in (compressed, uncompressed)] == [8**3, 5**3]
+
+
+def testUncompressedNiftiWithTheWrongName(tmp_path):
+    path = tmp_path / "plain.nii.gz"
+    path.write_bytes(save(LABELS, tmp_path / "plain.nii", False).read_bytes())
+    assert set(read(path)) == {"Label 1", "Label 5"}
+
+
+def testNiftiThatOtherProgramsRead(tmp_path):
+    """What is a good file elsewhere is not called damaged."""
+    whole = save(LABELS, tmp_path / "whole.nii", False).read_bytes()
+    (tmp_path / "packed.nii").write_bytes(gzip.compress(whole))
+    assert refusal(tmp_path / "packed.nii") == "it is compressed; rename it so that it ends in .nii.gz."
+    newer = struct.pack("<i8s", 540, b"n+2\0\r\n\x1a\n").ljust(700, b"\0")
+    for name, data in (("newer.nii", newer), ("newer.nii.gz", gzip.compress(newer))):
+        (tmp_path / name).write_bytes(data)
+        assert refusal(tmp_path / name) == "it is in the format NIfTI-2, which is not supported; save it as NIfTI-1."
+
+
+@pytest.mark.parametrize("order", "<>")
+def testNiftiOfBothByteOrders(tmp_path, order):
+    path = tmp_path / "x.nii"
+    values = np.zeros(4 * 5 * 6, f"{order}i2")
+    values[:24] = 3
+    header = struct.pack(f"{order}i36x8h14xhh2x8fff", 348, 3, 4, 5, 6, 1, 1, 1, 1, 4, 16, *[1] * 4, *[0] * 4, 352, 1)
+    path.write_bytes(header.ljust(344, b"\0") + b"n+1\0" + bytes(4) + values.tobytes())
+    (structure,) = readStructures(path)
+    assert (structure.source["label"], structure.mask.count) == ("Label 3", 24)
+    assert structure.mask.grid.size == (4, 5, 6)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert refusal(path) == "the file is damaged or incomplete."
+
+
+# Images that are no segmentations
+
+RANDOM = np.random.default_rng(1)
+BALL = SimpleITK.GetArrayFromImage(shapes.ball(8, size=(24, 24, 24), origin=(-12, -12, -12)))
+
+
+def smoothNoise(levels: int) -> np.ndarray:
+    """Return what a smooth MR image is like: structures, gradients and noise."""
+    from scipy.ndimage import gaussian_filter
+
+    image = gaussian_filter(RANDOM.standard_normal((24, 40, 40)), 2)
+    image += 0.05 * RANDOM.standard_normal(image.shape)
+    return np.interp(image, (image.min(), image.max()), (0, levels - 1))
+
+
+def softEdges() -> np.ndarray:
+    from scipy.ndimage import gaussian_filter
+
+    return gaussian_filter(BALL.astype(float), 3)
+
+
+@pytest.mark.parametrize(
+    ("image", "message"),
+    [
+        (
+            smoothNoise(3000).astype(np.int16) - 1000,
+            "The image is not a label map: it has negative values, from -1000 to",
+        ),
+        (
+            smoothNoise(4000).astype(np.uint16),
+            "The image is not a label map: its values, up to 3999, change from voxel",
+        ),
+        (smoothNoise(256).astype(np.uint8), "The image is not a label map: its values, up to 255, change from voxel"),
+        (smoothNoise(1000).round().astype(np.float32), "The image is not a label map: its values, up to 999, change"),
+        ((255 * softEdges()).astype(np.uint8), "If they are memberships, and 255 is a full one, say so"),
+        (np.arange(27000, dtype=np.int32).repeat(8).reshape(60, 60, 60), "The image is not a label map: "),
+        (
+            BALL * np.float32(1.3),
+            "The image is neither a label map nor a map of memberships in [0, 1]: it has values from 0",
+        ),
+        (BALL * np.float32(-1), "The image is not a label map: it has negative values, from -1 to 0."),
+        (
+            BALL - np.float32(0.5),
+            "The image is neither a label map nor a map of memberships in [0, 1]: it has values from",
+        ),
+        (
+            np.where(BALL, -1e30, 0),
+            "The image is neither a label map nor a map of memberships in [0, 1]: it has values from -1e+30 to 0.",
+        ),
+        (
+            BALL * 1e30,
+            "The image is neither a label map nor a map of memberships in [0, 1]: it has values from 0 to 1e+30.",
+        ),
+        (np.where(BALL, np.nan, 0), "The image has values that are not numbers."),
+        (np.where(BALL, np.inf, 0), "The image has values that are not numbers."),
+        (BALL * np.complex64(1), "The image has complex values; a segmentation has labels."),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def testImagesThatAreNoSegmentation(tmp_path, image, message):
+    assert message in refusal(save(shapes.imageOf(image), tmp_path / "CT.nrrd"))
+
+
+def testVectorAndTimeImages(tmp_path):
+    vector = SimpleITK.GetImageFromArray(np.stack([BALL] * 3, axis=-1), isVector=True)
+    for name in ("rgb.nrrd", "rgb.nii.gz", "rgb.mha"):
+        assert refusal(save(vector, tmp_path / name)).startswith("The image has several values per voxel")
+    time = SimpleITK.JoinSeries([shapes.imageOf(BALL)] * 2)
+    for name in ("time.nrrd", "time.nii.gz", "time.mha"):
+        assert refusal(save(time, tmp_path / name)).startswith("Images of 2 or 3 dimensions can be compared")
+
+
+def testManyLabelsAreStillALabelMap(tmp_path):
+    k, j, i = np.indices((30, 30, 30)) // 3
+    cubes = (1 + i + 10 * j + 100 * k).astype(np.uint16)  # a thousand cubes of 27 voxels
+    assert len(read(save(shapes.imageOf(cubes), tmp_path / "cubes.nrrd"))) == 1000
+    # single voxels far from each other
+    spots = np.zeros((40, 40, 40), np.uint16)
+    spots[::5, ::5, ::5] = np.arange(1, 513).reshape(8, 8, 8)
+    assert len(read(save(shapes.imageOf(spots), tmp_path / "spots.nrrd"))) == 512

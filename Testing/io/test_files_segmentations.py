@@ -1,0 +1,223 @@
+"""Segmentations as Slicer saves them: segments in layers, fractions, and headers that are damaged."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from imagefiles import OVERLAPPING, SEGMENTS, middleOf, read, refusal, save
+
+from SegmentMetricsLib import readStructures
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.case.pairing import pairStructures
+from SegmentMetricsLib.io import samples
+from SegmentMetricsLib.io.reading import UnusableFile
+
+
+@pytest.mark.parametrize(("dtype", "low", "high"), [(np.int8, -108, 108), (np.uint8, 0, 216), (np.float32, 0, 1)])
+def testFractionalSegmentations(tmp_path, dtype, low, high):
+    """The range of a fractional label map follows from its type; what lies outside a segment's extent means nothing."""
+    layers = [np.zeros((6, 6, 6), dtype) for _ in range(2)]
+    layers[0][1:4, 1:4, 1:4] = low
+    layers[0][1:3, 2, 2] = (high, (low + high) / 2)
+    layers[1][:] = low
+    layers[1][5, 5, 5] = high
+    segments = [
+        {"ID": "a", "Name": "Liver", "LabelValue": 1, "Layer": 0, "Extent": "1 3 1 3 1 3"},
+        {"ID": "b", "Name": "Cord", "LabelValue": 1, "Layer": 1},
+    ]
+    for header in ("Segmentation_MasterRepresentation", "Segmentation_SourceRepresentation"):
+        image = shapes.segmentation(layers, segments, spacing=(1, 2, 3))
+        image.SetMetaData(header, "Fractional labelmap")
+        found = read(save(image, tmp_path / "x.seg.nrrd"))
+        assert found["Liver"].memberships.voxels.ravel().tolist() == [1, 0.5]
+        assert found["Liver"].mask.count == 2 and found["Liver"].memberships.offset == (2, 2, 1)
+        assert found["Cord"].memberships.voxels.ravel().tolist() == [1] and found["Cord"].mask.offset == (5, 5, 5)
+        crisp = read(tmp_path / "x.seg.nrrd", threshold=0.6)["Liver"]
+        assert crisp.mask.count == 1 and crisp.memberships is None
+
+
+def testFractionalSegmentationsThatCannotBeRead(tmp_path):
+    def message(layers, segments):
+        image = shapes.segmentation(layers, segments)
+        image.SetMetaData("Segmentation_MasterRepresentation", "Fractional labelmap")
+        return refusal(save(image, tmp_path / "x.seg.nrrd"))
+
+    one, two = ({"ID": name, "Name": name, "Layer": 0} for name in "ab")
+    assert "Slicer saved none of its voxels" in message([np.zeros((1, 1, 1), np.int8)], [one])
+    layer = np.zeros((4, 4, 4), np.int8)
+    assert "several fractional segments into one layer" in message([layer], [one, two])
+    assert "a layer that the file does not have" in message([layer], [{**one, "Layer": 3}])
+    assert "values beyond its range from -108 to 108" in message([layer + 109], [one])
+
+
+def testSampleSegmentation(tmp_path):
+    paths = samples.writeHeadAndNeck(tmp_path)
+    found = read(paths[0])
+    array = SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(paths[0])))
+    assert list(found) == [organ.name for organ in samples.ORGANS]
+    for label, (structure, organ) in enumerate(zip(found.values(), samples.ORGANS, strict=True), start=1):
+        assert structure.mask.count == np.count_nonzero(array == label)
+        assert structure.color == pytest.approx(np.array(organ.color) / 255, abs=1e-6)
+        assert structure.source == {"segmentID": f"Segment_{label}"}
+    assert set(read(paths[1])) == set(found) - {"Submandibular_R"}
+
+
+def testStructuresAreChosenByName(tmp_path):
+    path = samples.writeHeadAndNeck(tmp_path)[0]
+    (parotid,) = readStructures(path, name="Parotid_L")
+    assert parotid.name == "Parotid_L" and parotid.mask.count == read(path)["Parotid_L"].mask.count
+    with pytest.raises(UnusableFile) as error:
+        readStructures(path, name="Parotid")
+    known = ", ".join(organ.name for organ in samples.ORGANS)
+    said = f"{path}: there is no structure named 'Parotid'; it has {known}. Did you mean Parotid_"
+    assert str(error.value).startswith(said)
+    image = save(shapes.labelImage({5: ((1, 1, 1), (3, 3, 3))}), tmp_path / "labels.nrrd")
+    for name in ("Label 5", "label 5", "label5", "5", 5, np.uint8(5), np.int64(5)):
+        assert [s.name for s in readStructures(image, name=name)] == ["Label 5"]
+    with pytest.raises(UnusableFile, match="there is no structure named 6; it has Label 5"):
+        readStructures(image, name=6)
+
+
+@pytest.mark.parametrize("name", ["parotid_l", "left parotid", "Parotid-Lt", "PAROTID L"])
+def testStructuresAreChosenInTheSpellingsOfTheCommandLine(tmp_path, name):
+    path = samples.writeHeadAndNeck(tmp_path)[0]
+    structures = readStructures(path)
+    assert [s.name for s in readStructures(path, name=name)] == ["Parotid_L"]
+    assert [match.reference.name for match in pairStructures(structures, structures, names=[name]).pairs] == [
+        "Parotid_L"
+    ]
+
+
+@pytest.mark.parametrize("name", [["x"], 5.0, b"Liver", None], ids=str)
+def testNamesThatAreNone(tmp_path, name):
+    """They are told before a file is looked for, also where several names are given."""
+    message = "given by its name or the number of its label, not by"
+    if name is not None:
+        with pytest.raises(InputError, match=message):
+            readStructures(tmp_path / "missing.nrrd", name=name)
+    with pytest.raises(InputError, match=message):
+        pairStructures([], [], names=[name])
+
+
+@pytest.mark.parametrize("kind", [b"vector", b"list"])
+def testOverlappingSegmentsInLayers(tmp_path, kind):
+    path = save(shapes.segmentation(OVERLAPPING, SEGMENTS, spacing=(1, 2, 3)), tmp_path / "x.seg.nrrd", False)
+    path.write_bytes(path.read_bytes().replace(b"kinds: vector", b"kinds: " + kind, 1))
+    found = read(path)
+    assert {name: s.mask.count for name, s in found.items()} == {
+        "Tumor, left": 64,
+        "Node": 8,
+        "Margin": 216,
+        "Nothing drawn": 0,
+        "e": 0,  # without a name the ID serves
+    }
+    assert found["Margin"].mask.size == 6 * 216
+    assert [s.color for s in found.values()] == [(1, 0.5, 0), None, None, None, None]
+
+
+def testSegmentsOfOldSlicerHaveALayerEach(tmp_path):
+    segments = [{"ID": "a", "Name": "A"}, {"ID": "b", "Name": "B"}]
+    layers = [(array > 0).astype(np.uint8) for array in OVERLAPPING]
+    found = read(save(shapes.segmentation(layers, segments), tmp_path / "old.seg.nrrd"))
+    assert {name: s.mask.count for name, s in found.items()} == {"A": 72, "B": 216}
+
+
+def testLabelsThatTheHeaderForgotAreNotDropped(tmp_path):
+    found = read(save(shapes.segmentation(OVERLAPPING[:1], SEGMENTS[:1]), tmp_path / "x.seg.nrrd"))
+    assert {name: s.mask.count for name, s in found.items()} == {"Tumor, left": 64, "Label 2": 8}
+    found = read(save(shapes.segmentation(OVERLAPPING, SEGMENTS[:2]), tmp_path / "y.seg.nrrd"))
+    assert found["Label 1 of layer 1"].mask.count == 216
+
+
+@pytest.mark.parametrize(
+    ("geometry", "size"),
+    [
+        # RAS matrix of the same lattice, one voxel lower in L and P, extent 0 0 0 .. 19 29 39
+        ("-1;0;0;1;0;-1;0;1;0;0;1;0;0;0;0;1;0;19;0;29;0;39;", (20, 30, 40)),
+        ("-2;0;0;0;0;-1;0;0;0;0;1;0;0;0;0;1;0;19;0;29;0;39;", (10, 10, 10)),  # another spacing
+        ("1;0;0;0;0;0;0;0;0;0;1;0;0;0;0;1;0;19;0;29;0;39;", (10, 10, 10)),  # no volume
+        ("nan;0;0;0;0;1;0;0;0;0;1;0;0;0;0;1;0;19;0;29;0;39;", (10, 10, 10)),
+        ("-1;0;0;0;0;-1;0;0;0;0;1;0;0;0;0;1;0;inf;0;29;0;39;", (10, 10, 10)),
+        ("-1;0;0", (10, 10, 10)),
+        ("", (10, 10, 10)),
+    ],
+)
+def testTheWholeImageOfACroppedSegmentation(tmp_path, geometry, size):
+    image = shapes.segmentation(OVERLAPPING[:1], SEGMENTS[:2])
+    image.SetMetaData("Segmentation_ConversionParameters", f"Smoothing|0|x&Reference image geometry|{geometry}|y&")
+    found = read(save(image, tmp_path / "x.seg.nrrd"))
+    assert found["Node"].mask.grid.size == size
+    assert middleOf(found["Node"]) == pytest.approx((6.5, 6.5, 6.5))
+
+
+def testASegmentationWrittenBySlicer(tmp_path):
+    slicer = pytest.importorskip("slicer")
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+
+    from SegmentMetricsLib import mrml
+
+    scene = mrml.ensureScene()
+    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+    for name, box in (("Kidney", np.s_[2:8, 2:8, 2:8]), ("Cyst", np.s_[5:9, 5:9, 5:10])):
+        image = slicer.vtkOrientedImageData()
+        image.SetDimensions(10, 10, 10)
+        image.SetSpacing(1, 2, 3)
+        array = np.zeros((10, 10, 10), np.uint8)
+        array[box] = 1
+        scalars = numpy_to_vtk(array.ravel(), deep=True)
+        image.GetPointData().SetScalars(scalars)
+        segment = slicer.vtkSegment()
+        segment.SetName(name)
+        segment.AddRepresentation("Binary labelmap", image)
+        node.GetSegmentation().AddSegment(segment)
+    storage = slicer.vtkMRMLSegmentationStorageNode()
+    storage.SetFileName(str(tmp_path / "slicer.seg.nrrd"))
+    assert storage.WriteData(node)
+    scene.RemoveNode(node)
+
+    found = read(tmp_path / "slicer.seg.nrrd")
+    assert {name: s.mask.size for name, s in found.items()} == {"Kidney": 6 * 216, "Cyst": 6 * 80}
+    # RAS (4.5, 9, 13.5) and (7, 13, 19.5)
+    assert middleOf(found["Kidney"]) == pytest.approx((-4.5, -9, 13.5))
+    assert middleOf(found["Cyst"]) == pytest.approx((-7, -13, 19.5))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"LabelValue": "one"}, "the header has 'one' where a segment's label or layer should be."),
+        ({"Layer": "0.5"}, "the header has '0.5' where a segment's label or layer should be."),
+        ({"Layer": 2}, "the header puts segment 'A' into a layer that the file does not have."),
+        ({"Layer": -1}, "the header puts segment 'A' into a layer that the file does not have."),
+        ({"LabelValue": 0}, "the header gives segment 'A' the label 0, which is the background."),
+    ],
+)
+def testDamagedSegmentHeaders(tmp_path, fields, message):
+    segment = {"ID": "a", "Name": "A", "LabelValue": 1, "Layer": 0, **fields}
+    assert refusal(save(shapes.segmentation(OVERLAPPING, [segment]), tmp_path / "x.seg.nrrd")) == message
+
+
+def testTheBackgroundIsNoSegment(tmp_path):
+    """Some programs list the label 0 in the header, by the name of what it is."""
+    segment = {"ID": "a", "Name": "A", "LabelValue": 1, "Layer": 0}
+    background = {"ID": "b", "Name": "Background", "LabelValue": 0, "Layer": 0}
+    image = shapes.segmentation(OVERLAPPING[:1], [background, segment])
+    assert list(read(save(image, tmp_path / "x.seg.nrrd"))) == ["A", "Label 2"]
+
+
+def testSegmentationsOfFractions(tmp_path):
+    image = SimpleITK.Cast(shapes.segmentation(OVERLAPPING[:1], []), SimpleITK.sitkFloat32)
+    image.SetMetaData("Segment0_ID", "a")
+    assert (
+        refusal(save(image, tmp_path / "x.seg.nrrd"))
+        == "the segmentation is stored with values that are not whole numbers."
+    )
+
+
+def testSegmentsWithoutANameAreCalledByTheirID(tmp_path):
+    layer = np.zeros((6, 6, 6), np.uint8)
+    layer[2:4, 2:4, 2:4], layer[4, 4, 4] = 1, 2
+    segments = [{"ID": "Segment_1", "Name": "", "LabelValue": 1, "Layer": 0}, {"ID": "b", "LabelValue": 2, "Layer": 0}]
+    assert set(read(save(shapes.segmentation([layer], segments), tmp_path / "x.seg.nrrd"))) == {"Segment_1", "b"}

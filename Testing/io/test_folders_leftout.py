@@ -1,0 +1,297 @@
+"""Files of a folder that cannot be read, or are of kinds that are not: their structures must not seem to be missing."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import dicomfiles
+import numpy as np
+import pytest
+import SimpleITK
+from commandruns import BOX, SHIFTED, metrics
+from commandruns import run as run  # the fixture
+from imagefiles import read, refusal, save
+
+from SegmentMetricsLib import readStructures
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.model.structures import leftOutOf, unusableOf, whyLost
+
+DAMAGED = "the file is damaged or incomplete."
+NOT_READ = "this kind of file is not read."
+
+
+def folder(path, **images) -> Path:
+    Path(path).mkdir()
+    for name, image in images.items():
+        save(image, Path(path) / f"{name}.nrrd")
+    return Path(path)
+
+
+def damage(path) -> None:
+    path = Path(path)
+    path.write_bytes(path.read_bytes()[:-30])
+
+
+def rows(path="out/results.csv") -> dict[str, dict[str, str]]:
+    """Return the rows of a table of results by the name of the structure."""
+    with Path(path).open(newline="") as file:
+        return {row["Reference"] or row["Test"]: row for row in csv.DictReader(file)}
+
+
+UNKNOWN = (
+    *("Tumor.gipl", "Tumor.mgz", "Tumor.mgh", "Tumor.img", "Tumor.vtk", "Tumor.png", "Tumor.npy", "Tumor.npz"),
+    *("Tumor.mat", "Tumor.stl.gz", "Tumor.gipl.gz", "Tumor.xyz", "Tumor", "Tumor.nrrd.part", "Tumor.zip"),
+)
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def testFilesOfUnknownKindsAreNamed(tmp_path, name):
+    here = folder(tmp_path / "case", Heart=BOX)
+    (here / name).write_bytes(b"something that nobody knows")
+    (heart,) = readStructures(here)
+    assert heart.name == "Heart" and heart.source["notes"] == (f"{name} was left out: {NOT_READ}",)
+    # it fails only where there is such a structure
+    assert unusableOf([heart]) == {}
+    if name != "Tumor.nrrd.part":
+        assert unusableOf([heart], [heart.named("tumor")]) == {"Tumor": f"{name} was left out: {NOT_READ}"}
+        assert whyLost("tumor", [heart]) == whyLost("Tumor GTV", [heart]) == f"{name} was left out: {NOT_READ}"
+    assert whyLost("Tumors", [heart]) == whyLost("Liver", [heart]) == ""
+
+
+HARMLESS = ("README", "LICENSE", "a.json", "b.csv", "c.txt", ".DS_Store", ".hidden.gipl", "d.MD", "e.yaml", "f.ctbl")
+
+
+def testHarmlessFilesAreNot(tmp_path):
+    here = folder(tmp_path / "case", Heart=BOX)
+    for name in HARMLESS:
+        (here / name).write_text("words")
+    # the voxels of headers, one and several files
+    SimpleITK.WriteImage(BOX, str(here / "Liver.mhd"))
+    header, voxels = (here / "Liver.mhd").read_text(), (here / "Liver.raw").read_bytes()
+    (here / "Lung.mhd").write_text(header.replace("Liver.raw", "lung%02d.bin 0 23 1"))
+    (here / "Eye.mhd").write_text(
+        header.replace("Liver.raw", "LIST") + "\n".join(f"eye{k}.part" for k in range(24)) + "\n"
+    )
+    for k in range(24):
+        for name in (f"lung{k:02d}.bin", f"eye{k}.part"):
+            (here / name).write_bytes(voxels[576 * k : 576 * (k + 1)])
+    found = read(here)
+    assert list(found) == ["Eye", "Heart", "Liver", "Lung"] and leftOutOf(found.values()) == []
+    assert not any("left out" in note for s in found.values() for note in s.source.get("notes", ()))
+    assert len({s.mask.count for s in found.values()}) == 1
+
+
+def testOurOwnPicturesAreHarmless(run, tmp_path):
+    folder("ref", Heart=BOX)
+    folder("test", Heart=SHIFTED)
+    assert run("compare", "ref", "test", "-o", "ref")[0] == 0
+    Path("ref/overlay_Heart.png").write_bytes(b"a picture")
+    (heart,) = readStructures("ref")
+    assert "notes" not in heart.source
+    Path("ref/metrics.json").unlink()
+    (heart,) = readStructures("ref")
+    assert heart.source["notes"] == (f"overlay_Heart.png was left out: {NOT_READ}",)
+
+
+def testManyHaveOneRemark(tmp_path):
+    here = folder(tmp_path / "case", Heart=BOX)
+    for number in range(40):
+        (here / f"organ{number:02d}.mgz").write_bytes(b"x")
+    (heart,) = readStructures(here)
+    (remark,) = heart.source["notes"]
+    assert remark.startswith("organ00.mgz, organ01.mgz, ") and remark.endswith(
+        f" and 32 more were left out: {NOT_READ}"
+    )
+    # a message about all of them is short, too
+    assert len(leftOutOf([heart])) == 9 and leftOutOf([heart])[-1] == "And 32 more were left out."
+    assert whyLost("organ39", [heart]) == f"organ39.mgz was left out: {NOT_READ}"
+
+
+def testNothingElseIsThere(tmp_path):
+    (tmp_path / "case").mkdir()
+    (tmp_path / "case" / "Tumor.gipl").write_bytes(b"x")
+    said = refusal(tmp_path / "case")
+    assert said.startswith("the folder holds no files that can be compared")
+    assert said.endswith(f" Tumor.gipl was left out: {NOT_READ}")
+    save(BOX, tmp_path / "case" / "Heart.nrrd")
+    damage(tmp_path / "case" / "Heart.nrrd")
+    assert refusal(tmp_path / "case").endswith(f"Heart.nrrd: {DAMAGED}")
+
+
+def testDamagedFiles(tmp_path):
+    here = folder(tmp_path / "case", Heart=BOX, Liver=SHIFTED)
+    damage(here / "Heart.nrrd")
+    (here / "Eye.stl").write_bytes(b"")
+    (here / "Lung.nii.gz").symlink_to(here / "nowhere.nii.gz")
+    (liver,) = readStructures(here)
+    said = {
+        "Eye": "Eye.stl was left out: the file is empty.",
+        "Heart": f"Heart.nrrd was left out: {DAMAGED}",
+        "Lung": "Lung.nii.gz was left out: there is no such file.",
+    }
+    assert liver.name == "Liver" and unusableOf([liver]) == said and liver.source["notes"] == tuple(said.values())
+    assert [s.name for s in readStructures(here, name="Liver")] == ["Liver"]
+    with pytest.raises(ValueError, match=f"Heart.nrrd was left out: {DAMAGED}"):
+        readStructures(here, name="heart")
+
+
+def testCompareGoesOnWithoutDamagedFiles(run, tmp_path):
+    folder("ref", Heart=BOX, Liver=BOX, Lung=BOX)
+    folder("test", Heart=SHIFTED, Liver=BOX, Lung=BOX)
+    damage("test/Heart.nrrd")
+    status, out, err = run("compare", "ref", "test", "-o", "out", "--metrics", "overlap")
+    assert (status, err) == (1, f"segment-metrics: Heart.nrrd was left out: {DAMAGED}\n")
+    assert "Only in the" not in out and [pair["reference"]["name"] for pair in metrics("out")["pairs"]] == [
+        "Liver",
+        "Lung",
+    ]
+    assert metrics("out")["failures"] == {"Heart": f"Heart.nrrd was left out: {DAMAGED}"}
+    # a damaged file of another structure does not matter
+    assert run("compare", "ref", "test", "--structure", "Liver", "--metrics", "overlap")[::2] == (0, "")
+    status, _, err = run("compare", "ref", "test", "--structure", "Heart", "--metrics", "overlap")
+    assert (status, err) == (2, f"segment-metrics: Heart.nrrd was left out: {DAMAGED}\n")
+
+
+def testBatchHasARowForEach(run, tmp_path):
+    folder("ref", Heart=BOX, Liver=BOX, Tumor=BOX, Eye=BOX)
+    folder("test", Heart=SHIFTED, Liver=BOX)
+    damage("test/Heart.nrrd")
+    Path("test/Tumor.gipl").write_bytes(b"x")
+    Path("cases.csv").write_text("case,reference,test\n1,ref,test\n")
+    status, _, err = run("batch", "cases.csv", "-o", "out", "--metrics", "overlap", "--workers", "1")
+    assert (
+        status == 1 and f"Heart.nrrd was left out: {DAMAGED}" in err and f"Tumor.gipl was left out: {NOT_READ}" in err
+    )
+    found = rows()
+    assert found["Liver"]["Status"] == "ok" and float(found["Liver"]["DSC"]) == 1
+    # what nobody could read has not been missed, what is not there has
+    for name, why in {
+        "Heart": f"Heart.nrrd was left out: {DAMAGED}",
+        "Tumor": f"Tumor.gipl was left out: {NOT_READ}",
+    }.items():
+        assert (found[name]["Status"], found[name]["Reason"], found[name]["DSC"]) == ("could not be used", why, "")
+    assert (found["Eye"]["Status"], float(found["Eye"]["DSC"])) == ("missing in the test", 0)
+
+
+def testAReferenceThatCannotBeRead(run, tmp_path):
+    folder("ref", Heart=BOX)
+    Path("ref/Tumor.mgz").write_bytes(b"x")
+    folder("test", Heart=BOX, Tumor=BOX)
+    Path("cases.csv").write_text("case,reference,test\n1,ref,test\n")
+    assert run("batch", "cases.csv", "-o", "out", "--metrics", "overlap", "--workers", "1")[0] == 1
+    assert (rows()["Tumor"]["Status"], rows()["Tumor"]["DSC"]) == ("could not be used", "")
+
+
+def structureSet(path: Path, *names: str) -> None:
+    grid = Grid((30, 26, 10), np.diag([1.0, 1.5, 2.5, 1.0]))
+    corners = np.array([(5, 6), (14, 6), (14, 15), (5, 15)], float)
+    loops = [np.column_stack([corners * (1, 1.5), np.full(4, 2.5 * k)]) for k in range(3, 8)]
+    slices = dicomfiles.writeSeries(path.parent.parent / "series", grid)
+    dicomfiles.writeStructureSet(path, dict.fromkeys(names, loops), slices)
+
+
+@pytest.mark.parametrize("how", ["cut off early", "cut off late", "empty"])
+def testADamagedStructureSetMayHoldAnything(run, tmp_path, how):
+    """Nobody knows which structures it has, so no structure of the other side counts as missed."""
+    folder("ref", Tumor=BOX)
+    folder("test", Tumor=BOX)
+    structureSet(Path("ref/set.dcm"), "Heart", "Liver")
+    data = Path("ref/set.dcm").read_bytes()
+    Path("test/plan.dcm").write_bytes({"cut off early": data[:100], "cut off late": data[:-200], "empty": b""}[how])
+    Path("cases.csv").write_text("case,reference,test\n1,ref,test\n")
+    assert run("batch", "cases.csv", "-o", "out", "--metrics", "overlap", "--workers", "1")[0] == 1
+    found = rows()
+    assert found["Tumor"]["Status"] == "ok"
+    for name in ("set Heart", "set Liver"):
+        assert found[name]["Status"] == "could not be used" and found[name]["DSC"] == ""
+        assert found[name]["Reason"].startswith("plan.dcm was left out: the ")
+    status, out, _ = run("compare", "ref", "test", "--metrics", "overlap")
+    assert status == 1 and "Only in" not in out
+
+
+def testAStructureSetWithoutModality(run, tmp_path):
+    import pydicom
+
+    for side in ("ref", "test"):
+        folder(side, Tumor=BOX)
+        structureSet(Path(side, "set.dcm"), "Heart")
+    given = pydicom.dcmread("test/set.dcm")
+    given.Modality = ""
+    given.save_as("test/set.dcm")
+    assert list(read("test")) == ["Tumor", "set"]
+    # without anything that tells what it is
+    for name in ("SOPClassUID", "ROIContourSequence", "StructureSetROISequence"):
+        delattr(given, name)
+    given.file_meta.MediaStorageSOPClassUID = "1.2.3.4"
+    given.save_as("test/set.dcm")
+    (tumor,) = readStructures("test")
+    assert tumor.source["notes"] == ("set.dcm was left out: it is DICOM that does not say what it holds.",)
+    status, _, err = run("compare", "ref", "test", "--metrics", "overlap")
+    assert status == 1 and err.startswith("segment-metrics: set.dcm was left out: ")
+
+
+def testDicomImagesAreNotNamed(tmp_path):
+    here = folder(tmp_path / "case", Heart=BOX)
+    dicomfiles.writeSeries(here, Grid((30, 26, 4), np.eye(4)))
+    for path in here.glob("slice*"):
+        shutil.copy(path, path.with_suffix(".IMA"))
+    (heart,) = readStructures(here)
+    assert "notes" not in heart.source
+
+
+def testAnUnreadFileBesideTheOnlyStructureSet(tmp_path):
+    """Its structures keep their names, as beside a CT."""
+    structureSet(tmp_path / "case" / "set.dcm", "Heart", "Liver")
+    assert list(read(tmp_path / "case")) == ["Heart", "Liver"]
+    (tmp_path / "case" / "shot.png").write_bytes(b"x")
+    found = read(tmp_path / "case")
+    assert list(found) == ["Heart", "Liver"] and leftOutOf(found.values()) == [f"shot.png was left out: {NOT_READ}"]
+
+
+def testADiskThatFails(tmp_path, monkeypatch):
+    """An error of the disk or the network while a file is read is that of the file."""
+    from SegmentMetricsLib.io import reading
+
+    here = folder(tmp_path / "case", Heart=BOX, Liver=BOX)
+
+    def failing(path, *given):
+        if path.name == "Heart.nrrd":
+            raise OSError(5, "Input/output error")
+        return real(path, *given)
+
+    real = reading._readImage
+    monkeypatch.setattr(reading, "_readImage", failing)
+    (liver,) = readStructures(here)
+    assert unusableOf([liver]) == {"Heart": "Heart.nrrd was left out: the file cannot be read (Input/output error)."}
+
+
+def testJsonSaysWhy(run, tmp_path):
+    folder("ref", Heart=BOX, Liver=BOX)
+    folder("test", Liver=BOX)
+    Path("test/Heart.hdr").write_bytes(b"x")
+    Path("test/Heart.img").write_bytes(b"x")
+    Path("cases.csv").write_text("case,reference,test\n1,ref,test\n")
+    assert run("batch", "cases.csv", "-o", "out", "--metrics", "overlap", "--workers", "1")[0] == 1
+    (outcome,) = map(json.loads, Path("out/results.jsonl").read_text().splitlines())
+    assert outcome["status"] == "failed" and list(outcome["failures"]) == ["Heart"]
+    assert "Heart.img was left out" in outcome["reason"] or "Heart.hdr was left out" in outcome["reason"]
+
+
+def testConventionsTellWhatWasLeftOut(run, tmp_path):
+    folder("ref", Heart=BOX, Liver=BOX, Tumor=BOX)
+    folder("test", Heart=SHIFTED, Liver=BOX)
+    damage("test/Heart.nrrd")
+    Path("test/Tumor.vtk").write_bytes(b"x")
+    command = ("conventions", "ref", "test", "-o", "out", "--tool", "MedPy")
+    status, out, err = run(*command)
+    said = {"Heart": f"Heart.nrrd was left out: {DAMAGED}", "Tumor": f"Tumor.vtk was left out: {NOT_READ}"}
+    assert (
+        status == 1
+        and "Only in" not in out
+        and sorted(err.splitlines()) == [f"segment-metrics: {why}" for why in said.values()]
+    )
+    assert json.loads(Path("out/conventions.json").read_text())["failures"] == said
+    assert run(*command, "--structure", "Liver")[::2] == (0, "")

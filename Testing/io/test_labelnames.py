@@ -1,0 +1,295 @@
+"""Names of the labels of label maps: the files that say them, and what is called by them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapes
+from commandruns import LABELS, OTHERS, metrics
+from commandruns import run as run  # the fixture
+from imagefiles import OVERLAPPING, SEGMENTS, save
+
+from SegmentMetricsLib import readStructures
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.io.labelnames import readLabelNames
+
+NAMES = {1: "liver", 5: "kidney left"}
+BOXES = {1: ((2, 2, 2), (6, 6, 6)), 2: ((8, 8, 8), (9, 9, 9)), 5: ((11, 3, 3), (14, 6, 6))}
+COLORS = "# Color table file x.ctbl\n# 3 values\n0 Background 0 0 0 0\n1 liver 221 130 101 255\n2 (none) 0 0 0 0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("dataset.json", '{"labels": {"background": 0, "liver": 1, "kidney left": 5}, "numTraining": 3}'),
+        ("dataset.json", '{"labels": {"background": 0, "liver": [1], "kidney left": 5}, "regions_class_order": [1]}'),
+        ("old.json", '{"labels": {"0": "background", "1": "liver", "5": "kidney left"}}'),
+        ("plain.JSON", '{"1": "liver", "5": " kidney left "}'),
+        ("plain.json", '\ufeff{"liver": 1, "kidney left": "5"}'),
+        ("a.csv", "1,liver\n5,kidney left\n"),
+        ("a.csv", "number,name\n0,background\n1,liver\n\n# more\n5,kidney left\n"),
+        ("a.csv", "Name;Label\nliver;1\nkidney left;5"),
+        ("a.csv", "liver,1\n5 kidney,2\n"),
+        ("a.tsv", "1\tliver\n5\tkidney left\n"),
+        ("a.csv", "label,name\n1,2\n2,1\n"),
+        ("a.ctbl", COLORS + "5 kidney left 1 2.5 3 255\n"),
+    ],
+)
+def testFilesOfNames(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    expected = {"liver,1\n5 kidney,2\n": {1: "liver", 2: "5 kidney"}, "label,name\n1,2\n2,1\n": {1: "2", 2: "1"}}
+    assert readLabelNames(path) == expected.get(text, NAMES)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.txt", "1 liver", ": names of labels are read from .json, .csv, .tsv, .ctbl, not from this kind of file."),
+        ("a.json", "{", ": the file is not JSON."),
+        ("a.json", "[1]", ': names of labels look like {"1": "liver"} or {"liver": 1}.'),
+        ("a.json", '{"labels": {"background": 0, "tumor": [1, 2]}}',
+         ": 'tumor' is a region of the labels 1, 2; give the names of single labels, as in {\"1\": \"liver\"}."),
+        ("a.json", '{"liver": 1.5}', ": a label is a whole number from 0, not 1.5."),
+        ("a.json", '{"liver": true}', ": a label is a whole number from 0, not True."),
+        ("a.json", '{"liver": -1}', ": a label is a whole number from 0, not -1."),
+        ("a.json", '{"liver": 1, "heart": 1}', ": label 1 is listed twice."),
+        ("a.json", '{"liver": 1, "liver": 2}', ": 'liver' is listed twice."),
+        ("a.json", '{"1": "liver", "2": "liver"}', ": two labels are called 'liver'."),
+        ("a.json", '{"1": ""}', ": label 1 needs a name, not ''."),
+        ("a.json", '{"background": 0}', ": there are no label names."),
+        ("a.csv", "", ": there are no label names."),
+        ("a.csv", "number,name\n1,liver,red\n", ", line 2: there must be two cells, a number and a name, not 3."),
+        ("a.csv", "1,liver\nx,heart\n", ", line 2: a label is a whole number from 0, not 'x'."),
+        ("a.csv", "1,liver\n1,heart\n", ", line 2: label 1 is listed twice."),
+        ("a.csv", "1,liver\n2,\n", ", line 2: label 2 needs a name, not ''."),
+        ("a.csv", '1,"liver\n', ", line 1: this is not a line of a table (unexpected end of data)."),
+        ("a.ctbl", "1 liver 0 0\n", ", line 1: a line of a color table is: number name red green blue opacity."),
+        ("a.ctbl", "x liver 0 0 0 0\n", ", line 1: a label is a whole number from 0, not 'x'."),
+        ("a.csv", "1,\0", ": the file holds zero bytes, so it is not text."),
+    ],
+)  # fmt: skip
+def testFilesThatAreRefused(tmp_path, name, text, message):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        readLabelNames(path)
+    assert str(caught.value) == f"{path}{message}"
+
+
+def testFilesThatCannotBeOpened(tmp_path):
+    with pytest.raises(InputError, match=r"gone\.json: there is no such file\."):
+        readLabelNames(tmp_path / "gone.json")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(InputError, match=r"folder\.csv: this is a folder, not a file\."):
+        readLabelNames(tmp_path / "folder.csv")
+    (tmp_path / "bytes.csv").write_bytes(b"1,\xff\n")
+    with pytest.raises(InputError, match=r"bytes\.csv: the file is not text in UTF-8\."):
+        readLabelNames(tmp_path / "bytes.csv")
+
+
+def testStructuresOfLabelMaps(tmp_path):
+    path = save(shapes.labelImage(BOXES), tmp_path / "labels.nii.gz")
+    found = {s.name: s.mask.count for s in readStructures(path, labelNames=NAMES)}
+    assert list(found) == ["liver", "Label 2", "kidney left"] and found["liver"] == 125
+    (tmp_path / "names.json").write_text(json.dumps(NAMES))
+    assert [s.name for s in readStructures(path, labelNames=tmp_path / "names.json")] == list(found)
+    for name in ("kidney left", "5", "05"):
+        (kidney,) = readStructures(path, name=name, labelNames=NAMES)
+        assert kidney.name == "kidney left"
+    assert readStructures(path, name="5")[0].name == "Label 5"
+    assert readStructures(path, name="2", labelNames=NAMES)[0].name == "Label 2"
+    with pytest.raises(ValueError, match="there is no structure named '3'; it has liver, Label 2, kidney left"):
+        readStructures(path, name="3", labelNames=NAMES)
+    with pytest.raises(InputError, match="labelNames: a label is a whole number from 0, not 'liver'"):
+        readStructures(path, labelNames={"liver": 1})
+    # a folder has a name for every file
+    assert next(s.name for s in readStructures(tmp_path, labelNames=NAMES)) == "labels liver"
+
+
+def testSegmentsKeepTheirNames(tmp_path):
+    path = save(shapes.segmentation(OVERLAPPING[:1], SEGMENTS[:1]), tmp_path / "x.seg.nrrd")
+    assert [s.name for s in readStructures(path, labelNames={1: "liver", 2: "heart"})] == ["Tumor, left", "Label 2"]
+
+
+def testCompare(run, tmp_path):
+    save(shapes.labelImage(BOXES), Path("ref.nii.gz"))
+    layer = np.zeros((20, 20, 20), np.uint8)
+    layer[2:7, 2:7, 2:7], layer[3:7, 3:7, 10:15] = 1, 2
+    segments = [{"ID": n, "Name": n, "LabelValue": v, "Layer": 0} for v, n in enumerate(("Liver", "Kidney_L"), 1)]
+    save(shapes.segmentation([layer], segments), Path("test.seg.nrrd"))
+    Path("dataset.json").write_text('{"labels": {"background": 0, "liver": 1, "kidney left": 5}}')
+    Path("limits.csv").write_text("Structure,Measurement,Relation,Pass\nliver,DSC,>=,0.9\n")
+    given = ("compare", "ref.nii.gz", "test.seg.nrrd", "--label-names", "dataset.json", "--metrics", "overlap", "-o")
+    assert run(*given, "out", "--protocol", "limits.csv")[0] == 0
+    document = metrics("out")
+    assert [(p["reference"]["name"], p["test"]["name"]) for p in document["pairs"]] == [
+        ("liver", "Liver"), ("kidney left", "Kidney_L")
+    ]  # fmt: skip
+    assert document["unmatched"] == {"reference": ["Label 2"], "test": []}
+    assert document["protocol"]["verdict"] == "pass"
+    assert run(*given, "out", "--structure", "5")[0] == 0
+    assert [p["reference"]["name"] for p in metrics("out")["pairs"]] == ["kidney left"]
+    assert run("compare", "ref.nii.gz", "ref.nii.gz", "--structure", "5", "--structure", "1", "-o", "out")[0] == 0
+    assert [p["reference"]["name"] for p in metrics("out")["pairs"]] == ["Label 1", "Label 5"]
+    status, _, err = run("compare", "ref.nii.gz", "ref.nii.gz", "--structure", "7", "-o", "other")
+    assert status == 2 and "There is no structure named '7'; there are Label 1, Label 2, Label 5." in err
+    status, _, err = run("compare", "ref.nii.gz", "ref.nii.gz", "--label-names", "gone.csv", "-o", "other")
+    assert (status, err) == (2, "segment-metrics: gone.csv: there is no such file.\n") and not Path("other").exists()
+
+
+def testBatch(run, tmp_path):
+    save(shapes.labelImage(BOXES), Path("ref.nii.gz"))
+    Path("names.csv").write_text("1,liver\n5,kidney left\n")
+    Path("cases.csv").write_text("case,reference,test\na,ref.nii.gz,ref.nii.gz\n")
+    given = ("batch", "cases.csv", "--metrics", "overlap", "--workers", "1", "-o", "out")
+    for more, first, repeated in (
+        ((), "Label 1", False),
+        (("--label-names", "names.csv"), "liver", False),
+        (("--label-names", "names.csv"), "liver", True),
+    ):
+        status, out, _ = run(*given, *more)
+        assert status == 0 and ("in an earlier run" in out) == repeated
+        outcome = json.loads(Path("out/results.jsonl").read_text().splitlines()[-1])
+        assert outcome["pairs"][0]["structure"] == first
+    Path("names.csv").write_text("1,liver\n5,left kidney\n")
+    assert "in an earlier run" not in run(*given, "--label-names", "names.csv")[1]
+    Path("names.csv").write_text("1,liver\n5,liver\n")
+    status, _, err = run(*given, "--label-names", "names.csv")
+    assert (status, err) == (2, "segment-metrics: names.csv, line 2: two labels are called 'liver'.\n")
+
+
+@pytest.fixture
+def labels(tmp_path) -> tuple[str, ...]:
+    """Two label maps in the current folder, and the options that name their labels."""
+    save(shapes.labelImage(LABELS), tmp_path / "ref.nii.gz")
+    save(shapes.labelImage(OTHERS), tmp_path / "test.nii.gz")
+    (tmp_path / "names.csv").write_text("1,liver\n2,heart\n3,cord\n")
+    return "ref.nii.gz", "test.nii.gz", "--label-names", "names.csv"
+
+
+@pytest.mark.parametrize("structures", [("1", "cord"), ("liver", "3"), ("LIVER", "03")])
+def testConventions(run, labels, structures):
+    chosen = [part for name in structures for part in ("--structure", name)]
+    assert (
+        run("conventions", *labels, *chosen, "--pair", "5=4", "--structure", "5", "--tool", "MedPy", "-o", "out")[0]
+        == 0
+    )
+    document = json.loads(Path("out/conventions.json").read_text())
+    found = [(pair["reference"]["name"], pair["test"]["name"]) for pair in document["pairs"]]
+    assert found == [("liver", "liver"), ("cord", "cord"), ("Label 5", "Label 4")]
+
+
+@pytest.mark.parametrize(("structure", "critical"), [("1", "heart=0.5"), ("liver", "2=0.5"), ("Liver", "HEART=0.5")])
+def testStress(run, labels, structure, critical):
+    reference, _, *names = labels
+    given = ("stress", reference, *names, "--structure", structure, "--critical", critical, "-o", "out")
+    assert run(*given)[0] == 0
+    document = json.loads(Path("out/stress.json").read_text())
+    assert document["reference"]["name"] == "liver" and document["settings"]["critical"] == {"heart": 0.5}
+    assert Path("out/risky_liver.nrrd").is_file()
+    # without names, labels are still meant by their number
+    assert run("stress", reference, "--structure", "1", "--critical", "2", "-o", "out")[0] == 0
+    assert Path("out/risky_Label_1.nrrd").is_file() and not Path("out/risky_liver.nrrd").exists()
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+def testEveryOptionThatTakesANameTakesTheNumberOfALabel(run, labels, numbers):
+    """They come to the same, of compare and of batch."""
+    liver, heart = ("1", "2") if numbers else ("liver", "heart")
+    more = ("--critical", f"{heart}=0.5", "--label-weight", f"{liver}=3", "--pair", f"{liver}=4")
+    more += ("--metrics", "overlap,hazard,agreement", "-o", "out")
+    assert run("compare", *labels, *more)[0] == 0
+    document = metrics("out")
+    assert document["settings"]["critical"] == {"heart": 0.5} and document["settings"]["labelWeights"] == {"liver": 3}
+    pairs = [(pair["reference"]["name"], pair["test"]["name"]) for pair in document["pairs"]]
+    assert pairs == [("liver", "Label 4"), ("heart", "heart"), ("cord", "cord")]
+    hazard = [pair["measurements"]["SIS"]["value"] for pair in document["pairs"]]
+    Path("cases.csv").write_text("case,reference,test\na,ref.nii.gz,test.nii.gz\n")
+    assert run("batch", "cases.csv", *labels[2:], *more)[0] == 0
+    (outcome,) = map(json.loads, Path("out/results.jsonl").read_text().splitlines())
+    assert [pair["measurements"]["SIS"]["value"] for pair in outcome["pairs"]] == hazard
+    assert [(pair["reference"]["name"], pair["test"]["name"]) for pair in outcome["pairs"]] == pairs
+
+
+def testAPairThatIsGivenTwice(run, labels):
+    status, _, err = run("compare", *labels, "--pair", "1=4", "--pair", "liver=2")
+    assert (status, err) == (2, "segment-metrics: 'liver' is in more than one of the given pairs.\n")
+
+
+# Names in the header of a NIfTI file
+
+
+def withTable(path: Path, *tables: str, order: str = "<", ecode: int = 0) -> Path:
+    """Put texts into the header of a NIfTI file, as programs that write names of labels do."""
+    data = path.read_bytes()
+    path.unlink()
+    extensions = b""
+    for table in tables:
+        text = table.encode()
+        size = -(-(len(text) + 8) // 16) * 16
+        extensions += struct.pack(f"{order}ii", size, ecode) + text.ljust(size - 8, b"\0")
+    header = bytearray(data[:352])
+    struct.pack_into(f"{order}f", header, 108, 352 + len(extensions))
+    header[348] = 1
+    (made := path.with_suffix(".nii.gz")).write_bytes(gzip.compress(bytes(header) + extensions + data[352:]))
+    return made
+
+
+def tableOf(**names: str) -> str:
+    rows = "".join(f'<Label Key="{key[1:]}" Red="1"><![CDATA[{name}]]></Label>' for key, name in names.items())
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?><CaretExtension><VolumeInformation Index="0"><LabelTable>'
+        f"{rows}</LabelTable></VolumeInformation></CaretExtension>"
+    )
+
+
+TABLE = tableOf(_0="???", _1="liver", _5="kidney_left")
+
+
+@pytest.mark.parametrize("tables", [(TABLE,), ("a comment", TABLE), (TABLE.replace(' encoding="UTF-8"', ""),)])
+def testNamesInTheHeader(tmp_path, tables):
+    path = withTable(save(shapes.labelImage(BOXES), tmp_path / "x.nii"), *tables, ecode=30)
+    given = {1: "other", 2: "spleen"}
+    assert [s.name for s in readStructures(path)] == ["liver", "Label 2", "kidney_left"]
+    # what the file says comes first
+    assert [s.name for s in readStructures(path, labelNames=given)] == ["liver", "spleen", "kidney_left"]
+    assert readStructures(path, name="Kidney Left")[0].mask.count == 64
+
+
+def testTheOnlyLabelHasAName(tmp_path):
+    path = withTable(save(shapes.labelImage({1: BOXES[1]}), tmp_path / "x.nii"), TABLE)
+    assert [s.name for s in readStructures(path)] == ["liver"]
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        (TABLE[:-20], "their table is damaged"),
+        (TABLE.replace('Key="5"', 'Key="five"'), "their table is damaged"),
+        (TABLE.replace("<CaretExtension>", '<!DOCTYPE a [<!ENTITY b "c">]><CaretExtension>', 1), "not plain XML"),
+        (tableOf(_1="liver", _5="liver"), "several labels have the same one"),
+        (TABLE.replace('Key="5"', 'Key="1"'), "label 1 has two of them"),
+    ],
+)
+def testTablesThatAreNoHelp(tmp_path, table, why):
+    path = withTable(save(shapes.labelImage(BOXES), tmp_path / "x.nii"), table)
+    found = readStructures(path)
+    assert [s.name for s in found] == ["Label 1", "Label 2", "Label 5"]
+    (note,) = found[0].source["notes"]
+    assert note.startswith("the names of labels in the header were not taken, as ") and why in note
+
+
+@pytest.mark.parametrize("size", [0, 7, 8, 1 << 30, -16])
+def testExtensionsOfAWrongSize(tmp_path, size):
+    path = save(shapes.labelImage(BOXES), tmp_path / "x.nii")
+    made = withTable(path, TABLE)
+    data = bytearray(gzip.decompress(made.read_bytes()))
+    struct.pack_into("<i", data, 352, size)
+    made.write_bytes(gzip.compress(bytes(data)))
+    assert [s.name for s in readStructures(made)] == ["Label 1", "Label 2", "Label 5"]

@@ -1,0 +1,382 @@
+"""The files of a comparison: numbers, their description, measured surfaces and pictures."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import shutil
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
+
+from SegmentMetricsLib import Settings, compare, readStructures
+from SegmentMetricsLib.__main__ import main
+from SegmentMetricsLib.comparison.measurements import Measurement
+from SegmentMetricsLib.show import writing
+
+# Both axes point as in most NIfTI files, so that a mix-up of LPS and RAS would show.
+DIRECTION = np.diag([-1.0, -1.0, 1.0])
+
+GEOMETRY = {"origin": (100.0, 80.0, -50.0), "direction": DIRECTION.ravel().tolist()}
+
+SHAPE = (24, 24, 24)
+
+# name: reference box, test box (voxel indices, both ends included); None: not in the file; (): listed, but empty
+ORGANS = {
+    "Liver": (((6, 6, 6), (15, 14, 13)), ((8, 6, 6), (17, 14, 13))),
+    "liver": (((2, 2, 2), (4, 4, 4)), ((2, 2, 2), (4, 4, 4))),
+    "Gone": (((19, 2, 2), (21, 4, 4)), ()),
+    "Nowhere": ((), ()),
+    "=1+1": (((18, 18, 18), (21, 21, 21)), ((18, 18, 18), (21, 21, 22))),
+    "../Niere/左": (((2, 18, 2), (4, 20, 4)), ((2, 18, 2), (4, 20, 4))),
+    "Spleen": (((2, 2, 18), (4, 4, 20)), None),
+    "Kidney": (None, ((2, 2, 18), (4, 4, 20))),
+}
+
+PAIRS = ["Liver", "liver", "Gone", "Nowhere", "=1+1", "../Niere/左"]
+
+FILE_NAMES = {"Liver": "Liver", "liver": "liver_2", "=1+1": "1_1", "../Niere/左": "Niere_左"}
+
+TOLERANCES, PERCENTILES = (2.0, 0.5), (95.0, 97.5, 100.0)
+
+
+def writeOrgans(path, side):
+    """Write one observer's side of ORGANS as Slicer stores segmentations."""
+    array, segments = np.zeros(SHAPE, np.uint8), []
+    for label, (name, boxes) in enumerate(ORGANS.items(), start=1):
+        if boxes[side] is None:
+            continue
+        if boxes[side]:
+            low, high = boxes[side]
+            array[tuple(slice(a, b + 1) for a, b in zip(low[::-1], high[::-1], strict=True))] = label
+        segments.append({"ID": f"S{label}", "Name": name, "LabelValue": label, "Layer": 0})
+    SimpleITK.WriteImage(shapes.segmentation([array], segments, **GEOMETRY), str(path), True)
+    return path
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inputs")
+    return [writeOrgans(folder / f"{which}.seg.nrrd", side) for side, which in enumerate(("reference", "test"))]
+
+
+@pytest.fixture(scope="module")
+def results(inputs, tmp_path_factory):
+    """The output folder of one run with pictures where the machine can draw them."""
+    output = tmp_path_factory.mktemp("results") / "new" / "folder"
+    choices = [f"--tolerance={t:g}" for t in TOLERANCES] + [f"--percentile={p:g}" for p in PERCENTILES]
+    assert main(["compare", *map(str, inputs), "--output", str(output), *choices]) == 0
+    return output
+
+
+def noToken(token):
+    raise AssertionError(f"{token} is no strict JSON")
+
+
+def readJson(folder) -> dict:
+    return json.loads((folder / "metrics.json").read_text(encoding="utf-8"), parse_constant=noToken)
+
+
+def readCsv(path) -> list[list[str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+@pytest.fixture(scope="module")
+def document(results):
+    return readJson(results)
+
+
+@pytest.fixture(scope="module")
+def pairs(document):
+    return {pair["reference"]["name"]: pair for pair in document["pairs"]}
+
+
+def testFilesOfARun(results):
+    tables = {"metrics.json", "metrics.csv", "metrics.schema.csv"}
+    surfaces = {f"distances_{name}.vtp" for name in FILE_NAMES.values()}
+    pictures = {f"overlay_{name}.png" for name in FILE_NAMES.values()}
+    written = {path.name for path in results.iterdir()}
+    assert written - pictures == tables | surfaces  # and nothing hidden
+    assert written & pictures in (pictures, set())
+    assert [path.name for path in results.parent.iterdir()] == [results.name]
+
+
+# metrics.json
+
+
+def requireSchema(document: dict) -> None:
+    """Fail unless a document has the form of metrics.json; keys beyond it are allowed where more may be told."""
+    assert document["schema"] == "segment-metrics/1"
+    assert set(document) - {"pairing", "protocol"} == {"schema", "software", "settings", "pairs", "unmatched"}
+    assert {"SegmentMetrics", "Python", "numpy", "SimpleITK", "VTK"} <= set(document["software"])
+    assert all(isinstance(version, str) and version[0].isdigit() for version in document["software"].values())
+    assert set(document["unmatched"]) == {"reference", "test"}
+    for pair in document["pairs"]:
+        assert set(pair) >= {
+            "reference", "test", "grid", "surface", "convention", "measurements", "findings", "worstPlaces"
+        }  # fmt: skip
+        for structure in (pair["reference"], pair["test"]):
+            assert set(structure) == {"name", "file", "volumeMm3"}
+            assert isinstance(structure["volumeMm3"], float)
+        if pair["grid"] is not None:
+            assert {"size", "spacing", "origin", "direction"} <= set(pair["grid"])
+        assert all(isinstance(finding, str) and finding.endswith(".") for finding in pair["findings"])
+        assert pair["measurements"]
+        for measurement in pair["measurements"].values():
+            requireMeasurement(measurement)
+        for rank, place in enumerate(pair["worstPlaces"], start=1):
+            assert set(place) >= {"rank", "value", "area", "position", "direction"}
+            assert place["rank"] == rank and len(place["position"]) == 3 and place["direction"] in tuple("RLAPSI")
+
+
+def requireMeasurement(measurement: dict) -> None:
+    known = {"value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper", "sign"}
+    known |= {"position", "empty"}
+    assert {"value", "unit", "status"} <= set(measurement) <= known
+    assert measurement["status"] in ("ok", "infinite", "undefined")
+    if measurement["status"] == "ok":
+        assert math.isfinite(measurement["value"])
+    else:
+        assert measurement["value"] is None and measurement["reason"]
+    assert ("referenceToTest" in measurement) == ("testToReference" in measurement)
+    assert measurement["unit"] in ("mm", "mm2", "mm3", "")
+
+
+def testJsonHasItsSchema(document):
+    requireSchema(document)
+    assert [pair["reference"]["name"] for pair in document["pairs"]] == PAIRS
+    assert document["unmatched"] == {"reference": ["Spleen"], "test": ["Kidney"]}
+
+
+def testJsonNamesWhatWasCompared(document, inputs):
+    for pair in document["pairs"]:
+        assert pair["reference"]["file"] == str(inputs[0]) and pair["test"]["file"] == str(inputs[1])
+        assert pair["surface"] == "unsmoothed" and pair["convention"] == "SegmentMetrics"
+    assert Settings(**document["settings"]) == Settings(tolerances=TOLERANCES, percentiles=PERCENTILES)
+
+
+def testJsonHoldsTheNumbersOfCompare(pairs, inputs):
+    reference, test = ({s.name: s for s in readStructures(path)} for path in inputs)
+    for name, pair in pairs.items():
+        result = compare(reference[name], test[name], Settings(tolerances=TOLERANCES, percentiles=PERCENTILES))
+        assert pair["measurements"] == {key: measurement.toDictionary() for key, measurement in result.items()}
+        assert pair["findings"] == list(result.findings)
+
+
+def testJsonNamesTheFilesOfAPair(pairs, results):
+    for name, pair in pairs.items():
+        expected = {"distances": f"distances_{FILE_NAMES[name]}.vtp"} if name in FILE_NAMES else {}
+        assert {kind: file for kind, file in pair["files"].items() if kind != "overlay"} == expected
+        assert all((results / file).exists() for file in pair["files"].values())
+
+
+def testJsonKeepsTheSignOfInfinity(pairs):
+    measurements = pairs["Gone"]["measurements"]
+    assert measurements["SignedMean"] == {
+        "value": None, "unit": "mm", "status": "infinite", "sign": -1, "reason": "the test is empty"
+    }  # fmt: skip
+    assert Measurement.fromDictionary("SignedMean", measurements["SignedMean"]).value == -math.inf
+    assert "sign" not in measurements["HD"]
+    assert Measurement.fromDictionary("HD", measurements["HD"]).value == math.inf
+
+
+def testJsonOfAShiftedBox(pairs):
+    """The test lies two voxels further along i: to the patient's right, x being turned."""
+    pair = pairs["Liver"]
+    values = {key: measurement["value"] for key, measurement in pair["measurements"].items()}
+    assert values["HD"] == values["HD100"] == pytest.approx(2, abs=1e-9)
+    assert values["DSC"] == pytest.approx(8 / 10) and values["IoU"] == pytest.approx(8 / 12)
+    assert values["TPR"] == values["PPV"] == pytest.approx(8 / 10)
+    assert values["VoxelVolumeReference"] == values["VoxelVolumeTest"] == 720
+    assert values["NSD_2mm"] == 1 and 0.4 < values["NSD_0.5mm"] < 0.9
+    assert values["SignedMean"] == pytest.approx(0, abs=1e-9)
+    assert values["OverFraction_0.5mm"] == pytest.approx(values["UnderFraction_0.5mm"])
+    assert pair["reference"]["volumeMm3"] == values["VolumeReference"] and 690 < values["VolumeReference"] < 720
+    assert pair["grid"]["size"] == [24, 24, 24] and pair["grid"]["origin"] == [100, 80, -50]
+    assert pair["grid"]["direction"] == DIRECTION.ravel().tolist()
+
+
+def testJsonOfEmptyStructures(pairs):
+    gone = pairs["Gone"]["measurements"]
+    assert gone["HD"] == {"value": None, "unit": "mm", "status": "infinite", "reason": "the test is empty"}
+    assert gone["DSC"] == {"value": 0, "unit": "", "status": "ok", "reason": "the test is empty"}
+    assert gone["OverFraction_2mm"] == {"value": 0, "unit": "", "status": "ok", "empty": "the test is empty"}
+    assert Measurement.fromDictionary("DSC", gone["DSC"]).empty == "the test is empty"
+    assert pairs["Gone"]["test"]["volumeMm3"] == 0
+    nowhere = pairs["Nowhere"]["measurements"]
+    assert nowhere["NSD_2mm"] == {
+        "value": None, "unit": "", "status": "undefined", "reason": "both structures are empty"
+    }  # fmt: skip
+    assert pairs["Nowhere"]["findings"][0].startswith("Absent in both")
+
+
+def testJsonOfPlanarAndOpenStructures(tmp_path):
+    square = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
+    for name, inputs in {
+        "planar": (square, square),
+        "open": (shapes.openBox(), shapes.boxMesh((0, 0, 0), (10, 10, 11))),
+    }.items():
+        result = compare(*inputs)
+        path = tmp_path / f"{name}.json"
+        writing.writeJson({"pairs": [result.toDictionary()]}, path)
+        (pair,) = json.loads(path.read_text(encoding="utf-8"), parse_constant=noToken)["pairs"]
+        for measurement in pair["measurements"].values():
+            requireMeasurement(measurement)
+        if name == "planar":
+            # the corners of a mask's contour are cut
+            assert pair["reference"]["areaMm2"] == pair["measurements"]["VolumeReference"]["value"] == 29.5
+            assert pair["measurements"]["VoxelVolumeTest"] == {"value": 30, "unit": "mm2", "status": "ok"}
+        else:
+            assert pair["reference"]["volumeMm3"] is None and pair["test"]["volumeMm3"] == pytest.approx(1100)
+            assert pair["measurements"]["HD"]["status"] == "ok"
+            assert pair["measurements"]["DSC"]["status"] == "undefined"
+            assert "not closed" in pair["measurements"]["DSC"]["reason"]
+
+
+# metrics.csv
+
+
+def testCsvHasTheKeysAsColumns(results, document):
+    header, *rows = readCsv(results / "metrics.csv")
+    keys = list(document["pairs"][0]["measurements"])
+    assert header == ["Reference", "Test", "ReferenceFile", "TestFile", *keys]
+    for key in ("HD", "HD95", "HD97.5", "HD100", "NSD_2mm", "NSD_0.5mm", "BIoU_2mm", "BIoU_0.5mm", "DSC"):
+        assert key in keys
+    assert len(rows) == len(PAIRS)
+    for row, pair in zip(rows, document["pairs"], strict=True):
+        for cell, key in zip(row[4:], keys, strict=True):
+            measurement = pair["measurements"][key]
+            if measurement["status"] == "ok":
+                assert float(cell) == measurement["value"]  # every digit
+            else:
+                assert cell in {"infinite": ("inf", "-inf"), "undefined": ("",)}[measurement["status"]]
+
+
+def testCsvOfEmptyStructures(results):
+    header, *rows = readCsv(results / "metrics.csv")
+    gone, nowhere = (dict(zip(header, next(row for row in rows if row[0] == name))) for name in ("Gone", "Nowhere"))
+    assert gone["HD"] == gone["HD95"] == gone["MASD"] == "inf" and gone["SignedMean"] == "-inf"
+    assert gone["DSC"] == "0.0" and gone["VoxelVolumeReference"] == "27.0" and gone["VoxelVolumeTest"] == "0.0"
+    assert nowhere["HD"] == nowhere["DSC"] == nowhere["NSD_2mm"] == "" and nowhere["VoxelVolumeTest"] == "0.0"
+
+
+def testCsvIsSafeInSpreadsheets(results):
+    names = [row[0] for row in readCsv(results / "metrics.csv")[1:]]
+    assert names == ["Liver", "liver", "Gone", "Nowhere", "'=1+1", "../Niere/左"]
+
+
+def testSchemaDescribesEveryColumn(results):
+    header, *rows = readCsv(results / "metrics.schema.csv")
+    assert header == ["key", "title", "unit", "description"]
+    assert [row[0] for row in rows] == readCsv(results / "metrics.csv")[0]
+    schema = {row[0]: row[1:] for row in rows}
+    assert all(title and description for title, _, description in schema.values())
+    assert schema["HD97.5"][:2] == ["Hausdorff distance, 97.5th percentile", "mm"]
+    assert schema["NSD_0.5mm"][:2] == ["Normalized surface distance (surface Dice), 0.5 mm", ""]
+    assert schema["VolumeTest"][1] == "mm3"
+    assert "0.5 mm" in schema["NSD_0.5mm"][2]
+
+
+# distances_*.vtp
+
+
+def readSurfaces(path):
+    reader = vtkXMLPolyDataReader()
+    reader.SetFileName(str(path))
+    reader.Update()
+    return reader.GetOutput()
+
+
+@pytest.fixture(scope="module")
+def surfaces(results):
+    return readSurfaces(results / "distances_Liver.vtp")
+
+
+def arrays(polyData):
+    data = polyData.GetPointData()
+    return {data.GetArrayName(n): vtk_to_numpy(data.GetArray(n)) for n in range(data.GetNumberOfArrays())}
+
+
+def testSurfacesCarryTheirDistances(surfaces):
+    values = arrays(surfaces)
+    assert set(values) == {"Distance", "SignedDistance", "Side"}
+    assert values["Distance"].dtype == values["SignedDistance"].dtype == float
+    assert np.array_equal(values["Distance"], np.abs(values["SignedDistance"]))
+    assert values["SignedDistance"].max() == pytest.approx(2, abs=1e-6)
+    assert values["SignedDistance"].min() == pytest.approx(-2, abs=1e-6)
+    assert surfaces.GetPointData().GetScalars().GetName() == "SignedDistance"
+
+
+def testSurfacesNameTheirSides(surfaces):
+    names = surfaces.GetFieldData().GetAbstractArray("Side")
+    assert [names.GetValue(n) for n in range(names.GetNumberOfValues())] == ["reference", "test"]
+    cells = vtk_to_numpy(surfaces.GetCellData().GetArray("Side"))
+    points = vtk_to_numpy(surfaces.GetPolys().GetConnectivityArray()).reshape(-1, 3)
+    sides = arrays(surfaces)["Side"]
+    assert set(cells) == {0, 1}
+    assert (sides[points] == cells[:, None]).all()
+
+
+def testSurfacesAreInLps(surfaces):
+    assert surfaces.GetFieldData().GetAbstractArray("SPACE").GetValue(0) == "LPS"
+    points, values = vtk_to_numpy(surfaces.GetPoints().GetData()), arrays(surfaces)
+    reference, test = (points[values["Side"] == side] for side in (0, 1))
+    assert np.allclose([reference.min(axis=0), reference.max(axis=0)], [[84.5, 65.5, -44.5], [94.5, 74.5, -36.5]])
+    assert np.allclose([test.min(axis=0), test.max(axis=0)], [[82.5, 65.5, -44.5], [92.5, 74.5, -36.5]])
+    # the test sticks out of the reference at low x, on both surfaces, and falls short of it at high x
+    over, under = values["SignedDistance"] > 1.99, values["SignedDistance"] < -1.99
+    assert set(np.round(points[over][:, 0], 6)) == {82.5, 84.5}
+    assert set(np.round(points[under][:, 0], 6)) == {92.5, 94.5}
+
+
+def testSurfacesThatSlicerAndWeReadBack(results):
+    (structure,) = readStructures(results / "distances_liver_2.vtp")
+    assert structure.name == "distances_liver_2"
+    assert np.allclose(structure.surface.points.min(axis=0), [95.5, 75.5, -48.5])
+
+
+def testResultsAmongStructuresAreNone(results, tmp_path):
+    """Who writes results where the structures are can measure these again."""
+    shutil.copytree(results, tmp_path / "case")
+    SimpleITK.WriteImage(shapes.box((2, 2, 2), (5, 5, 5)), str(tmp_path / "case" / "Heart.nrrd"))
+    assert [structure.name for structure in readStructures(tmp_path / "case")] == ["Heart"]
+
+
+def testContoursOfPlanarImages(tmp_path):
+    image = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
+    path = tmp_path / "planar.vtp"
+    writing.writeSurfaces(compare(image, image), path)
+    written = readSurfaces(path)
+    assert written.GetNumberOfPolys() == 0 and written.GetNumberOfLines() > 0
+    assert not arrays(written)["Distance"].any()
+
+
+# overlay_*.png
+
+
+@pytest.mark.opengl
+def testPicturesShowTheDifference(results):
+    paths = [results / f"overlay_{name}.png" for name in ("Liver", "liver_2")]
+    if not paths[0].exists():
+        pytest.skip("no slicer-core or no OpenGL on this machine")
+    shifted, same = (SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path))).astype(int) for path in paths)
+    assert shifted.shape == same.shape == (700, 1200, 3)
+    for image in (shifted, same):
+        foreground = (image != image[-1, 0]).any(axis=2).mean()
+        assert 0.08 < foreground < 0.7
+        assert len(np.unique(image.reshape(-1, 3), axis=0)) > 300  # shaded, not flat
+
+    def colored(image):
+        """Share of the pixels left of the legend that are clearly red, and clearly blue."""
+        red, _, blue = np.moveaxis(image[90:, :1050], 2, 0)
+        return (red - blue > 60).mean(), (blue - red > 60).mean()
+
+    # over-contoured in one color, under-contoured in the other; nothing of either where the contours agree
+    assert min(colored(shifted)) > 0.005
+    assert max(colored(same)) < 0.001

@@ -1,0 +1,235 @@
+"""What is in a report, and when commands write one: read without a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from test_report import structure
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.case.protocol.judgment import judgeCase
+from SegmentMetricsLib.case.protocol.protocol import parseProtocol
+from SegmentMetricsLib.comparison.fingerprints import contentHash
+from SegmentMetricsLib.show.report import Report
+from SegmentMetricsLib.show.report.document import MOST_MEASUREMENTS
+from SegmentMetricsLib.show.report.reduction import MOST_TRIANGLES, reduced
+
+
+def testLongStructuresAreWhollyInThePicture():
+    from SegmentMetricsLib.show.report import figures
+
+    size = (20, 20, 150)
+    tubes = [shapes.box((5, 5, 5), (9 + n, 9, 140), size) for n in (0, 1)]
+    figure = figures.distanceMap(compare(*tubes))
+    scene = figure["layout"]["scene"]
+    ranges = {axis: scene[f"{axis}axis"]["range"] for axis in "xyz"}
+    lengths = {axis: high - low for axis, (low, high) in ranges.items()}
+    assert scene["aspectmode"] == "manual" and scene["aspectratio"]["z"] == 1
+    for axis in "xyz":  # one scale for all axes, and room for everything
+        assert scene["aspectratio"][axis] == pytest.approx(lengths[axis] / lengths["z"], rel=1e-3)
+        letters = figure["data"][-1][axis]
+        assert ranges[axis][0] < min(letters) and max(letters) < ranges[axis][1]
+    assert lengths["x"] < lengths["z"] / 2
+
+
+def testPlacesAreWrittenAsInThePanel():
+    from SegmentMetricsLib.analysis.places import positionText
+    from SegmentMetricsLib.show.report.document import _places
+
+    record = compare(shapes.ball(10), shapes.ball(14, (2, 0, 0)), Settings(tolerances=(1.0,))).record()
+    text = _places(record)
+    assert f"<td class=number>{positionText(record.worstPlaces[0].position)}</td>" in text and "<td>left</td>" in text
+
+
+def testPlacesHaveASignOnlyWhereThereAreSides():
+    """Of an open surface nobody can tell on which side of it a place lies."""
+    from SegmentMetricsLib.show.report.document import _places
+
+    record = compare(shapes.boxMesh((0, 0, 0), (10, 10, 10)), shapes.openBox(), Settings(tolerances=(0.5,))).record()
+    assert record.worstPlaces and not record.hasSides
+    assert re.search(r">\d+\.\d\d mm<", _places(record)) and "+" not in _places(record)
+
+
+def testSegmentsOfNoFileAreToldByTheirContents():
+    report = Report("Case", Settings(families="overlap"))
+    ball, larger = shapes.ball(12), shapes.ball(14, (2, 0, 0))
+    report.add(compare(structure(ball, "Ball"), structure(larger, "Ball"), report.settings))
+    text = report.page(None, {}, {}, ())
+    assert "Input files" not in text
+    assert f"{structure(ball, 'Ball').mask.count} voxels of 1 x 1 x 1 mm" in text
+    digests = [contentHash(structure(image, "")).hexdigest() for image in (ball, larger, shapes.ball(12))]
+    assert digests[0] == digests[2] != digests[1]
+    assert all(f"<code>{digest}</code>" in text for digest in digests)
+
+
+def testTheLargestDistanceIsSaidInALine():
+    from SegmentMetricsLib.analysis.places import positionText
+    from SegmentMetricsLib.show.report.document import _pictures
+
+    plain = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 40))
+    longer = shapes.box((5, 5, 5), (14, 14, 24), (20, 20, 40))
+    text = _pictures(compare(plain, longer), 3)
+    line = re.search(r"<p>Largest distance:( .*?)</p>", text)[1]
+    assert re.fullmatch(r" 10\.00 mm at L \d+ P \d+ S 2[45], on the test's contour\.", line)
+    assert 'name="side3" data-what="side" value="test" checked data-first' in text
+    # of all places of the end, the one that is listed as the worst
+    assert f" at {positionText(compare(plain, longer).worstPlaces[0].position)}, " in line
+    assert "on the reference's contour" in _pictures(compare(longer, plain), 3)
+    assert "Largest distance" not in _pictures(compare(plain, plain), 3)
+
+
+def testColumnsOfTheOverviewAreOfOneDefinition():
+    from SegmentMetricsLib.show.report.document import _columns
+
+    settings = [Settings(tolerances=(t,), families=("boundary", "voxel")) for t in (1.0, 2.5)]
+    records = [compare(shapes.ball(10), shapes.ball(11), one).record() for one in settings]
+    assert [column.head for column in _columns(records, "HD")] == ["HD (mm)"]
+    (percentile,) = _columns(records, "HD{percentile}")
+    assert percentile.head == "HD95 (mm)" and all(re.fullmatch(r"\d\.\d\d", cell) for cell in percentile.cells)
+    (own,) = _columns(records, "NSD_{tolerance}mm")
+    assert own.head == "NSD" and [cell.partition("(")[2] for cell in own.cells] == ["1\u00a0mm)", "2.5\u00a0mm)"]
+    # beside a tolerance that all have
+    settings = [one.changed(tolerances=(2.0, *one.tolerances)) for one in settings] + [
+        settings[0].changed(tolerances=2.0)
+    ]
+    records = [compare(shapes.ball(10), shapes.ball(11), one).record() for one in settings]
+    (shared, own) = _columns(records, "NSD_{tolerance}mm")
+    assert shared.head == "NSD 2 mm" and all(shared.cells)
+    assert own.head == "NSD" and [cell.partition("(")[2] for cell in own.cells] == ["1\u00a0mm)", "2.5\u00a0mm)", ""]
+
+
+def testTheUnitIsInTheHeadingWhereAllNumbersHaveIt():
+    from SegmentMetricsLib.show.report.document import _columns
+
+    settings = Settings(families=("boundary", "overlap"))
+    balls = [shapes.ball(radius) for radius in (2, 14)]
+    nothing = shapes.imageOf(np.zeros((60, 60, 60), np.uint8), origin=(-30, -30, -30))
+    records = [compare(*pair, settings).record() for pair in zip(balls, (balls[0], nothing), strict=True)]
+    (farthest,), (volume,) = (_columns(records, key) for key in ("HD", "VolumeReference"))
+    assert (farthest.head, farthest.cells) == ("HD (mm)", ["0.00", "inf"])
+    assert volume.head == "Volume ref." and [cell[-3:] for cell in volume.cells] == ["mm³", "cm³"]
+
+
+def testTheOverviewHasRoomForTheMainMeasurements():
+    """What no structure has a value of goes first, and what is left out is named."""
+    report = Report("Case", Settings(families="all"))
+    report.add(compare(shapes.ball(10), shapes.ball(11), report.settings))
+    text = report.page(None, {}, {}, ())
+    heads = re.findall(r"<th[^>]*>(.*?)</th>", text[text.index("<h2>Overview</h2>") :].partition("</thead>")[0])
+    assert len(heads) == 1 + MOST_MEASUREMENTS and "DSC" in heads and "MSI" in heads
+    more = re.search(r"Also measured, in the sections below: (.*?)</p>", text)[1]
+    assert more.startswith("SIS, STAR, wDice") and not set(more.split(", ")) & set(heads)
+
+
+def testMeasurementsBeginWithDistancesAndOverlap():
+    report = Report("Case", Settings())
+    report.add(compare(shapes.ball(10), shapes.ball(11), report.settings))
+    text = report.page(None, {}, {}, ())
+    assert text.index("<code>HD95</code>") < text.index("<code>DSC</code>") < text.index("<code>SignedMean</code>")
+
+
+def testItSaysWhereBothSidesAreFrom():
+    """What is not known is left out."""
+    head = Report("Case", Settings(), origins=("Observer <1>", "Observer 2"), scene="Case 7.mrb").page(None, {}, {}, ())
+    assert "Reference: <b>Observer &lt;1&gt;</b>" in head and "Test: <b>Observer 2</b>" in head
+    assert "Scene: <b>Case 7.mrb</b>" in head
+    assert "Scene: " not in Report("Case", Settings(), origins=("a", "b")).page(None, {}, {}, ())
+    assert '<p class="origins">' not in Report("Case", Settings()).page(None, {}, {}, ())
+
+
+def testRulesNameTheToolWhoseNumberTheyJudge(tmp_path):
+    record = compare(structure(shapes.ball(8), "Ball"), structure(shapes.ball(9), "Ball")).record()
+    report = Report("Case", Settings())
+    table = "Structure,Measurement,Relation,Pass,Convention\nBall,HD95,<=,2,MedPy\nBall,DSC,>=,0.5,\n"
+    measured = [(("Ball", "Ball"), dict.fromkeys(("SegmentMetrics", "MedPy"), record.measurements))]
+    report.write(tmp_path / "report.html", judgment=judgeCase(parseProtocol(table, "limits.csv"), measured, {}))
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert '>HD95 <span class="soft">as by MedPy</span></td>' in text and 'data-head="Measurement">DSC</td>' in text
+
+
+def testSizesOfPatches():
+    from SegmentMetricsLib.show.report.document import _patchSize
+
+    assert [_patchSize(size, 3) for size in (0.2, 5.0, 123.4)] == ["< 0.01 cm²", "0.05 cm²", "1.23 cm²"]
+    assert _patchSize(12.34, 2) == "12.3 mm"
+
+
+def testReducedSurfacesKeepShapeAndDistances():
+    comparison = compare(shapes.ball(25), shapes.ball(22))
+    for direction, radius in zip(comparison.distances.directions, (25, 22), strict=True):
+        surface = reduced(direction)
+        assert len(surface.triangles) <= 1.01 * MOST_TRIANGLES < len(direction.surface.cells)
+        np.testing.assert_allclose(np.linalg.norm(surface.points, axis=1), radius, atol=0.6)
+        np.testing.assert_allclose(surface.signed, -3, atol=1)
+        # inner corners of the steps between voxels are nearer
+        assert surface.signed.mean() == pytest.approx(-3, abs=0.25)
+
+
+def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
+    """Compare --report writes the page beside the other results; its settings can be used again."""
+    from SegmentMetricsLib import __main__
+
+    images = [shapes.labelImage({1: ((5, 5, 5), (12, 12, high)), 2: ((15, 5, 5), (20, 12, 12))}) for high in (12, 14)]
+    paths = [str(tmp_path / f"{name}.nrrd") for name in ("one", "two")]
+    for image, path in zip(images, paths, strict=True):
+        SimpleITK.WriteImage(image, path)
+    out = tmp_path / "out"
+    assert __main__.main(["compare", *paths, "--output", str(out), "--report-conventions", "--tolerance", "1.5"]) == 0
+    text = (out / "report.html").read_text("utf-8")
+    assert text.count('<section class="structure') == 2 and "Slice by slice" in text
+    assert "two.nrrd compared with one.nrrd" in text and "MONAI" in text
+    assert "Reference: <b>one.nrrd</b>" in text and "Test: <b>two.nrrd</b>" in text
+    assert re.findall(r"<td>(\w+\.nrrd)</td><td>(\w+)</td>", text) == [("one.nrrd", "reference"), ("two.nrrd", "test")]
+    # the value that the differences are to, and which numbers no run of the tool gives
+    assert re.search(r">SegmentMetrics</t.>.*?>Anima</t.>", text, re.S) and "difference from SegmentMetrics" in text
+    assert re.search(r'title="HDRFDST@95@: [^"]*in random order[^"]*">[\d.]+ mm\*', text)
+    assert "Patient" not in text
+    again = tmp_path / "again"
+    arguments = ["--output", str(again), "--settings", str(out / "metrics.json"), "--report-patient", "A & B, 1970"]
+    assert __main__.main(["compare", *paths, *arguments]) == 0
+    assert "<p>Patient: A &amp; B, 1970</p>" in (again / "report.html").read_text("utf-8")
+    first, second = (json.loads((folder / "metrics.json").read_text()) for folder in (out, again))
+    assert first["settings"] == second["settings"] and first["settings"]["tolerances"] == [1.5]
+    assert [p["measurements"] for p in first["pairs"]] == [p["measurements"] for p in second["pairs"]]
+    # what is given beside the file counts
+    assert __main__.main(["compare", *paths, *arguments, "--tolerance", "3", "--metrics", "boundary"]) == 0
+    assert "NSD_3mm" in json.loads((again / "metrics.json").read_text())["pairs"][0]["measurements"]
+    (tmp_path / "bad.json").write_text('{"settings": {"tolerances": [-1]}}')
+    for file, problem in (("bad.json", "must be greater than 0"), ("one.nrrd", "holds no settings")):
+        given = ["compare", *paths, "--output", str(again), "--settings", str(tmp_path / file)]
+        assert __main__.main(given) == 2 and problem in capsys.readouterr().err
+
+
+def testThatOfAnEarlierRunGoes(withoutPictures, tmp_path):
+    """Left there, its verdict would seem to be about the new numbers."""
+    from SegmentMetricsLib import __main__
+
+    SimpleITK.WriteImage(shapes.box((5, 5, 5), (12, 12, 12)), str(tmp_path / "one.nrrd"))
+    given = ["compare", *[str(tmp_path / "one.nrrd")] * 2, "--output", str(tmp_path / "out"), "--metrics", "overlap"]
+    page = tmp_path / "out" / "report.html"
+    assert __main__.main([*given, "--report"]) == 0 and page.exists()
+    assert __main__.main(given) == 0 and not page.exists()
+    page.write_text("of somebody else")
+    assert __main__.main(given) == 0 and page.read_text() == "of somebody else"
+
+
+def testOfABatch(tmp_path):
+    from SegmentMetricsLib import __main__
+
+    paths = [tmp_path / f"{name}.nrrd" for name in ("one", "two")]
+    for high, path in zip((12, 14), paths, strict=True):
+        SimpleITK.WriteImage(shapes.box((5, 5, 5), (12, 12, high)), str(path))
+    lines = ["case,reference,test", "../odd/case,one.nrrd,two.nrrd", "missing,one.nrrd,three.nrrd"]
+    (tmp_path / "cases.csv").write_text("\n".join(lines))
+    out = tmp_path / "out"
+    given = ["batch", str(tmp_path / "cases.csv"), "--output", str(out), "--report", "--workers", "1"]
+    assert __main__.main(given) == 1
+    (page,) = set((out / "reports").iterdir()) - {out / "reports" / "index.html"}
+    text = page.read_text("utf-8")
+    assert page.parent == out / "reports" and "../odd/case" in text
+    assert "Reference: <b>one.nrrd</b>" in text and "Test: <b>two.nrrd</b>" in text

@@ -1,0 +1,123 @@
+"""The pictures of a report as data: what is drawn is what was measured."""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.analysis.distributions import roundAbove
+from SegmentMetricsLib.show.report import figures
+
+
+def areas(figure: dict) -> dict[str, float]:
+    """Return how much of the area of a histogram is drawn in each color, of 1 in all."""
+    (bars,) = figure["data"]
+    found: dict[str, float] = {}
+    for height, width, color in zip(bars["y"], bars["width"], bars["marker"]["color"], strict=True):
+        found[color] = found.get(color, 0.0) + height * width
+    return {color: area / sum(found.values()) for color, area in found.items()}
+
+
+def farAndNear(low: int):
+    """Return a box, and the same box with a second one at its far end that begins at a row."""
+    size = (30, 30, 160)
+    near = shapes.box((8, 8, 8), (19, 19, 19), size)
+    return near, near | shapes.box((4, 4, low), (26, 26, 150), size)
+
+
+@pytest.mark.parametrize("tolerance", [0.5, 1.0, 2.0, 30.0])
+def testWhatIsDrawnAsWithinIsWhatIsWithin(tolerance):
+    """Also where bars are wider than the tolerance, whose middles are all beyond it."""
+    comparison = compare(*farAndNear(100), Settings(tolerances=(tolerance,), accuracy="sampled"))
+    figure = figures.distribution(comparison)
+    within = comparison[f"NSD_{tolerance:g}mm"].value
+    assert 0.02 < within < 0.9
+    assert areas(figure)[figures.WITHIN] == pytest.approx(within, abs=1e-4)
+    isWide = tolerance < 3
+    assert (max(figure["data"][0]["width"]) > tolerance) == isWide
+    # areas are shares then, and otherwise heights
+    assert ("% per mm" in figure["layout"]["yaxis"]["title"]["text"]) == isWide
+    parts = [part for _, _, part in figure["data"][0]["customdata"]]
+    assert sum(parts) == pytest.approx(100, abs=0.01)
+
+
+def testNothingIsWithinWithoutATolerance():
+    figure = figures.distribution(compare(*farAndNear(100), Settings(tolerances=())))
+    assert figures.WITHIN not in areas(figure)
+
+
+@pytest.mark.parametrize("decade", [0.1, 1, 10])
+@pytest.mark.parametrize("limit", [1, 1.5, 2, 3, 4, 5, 6, 8])
+def testTheColorsAreLabeledFromEndToEnd(limit, decade):
+    ticks = figures.colorTicks(roundAbove(limit * decade), False, False)
+    values = ticks["tickvals"]
+    assert values[-1] == -values[0] == pytest.approx(limit * decade) and 0 in values and len(values) <= 11
+    assert [float(text.replace(figures.MINUS, "-")) for text in ticks["ticktext"]] == values
+
+
+def testLabelsSayWhereDistancesLieBeyondTheColors():
+    three, two, one = (f"{figures.MINUS}{number}" for number in (3, 2, 1))
+    assert figures.colorTicks(3.0, True, True)["ticktext"] == [f"≤ {three}", two, one, "0", "1", "2", "≥ 3"]
+    assert figures.colorTicks(3.0, False, True)["ticktext"] == [three, two, one, "0", "1", "2", "≥ 3"]
+    assert figures.colorTicks(3.0, None, True)["ticktext"] == ["0", "1", "2", "≥ 3"]
+
+
+def testADistanceMapLiesAtTheOrigin():
+    """plotly.js shades what is far from the origin as if it were flat; patients may be meters away."""
+    array = shapes.blob(3)
+    near, far = (
+        figures.distanceMap(compare(*(shapes.imageOf(array, origin=(x + n, y, z)) for n in (0, 2))))
+        for x, y, z in ((0, 0, 0), (120, 900, -1600))
+    )
+    for mine, other in zip(near["data"][:2], far["data"][:2], strict=True):
+        for axis in "xyz":
+            points, moved = (np.frombuffer(base64.b64decode(each[axis]["bdata"]), "f4") for each in (mine, other))
+            assert abs(points.min() + points.max()) < 6
+            np.testing.assert_allclose(points, moved, atol=1e-3)
+
+
+def testADistanceBeyondTheColorsIsSaid():
+    """A thin rod sticks out of the test alone, farther than the colors go."""
+    size = (40, 40, 60)
+    plain = shapes.box((5, 5, 5), (34, 34, 34), size)
+    figure = figures.distanceMap(compare(plain, plain | shapes.box((18, 18, 35), (19, 19, 49), size)))
+    assert figure["limit"] < 15
+    signed, absolute = figure["ticks"]["signed"]["ticktext"], figure["ticks"]["absolute"]["ticktext"]
+    assert signed[-1].startswith("≥ ") and signed[0].startswith(figures.MINUS)
+    assert absolute[-1].startswith("≥ ") and absolute[0] == "0"
+    assert figure["data"][0]["colorbar"]["ticktext"] == signed
+    same = figures.distanceMap(compare(plain, plain))
+    assert not any(text[0] in "≤≥" for ticks in same["ticks"].values() for text in ticks["ticktext"])
+
+
+@pytest.mark.parametrize("farther", ["test", "reference"])
+def testTheMapBeginsWithTheSideOfTheLargestDistance(farther):
+    """A rod that one of the two has alone is far from the other one, which hardly shows that."""
+    size = (40, 40, 60)
+    plain = shapes.box((5, 5, 5), (34, 34, 34), size)
+    pair = plain, plain | shapes.box((18, 18, 35), (19, 19, 49), size)
+    comparison = compare(*(pair if farther == "test" else pair[::-1]))
+    assert figures.worseSide(comparison) == farther
+    figure = figures.distanceMap(comparison)
+    assert figure["first"] == farther
+    assert {trace["name"]: trace["visible"] for trace in figure["data"][:2]} == {
+        "reference": farther == "reference",
+        "test": farther == "test",
+    }
+
+
+def testTheMapOfEqualDistancesBeginsWithTheReference():
+    assert figures.worseSide(compare(*[shapes.box((5, 5, 5), (9, 9, 9), (20, 20, 20))] * 2)) == "reference"
+
+
+@pytest.mark.parametrize(
+    ("eye", "seen"),
+    [((0, -1.4, 0.3), "RL  IS"), ((0, 2, 0), "RL  IS"), ((-2, 0.5, 0), "  APIS"), ((0, 0, 1), "RLAP  ")],
+)
+def testNoLetterLiesOnTheStructure(eye, seen):
+    assert figures.lettersFrom(eye) == [letter.strip() for letter in seen]
+    assert figures.distanceMap(compare(*farAndNear(100)))["data"][-1]["text"] == figures.lettersFrom(figures.EYE)

@@ -1,0 +1,358 @@
+"""The report, in a real browser: it draws, its switches work, it needs nothing from elsewhere and prints."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.case.protocol.judgment import judgeCase
+from SegmentMetricsLib.case.protocol.protocol import parseProtocol
+from SegmentMetricsLib.model import inputs
+from SegmentMetricsLib.model.structures import Structure
+from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES
+
+pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
+
+from SegmentMetricsLib.show.report import Report
+from SegmentMetricsLib.show.report.document import MOST_MEASUREMENTS
+from SegmentMetricsLib.show.report.provenance import checksum
+
+NAME = "<script>alert('x')</script> & Ünï"
+LONG = "PTV_minus_skin_" * 8
+
+
+def structure(image, name: str, file: str = "") -> Structure:
+    found = inputs.structureFromImage(image, name, None, 0.5)
+    return Structure(name, found.mask, file=file)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A report about a ball, a structure that one observer lacks, and contours in one slice."""
+    folder = tmp_path_factory.mktemp("report")
+    file = folder / "observer one.nrrd"
+    file.write_bytes(b"content")
+    settings = Settings(tolerances=(1.5,))
+    report = Report("Case <7>", settings)
+    ball, larger = shapes.ball(12), shapes.ball(14, (2, 0, 0))
+    report.add(compare(structure(ball, NAME, str(file)), structure(larger, NAME), settings))
+    nothing = shapes.imageOf(np.zeros((60, 60, 60), np.uint8), origin=(-30, -30, -30))
+    report.add(compare(structure(ball, LONG), structure(nothing, LONG), settings))
+    slices = [shapes.imageOf(shapes.blob(seed, (40, 30, 1), 0.3)[0], (1, 2)) for seed in (3, 4)]
+    report.add(compare(structure(slices[0], "Slice"), structure(slices[1], "Slice"), settings))
+    table = f"Structure,Measurement,Relation,Pass,Warn,Source\n{LONG},HD95,<=,3,5,our <b>ward\nSlice,HD95,<=,3,,\n"
+    measured = [((one.name, one.name), {"SegmentMetrics": one.measurements}) for one in report.records]
+    judgment = judgeCase(parseProtocol(table, "limits.csv"), measured, {})
+    report.write(folder / "report.html", judgment=judgment, unmatched={"reference": ["Left & over"]})
+    return folder / "report.html"
+
+
+def testTheReportShowsWeightsAndScores(tmp_path):
+    record = compare(structure(shapes.ball(12), NAME), structure(shapes.ball(14, (2, 0, 0)), NAME))
+    for weight, isShown in ((3, True), ("", False)):
+        table = f"Structure,Measurement,Relation,Pass,Weight\n*,HD95,<=,100,{weight}\n*,DSC,>=,0.999,\n"
+        judgment = judgeCase(
+            parseProtocol(table, "limits.csv"), [((NAME, NAME), {"SegmentMetrics": record.measurements})], {}
+        )
+        report = Report("Case", Settings())
+        report.add(record)
+        report.write(tmp_path / "report.html", judgment)
+        text = (tmp_path / "report.html").read_text("utf-8")
+        # three of four parts of the weight pass
+        assert [words in text for words in (">Weight<", ">Score<", ">0.75<", "The score is")] == [isShown] * 4
+
+
+@pytest.fixture(scope="module")
+def opened(browser, written):
+    """The report, opened once, as it takes long to draw; and what goes wrong in it."""
+    page = browser.new_page()
+    problems = []
+    page.on("console", lambda message: message.type == "error" and problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on(
+        "request", lambda request: request.url.startswith(("file:", "data:", "blob:")) or problems.append(request.url)
+    )
+    page.goto(written.as_uri())
+    page.wait_for_function("document.body.dataset.stills === 'ready'", timeout=120_000)
+    yield page, problems
+    page.close()
+
+
+@pytest.fixture
+def page(opened):
+    """The report on a screen; anything it says to the console as a problem or asks for elsewhere fails the test."""
+    page, problems = opened
+    page.set_viewport_size({"width": 1200, "height": 1000})
+    page.emulate_media(media="screen")
+    page.evaluate("document.querySelector('#structure0 > details').open = true")
+    page.wait_for_function("document.querySelector('#map0 canvas')")
+    yield page
+    assert not problems
+
+
+def testItIsCompleteInItself(written):
+    text = written.read_text("utf-8")
+    assert not re.search(r"<(script|link|img)[^>]*(src|href)=", text)
+    # whatever structures are called, nothing of it is HTML
+    assert "<script>alert" not in text and "&lt;script&gt;alert" in text
+    assert text.count("<footer>") == 1 and "not a medical device" in text
+    assert "Only in the reference: Left &amp; over" in text
+    assert re.search(r"<td class=number>[\d.]+ cm³</td>", text) and not re.search(r"\d [mc]m[23]\b", text)
+
+
+def testTheWorstIsOpen(written):
+    text = written.read_text("utf-8")
+    assert re.findall(r'id="structure(\d)"><details open>', text) == ["1"]
+    # above what is said about the patient and the software
+    assert text.index('<p class="headline">') < text.index("not a medical device")
+
+
+def testItRepeatsWhereLimitsComeFrom(written):
+    text = written.read_text("utf-8")
+    assert "Source: our &lt;b&gt;ward" in text and text.count(">Source: ") == 1
+
+
+def testItSaysWhereTheNumbersComeFrom(written):
+    text = written.read_text("utf-8")
+    assert checksum(written.parent / "observer one.nrrd") in text and "observer one.nrrd" in text
+    assert str(written.parent) not in text
+    settings = json.loads(re.search(r"<summary>All settings.*?<pre>(.*?)</pre>", text, re.S)[1].replace("&quot;", '"'))
+    assert Settings(**settings) == Settings(tolerances=(1.5,), families=(*DEFAULT_FAMILIES, "slices"))
+
+
+def testTheMapDrawsAndItsSwitchesWork(page):
+    figure = page.locator("#map0")
+    assert figure.locator("canvas").count() >= 1
+    pictures = [figure.screenshot()]
+    for switch in ('[data-what="side"][value="test"]', '[data-what="kind"][value="absolute"]'):
+        page.locator(".switches").first.locator(switch).check()
+        page.wait_for_timeout(500)
+        pictures.append(figure.screenshot())
+    assert len(set(pictures)) == 3
+    shown = "document.getElementById('map0').data.slice(0, 2).map(trace => [trace.name, trace.visible, trace.cmin])"
+    assert page.evaluate(shown) == [["reference", False, 0], ["test", True, 0]]
+    labels = "document.getElementById('map0').data[1].colorbar.ticktext[0]"
+    assert page.evaluate(labels) == "0"
+    page.locator(".switches").first.locator('[value="both"]').check()
+    assert [row[1] for row in page.evaluate(shown)] == [True, True]
+
+
+def testColorsOfTheMapAreThoseOfItsBar(browser):
+    """Of equal surfaces nearly all pixels have the color of 0, from wherever they are looked at."""
+    from plotly.offline import get_plotlyjs
+
+    from SegmentMetricsLib.show.report import figures
+
+    figure = figures.distanceMap(compare(shapes.ball(15), shapes.ball(15)))
+    page = browser.new_page()
+    page.set_content('<canvas width="300" height="300"></canvas>')
+    page.add_script_tag(content=get_plotlyjs())
+    expected = np.array([int(figures.ABSOLUTE[0][n : n + 2], 16) for n in (1, 3, 5)])
+    for eye in ((0, -1.4, 0.3), (1.4, 0, 0.3), (0, 1.4, 0.3)):
+        figure["layout"]["scene"]["camera"]["eye"] = dict(zip("xyz", eye, strict=True))
+        pixels = page.evaluate(PIXELS_OF_A_MAP, figure)
+        differences = np.abs(np.reshape(pixels, (-1, 4))[:, :3] - expected).max(axis=1)
+        # light before and above: a third of what is seen is a little darker
+        assert np.median(differences) < 12 and np.quantile(differences, 0.9) < 40, eye
+    page.close()
+
+
+# What lies in the middle of a map: the half of its width and height that has no bar and no letters.
+PIXELS_OF_A_MAP = """async (figure) => {
+  const size = { width: 300, height: 300 };
+  const drawn = { data: figure.data, layout: { ...figure.layout, ...size }, config: { staticPlot: true } };
+  const image = new Image();
+  image.src = await Plotly.toImage(drawn, { format: "png", ...size });
+  await image.decode();
+  const context = document.querySelector("canvas").getContext("2d");
+  context.drawImage(image, 0, 0);
+  return [...context.getImageData(90, 90, 90, 120).data];
+}"""
+
+
+def testLettersFollowTheCamera(page):
+    text = "document.getElementById('map0').data.at(-1).text.join(' ')"
+    assert page.evaluate(text) == "R L   I S"
+    page.evaluate("Plotly.relayout('map0', {'scene.camera.eye': {x: 1.5, y: 0, z: 0.2}})")
+    page.wait_for_function(f"{text} === '  A P I S'")
+    page.evaluate("Plotly.relayout('map0', {'scene.camera.eye': {x: 0, y: -1.42, z: 0.27}})")
+    page.wait_for_function(f"{text} === 'R L   I S'")
+
+
+def testSectionsOpenAndClose(page):
+    second = page.locator("#structure2")
+    assert second.locator("svg.main-svg").count() == 0
+    second.locator("summary").click()
+    second.locator("svg.main-svg").first.wait_for()
+    second.locator("summary").click()
+    first = page.locator("#structure0 summary")
+    first.click()
+    page.wait_for_function("!document.querySelector('#map0 canvas')")
+    first.click()
+    page.wait_for_function("document.querySelector('#map0 canvas')")
+
+
+def testNothingIsWiderThanThePage(page):
+    """Nor does the long name of a structure push verdicts and reasons out of sight, or off the paper."""
+    for width in (1200, 400):
+        page.set_viewport_size({"width": width, "height": 900})
+        # pictures follow a little later
+        page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth", timeout=10_000)
+    for media, width in (("screen", 900), ("print", 690)):  # A4 without its margins
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(media=media)
+        verdicts = page.locator("table").first
+        assert verdicts.locator("th").last.inner_text() == "Reason"
+        assert verdicts.evaluate("table => table.getBoundingClientRect().right <= window.innerWidth")
+
+
+def testSentencesHaveALineOfTheirOwnInANarrowWindow(page):
+    """Below the rest of their row, whose cells then say what they are."""
+    page.set_viewport_size({"width": 490, "height": 900})
+    row = page.locator("table.prose tbody tr").first
+    sentence = row.locator("td").last.bounding_box()
+    assert page.locator("table.prose thead").is_hidden() and sentence["width"] > 420
+    cells = [cell.bounding_box() for cell in row.locator("td").all()[:-1] if cell.is_visible()]
+    assert all(cell["y"] + cell["height"] <= sentence["y"] + 1 for cell in cells)
+    headings = "[...document.querySelectorAll('table.prose tbody tr:first-child td')].map(cell => cell.dataset.head)"
+    assert page.evaluate(headings) == [None, "Measurement", "Value", "Limit", "Verdict", None]
+    page.set_viewport_size({"width": 800, "height": 900})
+    assert page.locator("table.prose thead").is_visible() and row.locator("td").last.bounding_box()["width"] > 150
+
+
+def testWideTablesScrollOrFitOnPaper(browser, tmp_path):
+    from SegmentMetricsLib.show.report.elements import page as whole
+    from SegmentMetricsLib.show.report.elements import table
+
+    columns = MOST_MEASUREMENTS + 2
+    heads = ["Structure", "Volume ref.", "Volume test", *(f"HD{90 + n} (mm)" for n in range(columns - 3))]
+    cells = ["Organ", *["123.45\u00a0cm³"] * 2, *["123.45"] * (columns - 3)]
+    text = table(heads, 3 * [cells], numbers=range(1, columns))
+    path = tmp_path / "wide.html"
+    path.write_text(whole("Wide", f'<div class="front"><h2>Overview</h2>{text}</div><p>More</p>'), "utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    frame = page.locator(".scroll")
+    for width in (1280, 480):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        isWhole = frame.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
+        assert isWhole == (width == 1280)
+    # what is told of stays in sight
+    frame.evaluate("frame => { frame.scrollLeft = 1000 }")
+    assert page.locator("td").first.bounding_box()["x"] == pytest.approx(frame.bounding_box()["x"], abs=1)
+    page.set_viewport_size({"width": 690, "height": 900})  # A4 without its margins
+    page.emulate_media(media="print")
+    assert frame.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
+    assert sizesOfPaper(page) == [pytest.approx((595, 842), abs=2)]
+    page.close()
+
+
+def sizesOfPaper(page) -> list[tuple[float, ...]]:
+    """Return width and height of the pages that are printed, in points."""
+    paper = page.pdf(prefer_css_page_size=True)
+    return [tuple(map(float, found)) for found in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", paper)]
+
+
+def testPaperHasTwoBriefStructuresOnAPage(browser, tmp_path):
+    report = Report("Case", Settings(tolerances=(1.5,)))
+    for number, radius in enumerate((14, 9, 9, 9, 9)):
+        ball, other = (structure(shapes.ball(size), f"Ball {number}") for size in (8, radius))
+        report.add(compare(ball, other, report.settings))
+    report.write(tmp_path / "report.html")
+    page = browser.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    page.wait_for_function("document.body.dataset.stills === 'ready'", timeout=120_000)
+    # the overview, the worst one on at most two, the others, and how it was measured
+    assert len(sizesOfPaper(page)) <= 1 + 2 + 2 + 1
+    page.close()
+
+
+def testSlicesAreBesideOneAnotherWhereThereIsRoom(page):
+    figures = page.locator("#structure0 .slices figure")
+    assert figures.count() == 3
+
+    def boxes() -> list[dict]:
+        return [figure.bounding_box() for figure in figures.all()]
+
+    def areBeside() -> bool:
+        return len({round(box["y"]) for box in boxes()}) == 1
+
+    assert areBeside() and all(250 < box["width"] < 400 for box in boxes())
+    page.set_viewport_size({"width": 400, "height": 900})
+    assert len({round(box["x"]) for box in boxes()}) == 1 and not areBeside()
+    page.set_viewport_size({"width": 690, "height": 900})
+    page.emulate_media(media="print")
+    assert areBeside() and boxes()[2]["x"] + boxes()[2]["width"] <= 690
+    styles = "use => { const style = getComputedStyle(use); return [style.stroke, style.strokeDasharray, style.fill] }"
+    lines = [figures.first.locator(f"use.{side}:not(.only)") for side in ("reference", "test")]
+    (blue, solid, no), (orange, dashed, _) = (line.evaluate(styles) for line in lines)
+    assert blue != orange and solid == "none" and dashed != "none" and no == "none"
+    areas = [figures.first.locator(f"use.{side}.only").evaluate(styles) for side in ("reference", "test")]
+    assert [[area[0], area[2]] for area in areas] == [["none", blue], ["none", orange]]
+
+
+def testItLeadsToTheWorst(page):
+    """Verdicts at the top and on every section, the worst first, which is open; names lead to their sections."""
+    assert page.locator(".headline").inner_text() == "fail: 2 fail, 1 without limits"
+    sections = page.locator("section.structure")
+    # the structure that one side lacks has no agreement at all
+    assert [s.get_attribute("id")[-1] for s in sections.all()] == ["1", "2", "0"]
+    assert [s.inner_text() for s in page.locator("summary .verdict").all()] == ["fail", "fail", "no limits"]
+    rows = page.locator("h2:text('Overview') + div tbody tr")
+    assert [row.locator("td").nth(1).inner_text() for row in rows.all()] == ["fail", "fail", "no limits"]
+    closed = page.locator("#structure2 > details")
+    closed.evaluate("details => { details.open = false }")
+    for table in page.locator("table").all()[:2]:
+        table.locator("a:text-is('Slice')").first.click()
+        page.wait_for_function("document.querySelector('#structure2 > details').open")
+        closed.evaluate("details => { details.open = false }")
+
+
+def testPaperHasStillPictures(page):
+    assert page.evaluate("[...document.querySelectorAll('img.still')].every(i => i.src.startsWith('data:image/'))")
+    page.emulate_media(media="print")
+    assert page.locator("#map0").is_hidden() and page.locator("#structure0 img.still").first.is_visible()
+    # both surfaces of the map, as the error may be on either one only
+    both = page.evaluate("[...document.getElementById('map0').nextElementSibling.children].map(still => still.src)")
+    assert len(set(both)) == 2
+    notice = page.locator(".unready")
+    assert notice.is_hidden()
+    page.evaluate("delete document.body.dataset.stills")
+    assert notice.is_visible()
+    page.evaluate("document.body.dataset.stills = 'ready'")
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def testPaperHasTheNumbersOfWhatDoesNotPass(browser, tmp_path):
+    """And where to sign right behind the overview; all numbers if that is wanted."""
+    settings = Settings(tolerances=(1.5,))
+    report = Report("Case", settings)
+    for name, radius in (("Good", 12), ("Bad", 16)):
+        report.add(compare(structure(shapes.ball(12), name), structure(shapes.ball(radius), name), settings))
+    table = "Structure,Measurement,Relation,Pass,Warn\n*,HD95,<=,2,\n"
+    measured = [((one.name, one.name), {"SegmentMetrics": one.measurements}) for one in report.records]
+    report.write(tmp_path / "report.html", judgment=judgeCase(parseProtocol(table, "limits.csv"), measured, {}))
+    page = browser.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    page.wait_for_function("document.body.dataset.stills === 'ready'", timeout=120_000)
+    headings = page.locator("h2").all_inner_texts()
+    assert headings == ["Protocol", "Overview", "Review", "Structures", "How this was measured"]
+    page.evaluate("for (const details of document.querySelectorAll('.structure > details')) details.open = true")
+    good, bad = (page.locator(f"#structure{n} h3:text('Measurements')") for n in (0, 1))
+    assert good.is_visible() and bad.is_visible() and page.locator(".paper").is_hidden()
+    page.emulate_media(media="print")
+    assert good.is_hidden() and bad.is_visible() and page.locator(".paper").is_visible()
+    assert page.locator("#structure0 .stills").first.is_visible()
+    # settings as a table, not as a page of JSON
+    assert page.locator("pre").is_hidden() and page.locator("td:text-is('Tolerance') + td").inner_text() == "1.5 mm"
+    page.emulate_media(media="screen")
+    page.locator("[data-paper]").check()
+    page.emulate_media(media="print")
+    assert good.is_visible() and page.locator(".paper").is_hidden()
+    page.close()

@@ -1,0 +1,329 @@
+"""The slices of a report: what is drawn is what was measured, on the sides of the patient where it is."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry import planecuts
+from SegmentMetricsLib.geometry.meshing import fromPolyData
+from SegmentMetricsLib.geometry.planecuts import Line
+from SegmentMetricsLib.geometry.triangles import distancesToTriangles
+from SegmentMetricsLib.show.report import slicepictures as slices
+from SegmentMetricsLib.show.report import sliceviews as views
+
+AXES = {view.name: view for view in views.VIEWS}
+
+
+def pictures(comparison, largest=None) -> dict[str, views.Picture]:
+    surfaces = [direction.surface for direction in comparison.distances.directions]
+    found = views.picturesOf(surfaces, largest or views.largestOf(comparison))
+    return {picture.view.name: picture for picture in found}
+
+
+def parsed(comparison) -> ElementTree.Element:
+    """Return the HTML of the slices, which is XML as well."""
+    return ElementTree.fromstring(slices.slicePictures(comparison, "cut0"))
+
+
+def titles(comparison) -> list[str]:
+    return [title.text for title in parsed(comparison).iter("title")]
+
+
+def awayFrom(points: np.ndarray, line: Line) -> np.ndarray:
+    """Return how far points (n, 2) are from a line."""
+    start = line.points if line.isClosed else line.points[:-1]
+    end = np.roll(line.points, -1, axis=0)[: len(start)]
+    step = end - start
+    along = ((points[:, None] - start) * step).sum(axis=2) / np.maximum((step**2).sum(axis=1), 1e-30)
+    places = start + np.clip(along, 0, 1)[..., None] * step
+    return np.linalg.norm(points[:, None] - places, axis=2).min(axis=1)
+
+
+def enclosed(line: Line) -> float:
+    x, y = line.points.T
+    return abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
+
+
+def testABoxIsCutAlongItsSides():
+    box = fromPolyData(shapes.boxMesh((-10, -20, -30), (10, 20, 30)))
+    place = np.array([2.0, 3.0, 4.0])
+    for name, sides in (("axial", (20, 40)), ("sagittal", (40, 60)), ("coronal", (20, 60))):
+        view = AXES[name]
+        for cut in planecuts.cutBeside(box, place, view.axes, 0.01):
+            (line,) = planecuts.joined(cut)
+            (line,) = planecuts.thinned([line], 1e-9)
+            assert line.isClosed and len(line.points) in (4, 5)  # the first one may lie on a side
+            low, high = line.points.min(axis=0), line.points.max(axis=0)
+            np.testing.assert_allclose(high - low, sides, atol=1e-6)
+            # as seen from the place
+            center = -(place @ view.axes)[:2]
+            np.testing.assert_allclose((low + high) / 2, center, atol=1e-6)
+            assert enclosed(line) == pytest.approx(np.prod(sides), rel=1e-6)
+
+
+def testABallIsCutInCircles():
+    ball = fromPolyData(shapes.ballMesh(30, (1, 2, 3), 128))
+    place = np.array([1.0, 2.0, 3.0 + 18.0])
+    (line,) = planecuts.joined(planecuts.cutBeside(ball, place, AXES["axial"].axes, 1e-3)[0])
+    np.testing.assert_allclose(np.linalg.norm(line.points, axis=1), 24, atol=0.05)
+    assert not planecuts.joined(planecuts.cutBeside(ball, place + np.array([0, 0, 13]), AXES["axial"].axes, 1e-3)[0])
+
+
+@pytest.mark.parametrize(
+    ("toward", "name", "place"),
+    [
+        ("L", "axial", "right"),
+        ("R", "axial", "left"),
+        ("A", "axial", "top"),
+        ("P", "axial", "bottom"),
+        ("A", "sagittal", "left"),
+        ("P", "sagittal", "right"),
+        ("S", "sagittal", "top"),
+        ("L", "coronal", "right"),
+        ("S", "coronal", "top"),
+        ("I", "coronal", "bottom"),
+    ],
+)
+def testSidesOfThePatientAreWhereTheirLettersAre(toward, name, place):
+    """In radiological convention: a knob toward a side is drawn where the letter of that side stands."""
+    axis, sign = {"L": (0, 1), "R": (0, -1), "P": (1, 1), "A": (1, -1), "S": (2, 1), "I": (2, -1)}[toward]
+    center = 9.0 * sign * np.eye(3)[axis]
+    comparison = compare(shapes.ball(10), shapes.ball(10) | shapes.ball(5, center))
+    picture = pictures(comparison)[name]
+    assert picture.view.letters[["left", "right", "top", "bottom"].index(place)] == toward
+    reference, test = (np.concatenate([line.points for line in lines]) for lines in picture.contours)
+    column, side = {"left": (0, -1), "right": (0, 1), "top": (1, -1), "bottom": (1, 1)}[place]
+    assert (side * test[:, column]).max() > (side * reference[:, column]).max() + 3
+    figure = parsed(comparison).findall(".//figure")[list(AXES).index(name)]
+    texts = {text.text: (float(text.get("x")), float(text.get("y"))) for text in figure.iter("text")}
+    x, y = np.array(texts[toward]) - (slices.WIDTH / 2, slices.HEIGHT / 2)
+    assert (side * (x, y)[column]) > 100 and abs((x, y)[1 - column]) < 20
+
+
+def testTheWayGoesToTheOtherContour():
+    boxes = shapes.boxMesh((0, 0, 0), (20, 20, 20)), shapes.boxMesh((0, 0, 0), (20, 20, 32))
+    comparison = compare(*boxes, Settings(tolerances=(1.0,)))
+    largest = views.largestOf(comparison)
+    assert (largest.side, largest.distance) == ("test", pytest.approx(12, abs=1e-3))
+    found = pictures(comparison)
+    for name in ("sagittal", "coronal"):
+        np.testing.assert_allclose(found[name].end, (0, 12), atol=1e-2)  # down, to I
+    # across the axial plane, in which there is the end of the test alone
+    axial = found["axial"]
+    assert axial.end is None and axial.behind == pytest.approx(-12, abs=1e-2)
+    assert not axial.contours[0] and enclosed(axial.contours[1][0]) == pytest.approx(400, rel=1e-2)
+    said = titles(comparison)[0]
+    assert said.startswith("Axial, S 32.0 mm. Largest distance: 12.00 mm at ")
+    assert said.endswith(" No reference in this plane. Nearest reference point 12.0 mm toward I.")
+    text = slices.slicePictures(comparison, "cut0")
+    assert text.count("no reference in this plane") == 1 and "no test" not in text
+    assert "only in" not in text and 'id="cut0ar"' not in text and 'id="cut0at"' in text and 'id="cut0sr"' in text
+
+
+def testAnAskewWayIsNotDrawn():
+    """Of what leads to a corner no plane across an axis has it all."""
+    comparison = compare(shapes.boxMesh((0, 0, 0), (20, 20, 20)), shapes.boxMesh((0, 0, 0), (25, 25, 25)))
+    assert all(picture.end is None for picture in pictures(comparison).values())
+    for title in titles(comparison):
+        assert re.search(r"Nearest reference point 5\.0 mm toward [RAI]\.$", title)
+
+
+@pytest.mark.parametrize("isClosed", [True, False])
+def testThinnedLinesStayNear(isClosed):
+    angles = np.linspace(0, 2 * np.pi, 3000, endpoint=False)
+    radius = 100 + 10 * np.sin(7 * angles)
+    points = np.column_stack([np.cos(angles), np.sin(angles)]) * radius[:, None]
+    thin, short, empty = planecuts.thinned(
+        [Line(points, isClosed), Line(points[:2], False), Line(points[:0], True)], 0.12
+    )
+    assert thin.isClosed == isClosed and 40 < len(thin.points) < 200
+    assert awayFrom(points, thin).max() <= 0.12 and len(short.points) == 2 and len(empty.points) == 0
+    assert {tuple(point) for point in thin.points} <= {tuple(point) for point in points}
+    assert planecuts.thinned([], 1.0) == []
+
+
+def testWhatIsDrawnIsLessThanAFifthOfAPixelOff():
+    comparison = compare(shapes.ball(24, (1, 2, 3)), shapes.ball(20))
+    largest, found = views.largestOf(comparison), list(pictures(comparison).values())
+    windows = slices.windowsOf(found, largest.distance, 50)
+    for picture, window, sides in zip(found, windows, slices.drawn(found, windows), strict=True):
+        for lines, shown in zip(picture.contours, sides, strict=True):
+            (line,), (thin,) = lines, shown
+            path = slices.pathOf(shown)
+            start = list(map(int, re.match(r"M(-?\d+) ?(-?\d+)l", path).groups()))
+            steps = np.reshape([int(n) for n in re.findall(r"-?\d+", path.partition("l")[2])], (-1, 2))
+            asWritten = Line(np.cumsum([start, *steps], axis=0) * slices.STEP, path.endswith("z"))
+            assert asWritten.isClosed and len(thin.points) < len(line.points)
+            assert awayFrom(window.pixels(line.points), asWritten).max() < 0.2
+
+
+def testClippedLinesRunAlongTheBox():
+    low, high = np.full(2, -5.0), np.full(2, 5.0)
+    square = Line(np.array([(0, 0), (10, 0), (10, 10), (0, 10)], float), True)
+    inside = planecuts.clipped(square, low, high)
+    assert enclosed(inside) == pytest.approx(25) and np.abs(inside.points).max() == 5
+    line = planecuts.clipped(Line(np.array([(-9, 1), (9, 1)], float), False), low, high)
+    assert not line.isClosed and line.points.tolist() == [[-5, 1], [5, 1]]
+    assert not len(planecuts.clipped(Line(square.points + 20, True), low, high).points)
+    assert planecuts.clipped(square, low, high + 10).points is square.points
+
+
+def testALargeContourIsShownInPart():
+    """So that a small largest distance is seen; the place is in sight."""
+    size = (110, 110, 60)
+    large = shapes.box((5, 5, 5), (104, 104, 54), size)
+    comparison = compare(large, large | shapes.box((90, 20, 50), (93, 23, 56), size), Settings(tolerances=(1.0,)))
+    largest = views.largestOf(comparison)
+    assert largest.distance == pytest.approx(2, abs=0.01)
+    coronal = pictures(comparison)["coronal"]
+    (window,) = slices.windowsOf([coronal], largest.distance, 100)
+    assert window.isPart and slices.ACROSS / window.scale < 50
+    assert (np.abs(window.pixels(np.zeros((1, 2))) - (slices.ACROSS / 2, slices.DOWN / 2)) < 100).all()
+    assert "A part of the contours." in titles(comparison)[2]
+    (whole,) = slices.windowsOf([coronal], 10.0, 100)
+    points = whole.pixels(np.concatenate([line.points for lines in coronal.contours for line in lines]))
+    assert not whole.isPart and (points >= slices.ROOM - 1e-6).all()
+    assert (points <= np.array([slices.ACROSS, slices.DOWN]) - slices.ROOM + 1e-6).all()
+
+
+def testAllPlanesHaveOneScale():
+    """The one at which the longest cut is in sight, and with it a scale bar that is equally long."""
+    rod = shapes.boxMesh((0, 0, 0), (10, 10, 60)), shapes.boxMesh((0, 0, 0), (10, 10, 64))
+    comparison = compare(*rod, Settings(tolerances=(1.0,)))
+    windows = slices.windowsOf(list(pictures(comparison).values()), 4.0, 64.0)
+    assert len({window.scale for window in windows}) == 1
+    assert windows[0].scale == pytest.approx((slices.DOWN - 2 * slices.ROOM) / 64)
+    bars = {path.get("d") for path in parsed(comparison).iter("path") if path.get("class") == "bar"}
+    assert len(bars) == 1
+
+
+@pytest.mark.parametrize("scale", [0.013, 0.5, 1.0, 3.3, 62.0, 700.0])
+def testTheScaleBarIsAsLongAsItSays(scale):
+    length = slices.barLength(scale)
+    assert f"{length:e}"[0] in "125" and 0.39 * slices.LONGEST_BAR < length * scale <= slices.LONGEST_BAR + 1e-6
+    bar = ElementTree.fromstring(f"<g>{slices._bar(scale)}</g>")
+    drawn = float(re.search(r"h([\d.]+)", bar.find("path").get("d"))[1])
+    assert drawn == pytest.approx(float(bar.find("text").text.removesuffix(" mm")) * scale, abs=0.06)
+
+
+def testPicturesSayInWordsWhatTheyShow():
+    comparison = compare(shapes.ball(10), shapes.ball(14, (2, 0, 0)), Settings(tolerances=(1.0,)))
+    page = parsed(comparison)
+    svgs = [figure.find("svg") for figure in page.findall(".//figure")]
+    assert len(svgs) == 3 and all(svg.get("role") == "img" and svg[0].tag == "title" for svg in svgs)
+    sentence = views.largestOf(comparison).sentence()
+    assert all(sentence in svg[0].text for svg in svgs)
+    captions = ["".join(caption.itertext()) for caption in page.iter("figcaption")]
+    for caption, name, letters in zip(captions, AXES, ("IS", "RL", "AP"), strict=True):
+        assert re.match(rf"{name.capitalize()}, [{letters}] \d+\.\d mm", caption)
+    assert [title.partition(".")[0] for title in titles(comparison)] == [c.partition(".")[0] for c in captions]
+    # names are not repeated, and everything that is used is there
+    names = [element.get("id") for element in page.iter() if element.get("id")]
+    assert len(names) == len(set(names))
+    assert {use.get("href")[1:] for use in page.iter("use")} <= set(names)
+    legend = "".join(page.find("p").itertext())
+    assert all(word in legend for word in ("reference", "test", "only reference", "only test", "largest distance"))
+
+
+def testEqualContoursAreShownThroughTheirMiddle():
+    ball = shapes.ball(15, (2, 0, 0))
+    text = slices.slicePictures(compare(ball, ball), "cut0")
+    page = ElementTree.fromstring(text)
+    assert page.find("h3").text == "Slices through the middle" and "largest" not in text and "circle" not in text
+    assert [caption.text.strip() for caption in page.iter("figcaption")] == [
+        "Axial, I 0.0 mm",
+        "Sagittal, L 2.0 mm",
+        "Coronal, A 0.0 mm",
+    ]
+    assert "The contours are equal." in text
+
+
+def testOpenSurfacesGiveLinesWithEnds():
+    comparison = compare(shapes.openBox(), shapes.boxMesh((1, 0, 0), (12, 10, 10)))
+    lines = pictures(comparison)["axial"].contours
+    assert [line.isClosed for line in lines[0]] == [False] and [line.isClosed for line in lines[1]] == [True]
+    # they enclose nothing
+    text = slices.slicePictures(comparison, "cut0")
+    assert 'href="#cut0at" class="only test"' in text and 'href="#cut0ar" class="only' not in text
+    assert 'id="cut0ac"' not in text
+    ElementTree.fromstring(text)
+
+
+def testTrianglesThatFaceAnyWayGiveLines():
+    """And those that more than two share a side with."""
+    points = [(0, 0, 0), (10, 0, 0), (5, 9, 0), (5, 3, 8), (5, -7, 4), (11, 8, 5)]
+    cells = [(0, 1, 3), (2, 1, 3), (0, 2, 3), (1, 3, 4), (5, 3, 1), (3, 5, 2)]
+    mesh = shapes.meshOf(points, cells)
+    comparison = compare(mesh, shapes.boxMesh((0, 0, 0), (9, 9, 9)))
+    for picture in pictures(comparison).values():
+        length = sum(len(line.points) - (not line.isClosed) for line in picture.contours[0])
+        surface = comparison.distances.directions[0].surface
+        heights = surface.points[:, picture.view.axis][surface.cells] - picture.at
+        crossing = (heights.min(axis=1) < -0.01) & (heights.max(axis=1) > 0.01)
+        assert length >= crossing.sum()  # nothing is left out
+    parsed(comparison)
+
+
+def testTheCommonExtentIsDrawnWithoutItsEnds():
+    size = (24, 24, 40)
+    ones = shapes.box((5, 5, 5), (14, 14, 30), size), shapes.box((5, 6, 8), (16, 14, 36), size)
+    found = pictures(compare(*ones, Settings(extent="common")))
+    assert all(line.isClosed for lines in found["axial"].contours for line in lines)
+    assert not any(line.isClosed for lines in found["coronal"].contours for line in lines)
+
+
+def testContoursInAPlaneAreOnePicture():
+    square, moved = [(0, 0), (10, 0), (10, 10), (0, 10)], [(0, 0), (10, 0), (10, 13), (0, 13)]
+    comparison = compare(shapes.loops(square, z=45.0), shapes.loops(moved, z=45.0))
+    (picture,) = pictures(comparison).values()
+    assert picture.view.name == "axial" and picture.at == 45
+    np.testing.assert_allclose(picture.end, (0, 3), atol=1e-6)  # down, to P
+    assert [enclosed(*lines) for lines in picture.contours] == [pytest.approx(100), pytest.approx(130)]
+    page = parsed(comparison)
+    assert page.find("h3").text.startswith("Slice through") and page.find(".//figcaption").text == "Axial, S 45.0 mm"
+    turn = shapes.rotation((1, 1, 0), 30)
+    oblique = [shapes.imageOf(shapes.blob(n, (20, 20, 1)), direction=turn) for n in (1, 2)]
+    assert slices.slicePictures(compare(*oblique), "cut0") == ""
+
+
+def testTheNearestPlaceIsTheNearestOfAll():
+    surface = fromPolyData(shapes.ballMesh(20, (3, 1, 2), 24))
+    random = np.random.default_rng(4)
+    for place in random.uniform(-40, 40, (10, 3)):
+        expected = distancesToTriangles(place, surface.points[surface.cells]).min()
+        for guess in (0.01, expected, 500.0):
+            found = planecuts.nearestPlace(surface, place, guess)
+            assert np.linalg.norm(found - place) == pytest.approx(expected, rel=1e-9)
+
+
+def testFarFromTheOriginItIsTheSame():
+    far = np.array([1e5, -1e5, 7e4])
+    images = [
+        [shapes.ball(radius, center, origin=tuple(np.array([-30.0] * 3) + shift)) for radius, center in given]
+        for shift, given in (
+            (np.zeros(3), ((12, (0, 0, 0)), (14, (2, 1, 0)))),
+            (far, ((12, far), (14, far + np.array([2, 1, 0])))),
+        )
+    ]
+    near, distant = (pictures(compare(*pair)) for pair in images)
+    for name, picture in near.items():
+        for one, other in zip(picture.contours, distant[name].contours, strict=True):
+            assert sum(map(enclosed, one)) == pytest.approx(sum(map(enclosed, other)), rel=1e-6)
+
+
+def testSetsOfPicturesAreSmall():
+    settings = Settings(families="signed")
+    size, spacing, origin = (80, 80, 80), (1.0, 1.0, 1.0), (-40, -40, -40)
+    balls = [shapes.ball(radius, (shift, 1, 2), spacing, origin, size) for radius, shift in ((34, 0), (32, 3))]
+    assert len(slices.slicePictures(compare(*balls, settings), "cut0")) < 10_000
+    blobs = [shapes.imageOf(shapes.blob(seed, (60, 60, 50), 0.35, 8.0)) for seed in (1, 2)]
+    assert len(slices.slicePictures(compare(*blobs, settings), "cut0")) < 10_000
+    noise = [shapes.imageOf(shapes.blob(seed, (60, 60, 12), 0.2, 0.5)) for seed in (1, 2)]
+    text = slices.slicePictures(compare(*noise, settings), "cut0")
+    assert 10_000 < len(text) < 25_000 and "in this plane" not in text
