@@ -26,7 +26,7 @@ def add(commands) -> None:
         help="make a risky and a neutral variant of a structure with equal Dice",
         description="Make two variants of a structure with equally many errors, and so equal Dice: where errors are "
         "most dangerous, and where they are least. Of a list of cases, test whether measurements tell the two apart.",
-        usage="%(prog)s REFERENCE|CASES.csv --structure NAME --critical NAME -o DIR [OPTION ...]",
+        usage="%(prog)s REFERENCE|CASES --structure NAME --critical NAME -o DIR [OPTION ...]",
         epilog=DEFAULTS,
     )
     stress.add_argument(

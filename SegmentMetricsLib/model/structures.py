@@ -286,8 +286,8 @@ def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Map
     """Return the name of the structure with a label number; any other name is returned unchanged.
 
     labelNames: names of labels by number. A structure whose name is that number takes precedence. A structure that is
-    called by its file is also found by the name of its label, such as Label 1, if no other has that label. Raises
-    InputError for anything but a name or a number.
+    called by its file is also found by the name of its label in any spelling, such as Label 1, if no other has that
+    label. Raises InputError for anything but a name or a number.
     """
     name, structures = asName(name), list(structures)
     known = {structure.name for structure in structures}
@@ -296,7 +296,8 @@ def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Map
     meant = [name]
     if name.isascii() and name.isdigit():
         meant = [other for other in ((labelNames or {}).get(int(name)), numbered(int(name))) if other]
-    labeled = [structure.name for structure in structures if structure.source.get(LABEL) in meant]
+    spellings = {naming.parse(other).spelled for other in meant}
+    labeled = [s.name for s in structures if LABEL in s.source and naming.parse(s.source[LABEL]).spelled in spellings]
     return next((other for other in meant if other in known), labeled[0] if len(labeled) == 1 else name)
 
 

@@ -226,7 +226,7 @@ def testASampleThatCannotBeLoadedLeavesNothingInTheScene(scene, monkeypatch):
     assert {node.GetID() for node in scene.GetNodes()} == before
 
 
-META = {"NDims": "3", "DimSize": "4 5 6", "ElementSpacing": "1 1 2", "ElementDataFile": "LOCAL"}
+META = {"NDims": "3", "Offset": "0 0 0", "DimSize": "4 5 6", "ElementSpacing": "1 1 2", "ElementDataFile": "LOCAL"}
 
 
 @pytest.mark.parametrize(

@@ -284,7 +284,7 @@ def testSeveralStructuresNeedAList(study, capsys):
 
 
 def testARunOutOfMemoryIsAReason(study, monkeypatch):
-    def fail(*arguments):
+    def fail(*arguments, **options):
         raise MemoryError
 
     monkeypatch.setattr(stresscases, "stressTest", fail)

@@ -75,6 +75,7 @@ SETS = {
     Kind.EXCHANGED: lambda: (boxes(LEFT, RIGHT, ("A", "B")), boxes(LEFT, RIGHT, ("B", "A"))),
     Kind.OTHER_STRUCTURE: lambda: (boxes(LEFT, names=("A", "B"))[:1], boxes(RIGHT, LEFT, ("A", "C"))),
     Kind.OTHER_SIDES: lambda: (boxes(names=("Eye_L", ""))[:1], boxes(names=("Eye_R", ""))[:1]),
+    Kind.OTHER_LABELS: lambda: tuple(boxes(names=(name, ""))[:1] for name in ("Label 1", "Label 2")),
     Kind.OTHER_CODES: lambda: tuple(boxes(**{TERMINOLOGY: [CODES[0].format(c)] * 2})[:1] for c in CODES[1:]),
 }
 

@@ -75,8 +75,8 @@ def testStructuresAreChosenByName(tmp_path):
     assert str(error.value).startswith(said)
     image = save(shapes.labelImage({5: ((1, 1, 1), (3, 3, 3))}), tmp_path / "labels.nrrd")
     for name in ("Label 5", "label 5", "label5", "5", 5, np.uint8(5), np.int64(5)):
-        assert [s.name for s in readStructures(image, name=name)] == ["Label 5"]
-    with pytest.raises(UnusableFile, match="there is no structure named 6; it has Label 5"):
+        assert [s.name for s in readStructures(image, name=name)] == ["labels"]
+    with pytest.raises(UnusableFile, match="there is no structure named 6; it has labels"):
         readStructures(image, name=6)
 
 
