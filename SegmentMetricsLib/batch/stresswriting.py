@@ -67,7 +67,7 @@ def summaryTable(found: Sequence[Difference], width: int | None = None) -> str:
             p = "" if one.p is None else f"{one.p:.2g}"
             name = shortened(one.structure, LONGEST_NAME)
             rows.append([name, one.measurement, str(one.cases), *texts, interval, p])
-    return aligned(Table.ofTexts(head, rows, left=2), width)
+    return aligned(Table.headed(head, rows, left=2), width)
 
 
 def _text(value: float, unit: str) -> str:

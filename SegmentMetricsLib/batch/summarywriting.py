@@ -159,7 +159,7 @@ def summaryTable(
             whys["missing"] = None
         if any(cell is not None and cell.cases < cases for cell in cells):
             whys["not measured"] = None
-    table = aligned(Table.ofTexts(heads, rows, 1 + isNamed), width)
+    table = aligned(Table.headed(heads, rows, 1 + isNamed), width)
     if isStarred:
         *most, last = whys
         told = f"{', '.join(most)} or {last}" if most else last

@@ -105,7 +105,7 @@ def sidesTable(record: Record | Comparison) -> Table | None:
     if not kinds:
         return None
     sides = list(dict.fromkeys(side for values in kinds.values() for side in values))
-    return Table.ofTexts(["Toward", *sides], [[kind, *map(values.get, sides)] for kind, values in kinds.items()])
+    return Table.headed(["Toward", *sides], [[kind, *map(values.get, sides)] for kind, values in kinds.items()])
 
 
 def pairHtml(pair: Record | Comparison) -> str:

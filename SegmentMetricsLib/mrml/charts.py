@@ -142,7 +142,10 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
             [row.position for row in rows],
         ),
         (Column("Slice", description="Number of the slice in the reference's image"), [row.index for row in rows]),
-        (Column("Only", description="Which one has the slice if the other does not"), [row.only for row in rows]),
+        (
+            Column("Only", description="Which one has the slice if the other does not", isText=True),
+            [row.only for row in rows],
+        ),
     ]
     for key in rows[0].values:
         columns.append((Column(key, *columnOf(key)), [_finite(row.values[key]) for row in rows]))

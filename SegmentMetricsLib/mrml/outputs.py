@@ -317,15 +317,13 @@ def _withoutGaps(values: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def fillTable(node, table: Table) -> None:
-    """Replace the contents of a table node. A column without numbers becomes one of text; missing numbers are NaN."""
+    """Replace the contents of a table node by a table. Missing numbers are NaN."""
     found = vtkTable()
     for number, column in enumerate(table.columns):
-        values = [plain(row[number]) for row in table.rows]
-        isText = all(isinstance(value, str) for value in values)
-        array = vtkStringArray() if isText else vtkDoubleArray()
+        array = vtkStringArray() if column.isText else vtkDoubleArray()
         array.SetName(column.key)
-        for value in values:
-            array.InsertNextValue(value if isText else math.nan if value is None else float(value))
+        for value in (plain(row[number]) for row in table.rows):
+            array.InsertNextValue(value if column.isText else math.nan if value is None else float(value))
         found.AddColumn(array)
     node.SetAndObserveTable(found)
     for column in table.columns:

@@ -128,7 +128,7 @@ def textTable(record: ConventionsRecord, colored: bool = False, width: int | Non
         rows.append([tool, *(_text(numbers.get(key)) for key in first)])
         leanings.append(["", *(numbers[key].leaning if key in numbers else "" for key in first)])
     heads = [record.name, *map(heading, first)]
-    table = Table.ofTexts(list(map(oneLine, heads)), [list(map(oneLine, row)) for row in rows])
+    table = Table.headed(list(map(oneLine, heads)), [list(map(oneLine, row)) for row in rows])
     parts = []
     for block in blocks(table, width):
         part = Table([table.columns[n] for n in block], [[row[n] for n in block] for row in table.rows])

@@ -28,7 +28,7 @@ def table(result: StressTest) -> str:
         [name, *(_text(comparison[key]) if key in comparison else "" for key in COLUMNS.values())]
         for name, comparison in result.variants.items()
     ]
-    return aligned(Table.ofTexts([shortened(result.risky.reference.name, LONGEST_TITLE), *COLUMNS], rows))
+    return aligned(Table.headed([shortened(result.risky.reference.name, LONGEST_TITLE), *COLUMNS], rows))
 
 
 def _text(measurement: Measurement) -> str:

@@ -67,7 +67,7 @@ def verdictTable(judgment: Judgment) -> str:
     if not found:
         return "No rule applies to the compared structures."
     heads = ["Structure", "Verdict", *["Score"] * judgment.isWeighted, "Reason"]
-    table = aligned(Table.ofTexts(heads, found, left=len(heads)))
+    table = aligned(Table.headed(heads, found, left=len(heads)))
     return "\n\n".join(filter(None, (table, unjudged(judgment.withoutLimits))))
 
 

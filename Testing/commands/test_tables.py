@@ -191,7 +191,7 @@ def testTheOverviewIsOfDefinitions():
 
 
 ROWS = [["a", "first", "1.00 mm", "0.900"], ["b", "second", "10.00 mm", "0.800"]]
-TABLE = Table.ofTexts(["", "Name", "HD", "DSC"], ROWS, left=2)
+TABLE = Table.headed(["", "Name", "HD", "DSC"], ROWS, left=2)
 
 
 @pytest.mark.parametrize(

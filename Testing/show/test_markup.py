@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -30,6 +31,8 @@ def testTextsAreEscapedAndMarkupIsNot():
     # whoever builds markup by hand sees it
     for text in (f"{bold}", bold + "<i>", bold.upper()):
         assert not isinstance(text, Markup) and "<" not in escaped(text)
+    # parts of a report come from other processes
+    assert isinstance(pickle.loads(pickle.dumps(bold)), Markup)
     with pytest.raises(KeyError):
         filled("$forgotten")
 

@@ -234,7 +234,7 @@ def testWideTablesScrollOrFitOnPaper(browser, tmp_path):
     columns = MOST_MEASUREMENTS + 2
     heads = ["Structure", "Volume ref.", "Volume test", *(f"HD{90 + n} (mm)" for n in range(columns - 3))]
     cells = ["Organ", *["123.45\u00a0cm³"] * 2, *["123.45"] * (columns - 3)]
-    text = table(Table.ofTexts(heads, 3 * [cells]))
+    text = table(Table.headed(heads, 3 * [cells]))
     path = tmp_path / "wide.html"
     body = filled('<div class="front"><h2>Overview</h2>$table</div><p>More</p>', table=text)
     path.write_text(whole("Wide", body), "utf-8")

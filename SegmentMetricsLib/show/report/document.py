@@ -207,6 +207,8 @@ class Report:
 
     def _section(self, comparison: Comparison, record: Record, n: int) -> Markup:
         """Return the contents of a pair's section below its summary and findings."""
+        from .othertools import otherTools
+
         where = [_places(record)]
         if comparison.slices:
             profile = _figure("chart profile", f"slices{n}", figures.profile(comparison.slices))
@@ -217,7 +219,7 @@ class Report:
             pictures=_pictures(comparison, n) if comparison.distances is not None else "",
             where=joined(filled("<div>$part</div>", part=part) for part in where if part),
             measurements=_measurements(record),
-            conventions=_conventions(comparison) if self.withConventions else "",
+            conventions=otherTools(comparison) if self.withConventions else "",
         )
 
     def _framed(self, n: int, ranking: Ranking, findings: Sequence[str]) -> Markup:
@@ -375,13 +377,6 @@ def _measurements(record: Record) -> Markup:
 def _solid(text: str) -> str:
     """Return a text that is not broken into lines."""
     return text.replace(" ", SOLID)
-
-
-def _conventions(comparison: Comparison) -> Markup:
-    """Return the table of values that other tools would have reported, with their differences."""
-    from .othertools import otherTools
-
-    return otherTools(comparison)
 
 
 def _judged(ranking: Ranking) -> Markup:

@@ -56,7 +56,7 @@ def indexOf(lines: Sequence[CaseLine], title: str) -> str:
     """Return the index page. lines: in the order of the cases; the page sorts them."""
     isJudged = any(line.state not in ("", FAILED) for line in lines)
     heads = ["Case", "Verdict" if isJudged else "State", "Structures compared", "Worst"]
-    content = Table.ofTexts(heads, list(map(_cells, worstFirst(lines))), left=len(heads))
+    content = Table.headed(heads, list(map(_cells, worstFirst(lines))), left=len(heads))
     body = fromFile(
         "index",
         title=title,

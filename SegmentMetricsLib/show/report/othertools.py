@@ -17,7 +17,7 @@ def otherTools(comparison: Comparison) -> Markup:
     first = ConventionsRecord({}, {}, found).referenceValues()
     rows = [[REFERENCE_ROW, *(referenceText(number) for number in first.values())]]
     rows += [[tool, *(_reported(numbers.get(key)) for key in first)] for tool, numbers in found.items()]
-    values = table(Table.ofTexts(["Tool", *map(heading, first)], rows))
+    values = table(Table.headed(["Tool", *map(heading, first)], rows))
     return fromFile("othertools", reference=REFERENCE_ROW, values=values)
 
 

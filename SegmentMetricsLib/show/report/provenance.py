@@ -65,7 +65,7 @@ def provenance(
 
 def _texts(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
     """Return a table of texts."""
-    return table(Table.ofTexts(heads, rows, left=len(heads)))
+    return table(Table.headed(heads, rows, left=len(heads)))
 
 
 def _files(sources: Sequence[tuple[Source, Source]]) -> Markup:
