@@ -45,8 +45,8 @@ class Column(NamedTuple):
             return value.text()
         if isinstance(value, int):
             return str(value)
-        if statusOf(value) == "infinite":
-            return infiniteText(value)
+        if (status := statusOf(value)) != "ok":
+            return infiniteText(value) if status == "infinite" else status
         return withUnit(value, self.unit) if self.digits is None else rounded(value, self.digits)
 
 

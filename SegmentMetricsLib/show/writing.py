@@ -132,8 +132,8 @@ def writeTable(table: Table, path: Path) -> None:
 
 def writeSchema(columns: Sequence[Column], path: Path) -> None:
     """Write a description of the columns of a table as CSV: key, title, unit, description."""
-    columns = [(column.key, column.heading, column.unit, column.description) for column in columns]
-    writeTable(Table([Column(key) for key in ("key", "title", "unit", "description")], columns), path)
+    rows = [(column.key, column.heading, column.unit, column.description) for column in columns]
+    writeTable(Table([Column(key) for key in ("key", "title", "unit", "description")], rows), path)
 
 
 def openTable(path: Path) -> TextIO:

@@ -23,14 +23,14 @@ TABLE = Table(
     [
         ["=A", 1.23456, 0.25, Amount(12345.678, "mm3"), 3],
         ["<b>", math.inf, -math.inf, Amount(1.0, "mm2"), 0],
-        ["none", None, None, None, None],
+        ["none", None, math.nan, None, None],
     ],
 )
 TEXTS = [
     ["Name", "Distance (long)", "Share", "Volume", "Count"],
     ["=A", "1.23 mm", "0.2", "12.35 cm3", "3"],
     ["<b>", "inf", "-inf", "1.0 mm2", "0"],
-    ["none", "", "", "", ""],
+    ["none", "", "undefined", "", ""],
 ]
 
 

@@ -197,7 +197,7 @@ class Report:
             also = '<p class="soft">Also measured, in the sections below: $more</p>'
             missing.insert(0, filled(also, more=", ".join(more)))
         links = [linkTo(n, record.name) for n, record in enumerate(self.records)]
-        columns = [(Column("Structure", isText=True), links)]
+        columns: list[tuple[Column, Sequence[str]]] = [(Column("Structure", isText=True), links)]
         if ranking.judgment is not None:
             columns.append((Column("Verdict", isText=True), list(map(badge, ranking.verdicts))))
         columns += [(Column(column.head), column.cells) for column in shown]

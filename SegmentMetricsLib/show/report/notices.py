@@ -33,7 +33,7 @@ def alarms(records: Sequence[Record], findings: Sequence[str]) -> Markup:
 
     records: in the order of their section numbers. findings: of the whole case.
     """
-    found = [("", text) for text in split(findings).alarms]
+    found: list[tuple[str, str]] = [("", text) for text in split(findings).alarms]
     for text, members in repeated.membersOf([split(record.findings).alarms for record in records]).items():
         found.append((_whom(members, records), text))
     return _block("alarms", CHECK_FIRST, found)
