@@ -8,7 +8,7 @@ import slicer
 from slicer.i18n import tr as _
 
 from SegmentMetricsLib.base.texts import commaSeparated
-from SegmentMetricsLib.case import explanations
+from SegmentMetricsLib.case import explanations, resulttables
 from SegmentMetricsLib.case.findings.search import split
 from SegmentMetricsLib.comparison.measurements import fixed, typeset
 from SegmentMetricsLib.conventions import known
@@ -202,7 +202,7 @@ def groups(record) -> list[tuple[str, str]]:
 
 def sides(record) -> tuple:
     """Return headings, rows and heading tips of the distances toward each side of the patient, or () without any."""
-    kinds = tables.bySides(record)
+    kinds = resulttables.bySides(record)
     if not kinds:
         return ()
     words = list(dict.fromkeys(side for values in kinds.values() for side in values))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
 from ..analysis.distributions import roundAbove
+from ..base.markup import escaped
 from ..base.texts import oneLine, shortest
 from ..comparison.measurements import ROUNDING
 from ..families.registry import findDefinition
@@ -154,7 +154,7 @@ def axisTicks(low: float, high: float, least: float = -math.inf, most: float = m
 def _text(text: str, length: int = MOST_CHARACTERS) -> str:
     """Return text escaped for SVG; characters that XML does not allow become question marks."""
     shown = oneLine(text if len(text) <= length else f"{text[: length - 1]}…")
-    return escape(shown.encode("utf-8", "replace").decode("utf-8").replace("\ufffe", "?").replace("\uffff", "?"))
+    return escaped(shown.encode("utf-8", "replace").decode("utf-8").replace("\ufffe", "?").replace("\uffff", "?"))
 
 
 def boxPlots(cohort: Cohort, options: Options, titles) -> dict[str, str]:

@@ -5,7 +5,6 @@ Measurements that rank alike add nothing to each other (Taha & Hanbury, doi:10.1
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import re
@@ -19,10 +18,11 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..base.texts import oneLine
+from ..case.tablemodel import Column, Table
 from ..families.registry import findDefinition
 from ..families.selection import isSelected
 from ..settings.settings import OWN_CONVENTION, Settings
-from ..show.writing import fileNames, versions, writeJson
+from ..show.writing import fileNames, versions, writeJson, writeTable
 from .ranks import ranksOf
 from .statistics import Cohort, Value
 from .summaryoptions import Options
@@ -193,11 +193,9 @@ def removeCorrelations(folder: Path) -> None:
 
 def _writeTable(found: Correlations, path: Path) -> None:
     """Write a table with a row and a column for each measurement; a cell is empty where there is no correlation."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["Measurement", *found.keys])
-        for key, row in zip(found.keys, found.values, strict=True):
-            writer.writerow([key, *("" if value is None else repr(round(value, 12)) for value in row)])
+    values = [[None if value is None else round(value, 12) for value in row] for row in found.values]
+    rows = [[key, *row] for key, row in zip(found.keys, values, strict=True)]
+    writeTable(Table(list(map(Column, ("Measurement", *found.keys))), rows), path)
 
 
 def heatMap(found: Correlations, about: str) -> str:

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from ..base.errors import InputError
 from ..base.texts import shortest
 from ..case.missing import BOTH, CountedNames, Roster
 from ..case.protocol.protocol import Protocol
+from ..case.tablemodel import Column
 from ..comparison.measurements import Measurement
 from ..families.registry import REGISTRY
 from ..families.selection import selected
@@ -24,21 +25,13 @@ from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import OWN_CONVENTION, Settings
 from ..show import verdicts as verdictwriting
 from ..show.report.index import INDEX, CaseLine, writeIndex
-from ..show.writing import UNENCODABLE, VERDICTS_FILE, cell, harmless
-from . import correlations
+from ..show.writing import UNENCODABLE, VERDICTS_FILE, cells, openTable, writeSchema
+from . import correlations, tableschema
 from .alarms import inShort
 from .cases import FAILED, OK, RECORDS, Task
 from .earlier import EARLIER, Earlier, measuredWith, parsed
 from .summarywriting import SUMMARY_FILES, removeSummary
-from .tableschema import (
-    CONVENTION_WORDS,
-    METHOD_WORDS,
-    RESULTS_FILE,
-    SCHEMA_FILE,
-    STRUCTURE,
-    STRUCTURE_WORDS,
-    writeSchema,
-)
+from .tableschema import CONVENTION_WORDS, METHOD_WORDS, RESULTS_FILE, SCHEMA_FILE, STRUCTURE, STRUCTURE_WORDS
 
 TABLE, SCHEMA = RESULTS_FILE, "results.schema.csv"
 # The folder of the reports, and a pattern of their file names.
@@ -207,19 +200,17 @@ class CohortFiles:
             if file is not None:
                 file.close()
         self._names = CountedNames()
-        self._table = _table(self.folder / TABLE)
+        self._table = openTable(self.folder / TABLE)
         csv.writer(self._table).writerow([*self.identity, *self.columns])
         self._verdicts = None
         (self.folder / VERDICTS_FILE).unlink(missing_ok=True)
         if self.isJudged:
-            self._verdicts = _table(self.folder / VERDICTS_FILE)
+            self._verdicts = openTable(self.folder / VERDICTS_FILE)
             csv.writer(self._verdicts).writerow(["Case", "Method", *verdictwriting.HEADINGS])
-        with _table(self.folder / SCHEMA) as file:
-            writer = csv.writer(file)
-            writer.writerow(["key", "title", "unit", "description"])
-            writer.writerows([key, key, "", description] for key, description in self.identity.items())
-            writer.writerows([key, *words] for key, words in self.columns.items())
-        writeSchema(self.identity, self.columns, len(self.identity) > len(IDENTITY), self.folder)
+        columns = [Column(key, description=text, isText=True) for key, text in self.identity.items()]
+        columns += self.columns.values()
+        writeSchema(columns, self.folder / SCHEMA)
+        tableschema.write(columns, len(self.identity) > len(IDENTITY), self.folder)
 
     def repeatRows(self) -> None:
         """Write the rows of all outcomes that are kept from an earlier run, and add these to the roster."""
@@ -230,7 +221,7 @@ class CohortFiles:
     def addRows(self, outcome: Mapping) -> None:
         """Write an outcome into the tables only, because its line is not a task or it is already recorded."""
         writer = csv.writer(self._table)
-        start = [harmless(outcome[key]) for key in ("case", "method")]
+        start = [outcome["case"], outcome["method"]]
         structures = {id(record): structure for record, structure, _ in self._names.of(outcome, self.roster)}
         judged = outcome.get("protocol") or {"structures": []}
         verdicts = {given["structure"]: given["verdict"] for given in judged["structures"]}
@@ -238,35 +229,35 @@ class CohortFiles:
         failures = outcome.get("failures", {})
         failed = notAmong(failures, (record["structure"] for record in missing))
         if not (outcome["pairs"] or missing or failed):
-            writer.writerow(self._padded([*start, "", harmless(outcome["status"]), harmless(outcome["reason"])]))
+            writer.writerow(self._padded([*start, "", outcome["status"], outcome["reason"]]))
         titles = {}
         for record in (*outcome["pairs"], *missing):
             structure = structures.get(id(record), record["structure"])
             titles[pairTitle(record[side]["name"] for side in REFERENCE_AND_TEST)] = structure
-            writer.writerow([*start, harmless(structure), *_told(record), *self._cells(record, verdicts)])
+            writer.writerow(cells([*start, structure, *_told(record), *self._values(record, verdicts)]))
         for title in failed:
             reference, joint, test = title.partition(PAIR_JOINT)
             told = (self._names.knownAs(reference), FAILED, failures[title], reference, test if joint else title)
-            writer.writerow(self._padded([*start, *map(harmless, told)]))
+            writer.writerow(self._padded([*start, *told]))
         self._table.flush()
         if self._verdicts is not None:
             for row in verdictwriting.rows(judged, lambda title: titles.get(title) or self._names.knownAs(title)):
-                csv.writer(self._verdicts).writerow([*start, *row])
+                csv.writer(self._verdicts).writerow(cells([*start, *row]))
             self._verdicts.flush()
 
-    def _padded(self, cells: list[str]) -> list[str]:
+    def _padded(self, values: list[str]) -> list[str]:
         """Return the cells of a row without measurements, as many as the table has columns."""
-        return [*cells, *[""] * (len(self.identity) + len(self.columns) - len(cells))]
+        return cells([*values, *[None] * (len(self.identity) + len(self.columns) - len(values))])
 
-    def _cells(self, pair: Mapping, verdicts: Mapping[str, str]) -> list[str]:
+    def _values(self, pair: Mapping, verdicts: Mapping[str, str]) -> list[Any]:
         names = [pair[side]["name"] for side in REFERENCE_AND_TEST]
         files = [pair[side]["file"] for side in REFERENCE_AND_TEST]
         verdict = verdicts.get(pairTitle(names), "")
         found = {key: Measurement.fromDictionary(key, given) for key, given in pair["measurements"].items()}
         how = pair["pairing"]["how"] if "pairing" in pair else ""
-        identity = [*map(harmless, (*names, *files)), how, verdict, inShort(pair)]
+        identity = [*names, *files, how, verdict, inShort(pair)]
         identity += [pair.get("convention", "")] * (len(self.identity) - len(IDENTITY))
-        return [*identity, *(cell(found.get(key)) for key in self.columns)]
+        return [*identity, *map(found.get, self.columns)]
 
 
 def _told(record: Mapping) -> tuple[str, str]:
@@ -278,11 +269,11 @@ def _told(record: Mapping) -> tuple[str, str]:
         status = "missing in both" if side == BOTH else f"missing in the {side}"
     else:
         status = OK
-    return status, harmless(record.get("reason", ""))
+    return status, record.get("reason", "")
 
 
-def columnsOf(tasks: Sequence[Task]) -> dict[str, tuple[str, str, str]]:
-    """Return title, unit and description, by key, of all measurements that tasks may yield, in the registry's order.
+def columnsOf(tasks: Sequence[Task]) -> dict[str, Column]:
+    """Return the columns, by key, of all measurements that tasks may yield, in the registry's order.
 
     They must be known in advance, as the table's heading is written before the first case is compared.
     """
@@ -293,9 +284,10 @@ def columnsOf(tasks: Sequence[Task]) -> dict[str, tuple[str, str, str]]:
         for definition, parameter in selected(settings):
             words = {name: shortest(value) for name, value in parameter.items()}
             unit = definition.unitFor(3, settings)
-            texts = (definition.title.format(**words), unit, definition.description.format(**words))
-            columns.setdefault(definition.keyFor(words), (REGISTRY.index(definition), texts))
-    return {key: texts for key, (_, texts) in sorted(columns.items(), key=lambda item: item[1][0])}
+            key, description = definition.keyFor(words), definition.description.format(**words)
+            column = Column(key, definition.title.format(**words), unit, description)
+            columns.setdefault(key, (REGISTRY.index(definition), column))
+    return {key: column for key, (_, column) in sorted(columns.items(), key=lambda item: item[1][0])}
 
 
 def _everything(base: Settings, protocol: Protocol | None) -> Settings:
@@ -317,10 +309,6 @@ def _reportOf(outcome: Mapping) -> str:
     name = outcome.get("report")
     # the record may have been edited: accept nothing outside the folder
     return name if isinstance(name, str) and PAGE.fullmatch(name) else ""
-
-
-def _table(path: Path) -> TextIO:
-    return path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE)
 
 
 def _locked(path: Path) -> TextIO:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 
+from ..case.resulttables import columnFor
+from ..case.tablemodel import Column, Table
 from ..comparison.measurements import rounded, withUnit
 from ..settings.settings import Settings
 from ..show import writing
@@ -56,7 +57,7 @@ SHOWN = ("DSC", "HD95", "wDice", "SIS", "STAR")
 def summaryTable(found: Sequence[Difference], width: int | None = None) -> str:
     """Return the mean differences of the main measurements as text. width: as for tables.aligned()."""
     head = ["Structure", "Measurement", "Cases", "Risky", "Neutral", "Difference", "95 % interval", "p (one-sided)"]
-    rows = [head]
+    rows = []
     for one in found:
         if one.measurement in SHOWN:
             numbers = (one.meanRisky, one.meanNeutral, one.meanDifference)
@@ -66,7 +67,7 @@ def summaryTable(found: Sequence[Difference], width: int | None = None) -> str:
             p = "" if one.p is None else f"{one.p:.2g}"
             name = shortened(one.structure, LONGEST_NAME)
             rows.append([name, one.measurement, str(one.cases), *texts, interval, p])
-    return aligned(rows, left=2, width=width)
+    return aligned(Table.headed(head, rows, left=2), width)
 
 
 def _text(value: float, unit: str) -> str:
@@ -94,32 +95,22 @@ def write(
     }
     writing.writeJson(content, folder / JSON)
     keys = list(dict.fromkeys(key for one in outcomes for key in one.risky))
-    with _table(folder / TABLE) as file:
-        writer = csv.writer(file)
-        writer.writerow([*IDENTITY, *keys])
-        for one in outcomes:
-            for variant in ("risky", "neutral"):
-                values = getattr(one, variant)
-                sizes = ["", "", "", ""] if one.reason else [one.count, one.inner, one.outer, one.varies]
-                start = [writing.harmless(one.case), writing.harmless(one.structure), variant]
-                told = ["failed" if one.reason else "ok", writing.harmless(one.reason)]
-                cells = (writing.cell(values.get(key)) for key in keys)
-                writer.writerow([*start, writing.harmless(one.reference), *sizes, *told, *cells])
-    with _table(folder / SUMMARY) as file:
-        writer = csv.writer(file)
-        writer.writerow(list(STATISTICS))
-        for one in found:
-            writer.writerow([_cell(getattr(one, field.name)) for field in fields(one)])
+    rows = []
+    for one in outcomes:
+        sizes = [None] * 4 if one.reason else [one.count, one.inner, one.outer, one.varies]
+        told = "failed" if one.reason else "ok", one.reason
+        for variant in ("risky", "neutral"):
+            values = map(getattr(one, variant).get, keys)
+            rows.append([one.case, one.structure, variant, one.reference, *sizes, *told, *values])
+    identity = [Column(key, description=text) for key, text in IDENTITY.items()]
+    statistics = [Column(key, description=text) for key, text in STATISTICS.items()]
     measured = next((one.risky for one in outcomes if one.risky), {})
-    _writeSchema(folder / TABLE_SCHEMA, IDENTITY, {key: measured[key] for key in keys if key in measured})
-    _writeSchema(folder / SUMMARY_SCHEMA, STATISTICS, {})
-
-
-def _cell(value) -> str:
-    """Return a field of a Difference as the cell of a table, numbers in full precision."""
-    if value is None:
-        return ""
-    return writing.harmless(value) if isinstance(value, str) else repr(value)
+    writing.writeTable(Table([*identity, *map(Column, keys)], rows), folder / TABLE)
+    differences = [[getattr(one, field.name) for field in fields(one)] for one in found]
+    writing.writeTable(Table(statistics, differences), folder / SUMMARY)
+    described = [columnFor(measured[key]) for key in keys if key in measured]
+    writing.writeSchema([*identity, *described], folder / TABLE_SCHEMA)
+    writing.writeSchema(statistics, folder / SUMMARY_SCHEMA)
 
 
 def _document(one: StressOutcome) -> dict:
@@ -133,15 +124,3 @@ def _document(one: StressOutcome) -> dict:
         for name in ("risky", "neutral")
     }
     return {**content, "status": "ok", "count": one.count, "boundary": boundary, "variants": variants}
-
-
-def _writeSchema(path: Path, identity: dict[str, str], measured: dict) -> None:
-    with _table(path) as file:
-        writer = csv.writer(file)
-        writer.writerow(["key", "title", "unit", "description"])
-        writer.writerows([key, key, "", description] for key, description in identity.items())
-        writer.writerows([key, one.title, one.unit, one.description] for key, one in measured.items())
-
-
-def _table(path: Path):
-    return path.open("w", newline="", encoding="utf-8", errors=writing.UNENCODABLE)

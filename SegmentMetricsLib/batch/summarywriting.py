@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,11 +10,12 @@ from pathlib import Path
 
 from ..base.texts import commaSeparated, counted, oneLine
 from ..case.missing import REFERENCE, TEST
+from ..case.tablemodel import Column, Table
 from ..comparison.measurements import fixed
 from ..families.registry import findDefinition
 from ..settings.settings import OWN_CONVENTION
 from ..show.tables import LONGEST_NAME, aligned, shortened, shortenedName
-from ..show.writing import UNENCODABLE, fileNames, harmless, versions, writeJson
+from ..show.writing import fileNames, versions, writeJson, writeTable
 from .alarms import Alarms
 from .boxplots import boxPlots
 from .correlations import removeCorrelations
@@ -87,13 +87,9 @@ def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
     """Write a table, with the convention as last column if it is not that of this library."""
     stated = [] if convention == OWN_CONVENTION else [convention]
     names = [field.name for field in fields(kind)]
-    with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
-        writer = csv.writer(file)
-        writer.writerow([*map(columnName, names), *["Convention"] * len(stated)])
-        for row in rows:
-            values = [getattr(row, name) for name in names]
-            cells = ["" if v is None else harmless(v) if isinstance(v, str) else repr(v) for v in values]
-            writer.writerow([*cells, *stated])
+    columns = [*map(columnName, names), *["Convention"] * len(stated)]
+    values = [[*(getattr(row, name) for name in names), *stated] for row in rows]
+    writeTable(Table(list(map(Column, columns)), values), path)
 
 
 def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: str) -> None:
@@ -144,7 +140,8 @@ def summaryTable(
     units = {s.measurement: f" ({s.unit})" if s.unit else "" for s in shown}
     # no column for methods if the cases name none
     isNamed = any(summary.method for summary in shown)
-    rows = [["Structure", *["Method"] * isNamed, "Cases", *told, *(f"{key}{units[key]}" for key in keys)]]
+    heads = ["Structure", *["Method"] * isNamed, "Cases", *told, *(f"{key}{units[key]}" for key in keys)]
+    rows = []
     whys = dict.fromkeys(
         why
         for why in ("infinite", "undefined")
@@ -162,7 +159,7 @@ def summaryTable(
             whys["missing"] = None
         if any(cell is not None and cell.cases < cases for cell in cells):
             whys["not measured"] = None
-    table = aligned(rows, 1 + isNamed, width)
+    table = aligned(Table.headed(heads, rows, 1 + isNamed), width)
     if isStarred:
         *most, last = whys
         told = f"{', '.join(most)} or {last}" if most else last

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
+from ..case.tablemodel import Column
 from ..show.writing import VERDICTS_FILE, writeJson
 from .statistics import PairedTest, Summary
 
@@ -113,19 +114,14 @@ def columnName(field: str) -> str:
     return field.upper() if field in ABBREVIATIONS else f"{field[0].upper()}{field[1:]}"
 
 
-def writeSchema(
-    identity: Mapping[str, str], measured: Mapping[str, Sequence[str]], convention: bool, folder: Path
-) -> None:
+def write(results: Sequence[Column], convention: bool, folder: Path) -> None:
     """Write schema.json into a folder.
 
-    identity: descriptions of the columns of results.csv that are text, by heading. measured: title, unit and
-    description of the others. convention: whether the tables of statistics state a convention.
+    results: the columns of results.csv. convention: whether the tables of statistics state a convention.
     """
-    results = [_column(name, words, "text") for name, words in identity.items()]
-    results += [_column(key, text, "number", unit, title) for key, (title, unit, text) in measured.items()]
     stated = {"Convention": CONVENTION_WORDS} if convention else {}
     tables = {
-        RESULTS_FILE: _table("case, method and structure", (CASE, METHOD, STRUCTURE), results),
+        RESULTS_FILE: _table("case, method and structure", (CASE, METHOD, STRUCTURE), map(_column, results)),
         VERDICTS_FILE: _table(
             "case, method, structure and rule of a protocol, if there is one",
             (*JOIN, "Convention", "Relation"),
@@ -149,7 +145,7 @@ def writeSchema(
     writeJson({"schema": SCHEMA, "join": list(JOIN), "about": about, "tables": tables}, folder / SCHEMA_FILE)
 
 
-def _table(rows: str, key: Sequence[str], columns: Sequence[Mapping]) -> dict:
+def _table(rows: str, key: Sequence[str], columns: Iterable[Mapping]) -> dict:
     return {"rows": f"one per {rows}", "key": list(key), "columns": list(columns)}
 
 
@@ -159,8 +155,14 @@ def _ofFields(kind: type, words: Mapping[str, str]) -> dict[str, str]:
 
 
 def _columns(words: Mapping[str, str]) -> list[dict]:
-    return [_column(name, text, "text" if name in TEXTS else "number") for name, text in words.items()]
+    return [_column(Column(name, description=text, isText=name in TEXTS)) for name, text in words.items()]
 
 
-def _column(name: str, description: str, kind: str, unit: str = "", title: str = "") -> dict:
-    return {"name": name, "title": title or name, "type": kind, "unit": unit, "description": description}
+def _column(column: Column) -> dict:
+    return {
+        "name": column.key,
+        "title": column.heading,
+        "type": "text" if column.isText else "number",
+        "unit": column.unit,
+        "description": column.description,
+    }

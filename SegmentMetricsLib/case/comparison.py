@@ -29,8 +29,7 @@ from ..model import inputs
 from ..model.inputs import UNPLACED, Placing
 from ..model.structures import SEGMENTATION, WITHOUT_LABEL, WITHOUT_LABELS, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
-from ..show import tables
-from . import multilabel, summary
+from . import multilabel, resulttables, summary
 from .findings import search
 from .findings.kinds import Finding, Kind
 from .multilabel import Share
@@ -84,7 +83,7 @@ class Comparison(Mapping):
 
     def _repr_html_(self) -> str:
         """Return the comparison as notebooks show it."""
-        return tables.pairHtml(self)
+        return resulttables.pairHtml(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measurements)

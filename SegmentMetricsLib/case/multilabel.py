@@ -25,6 +25,8 @@ from ..model import inputs, naming
 from ..model.inputs import Placing
 from ..model.structures import BOTH_EMPTY, Structure, pairByName
 from ..settings.settings import Settings, asSettings
+from .resulttables import labelsTable
+from .tablemodel import notebookTable
 
 if TYPE_CHECKING:
     from ..comparison.workspace import Pair
@@ -78,9 +80,7 @@ class MultiLabel(Mapping):
 
     def _repr_html_(self) -> str:
         """Return the overlap as notebooks show it."""
-        from ..show.tables import multiLabelHtml
-
-        return multiLabelHtml(self)
+        return notebookTable(labelsTable(self.measurements, remark="remark"))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measurements)

@@ -18,6 +18,7 @@ from ..analysis.distributions import (
 from ..analysis.places import LETTERS_OF_AXES
 from ..base.errors import InputError, requireKind
 from ..base.texts import shortest
+from ..case.tablemodel import Column, Table
 from ..families.signed.entries import SIDES
 from ..families.slices.formulas import axisOfRows, columnOf
 from ..geometry.grids import RAS_FROM_LPS
@@ -56,11 +57,12 @@ def showHistogram(comparison, *, chartNode=None, scene=None, tolerance: float | 
     top = roundAbove(1.05 * shown.shares.max())
     name = pairName(comparison)
     chart = _Chart(comparison, "histogram", chartNode, scene)
+    share = f"Share of both {what} that lies this far from the other one"
     bars = [
-        ("Distance", "Distance", "mm", shown.centers, "Middle of the bar"),
-        ("From", "From", "mm", shown.edges[:-1], "Where the bar begins"),
-        ("To", "To", "mm", shown.edges[1:], "Where the bar ends"),
-        ("Share", "Share", "%", shown.shares, f"Share of both {what} that lies this far from the other one"),
+        (Column("Distance", unit="mm", description="Middle of the bar"), shown.centers),
+        (Column("From", unit="mm", description="Where the bar begins"), shown.edges[:-1]),
+        (Column("To", unit="mm", description="Where the bar ends"), shown.edges[1:]),
+        (Column("Share", unit="%", description=share), shown.shares),
     ]
     table = chart.table("bars", f"{name}: histogram", bars)
     chart.series("bars", f"Share of both {what} (%)", table, "Distance", "Share", BAR_COLOR, isBar=True)
@@ -100,12 +102,12 @@ def showCumulative(comparisons, *, chartNode=None, scene=None, tolerance: float 
     name = pairName(comparisons) if isOne else folders.folderName(owner, scene)
     what = "surfaces" if any(pair.dimension == 3 for pair in pairs) else "contours"
     chart = _Chart(owner, "cumulative", chartNode, scene)
-    columns = [("Distance", "Distance", "mm", positions, "Distance to the other contour")]
+    columns = [(Column("Distance", unit="mm", description="Distance to the other contour"), positions)]
     for number, pair in enumerate(pairs, start=1):
         shares = cumulativeShares(pair.distances, positions)
         # line breaks, tabs and quotes would not survive saving
         heading = " ".join(pairName(pair).replace('"', "'").split())
-        columns.append((f"Share{number}", heading, "%", shares, f"Share of both {what} within the distance"))
+        columns.append((Column(f"Share{number}", heading, "%", f"Share of both {what} within the distance"), shares))
     table = chart.table("curves", f"{name}: cumulative", columns)
     for number, (pair, color) in enumerate(zip(pairs, _curveColors(pairs), strict=True), start=1):
         chart.series(f"curve {number}", pairName(pair), table, "Distance", f"Share{number}", color)
@@ -135,17 +137,22 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
     name = pairName(comparison)
     chart = _Chart(comparison, "slices", chartNode, scene)
     columns = [
-        ("Position", "Position", "mm", [row.position for row in rows], "Position of the slice along its normal (LPS)"),
-        ("Slice", "Slice", "", [float(row.index) for row in rows], "Number of the slice in the reference's image"),
-        ("Only", "Only", "", [row.only for row in rows], "Which one has the slice if the other does not"),
+        (
+            Column("Position", unit="mm", description="Position of the slice along its normal (LPS)"),
+            [row.position for row in rows],
+        ),
+        (Column("Slice", description="Number of the slice in the reference's image"), [row.index for row in rows]),
+        (
+            Column("Only", description="Which one has the slice if the other does not", isText=True),
+            [row.only for row in rows],
+        ),
     ]
     for key in rows[0].values:
-        title, unit, description = columnOf(key)
-        columns.append((key, title, unit, [_finite(row.values[key]) for row in rows], description))
+        columns.append((Column(key, *columnOf(key)), [_finite(row.values[key]) for row in rows]))
     places = [RAS_FROM_LPS[:3, :3] @ row.place for row in rows]
-    for axis, column in enumerate(PLACE_COLUMNS):
-        what = "Where the two differ most in the slice"
-        columns.append((column, column, "mm", [float(place[axis]) for place in places], what))
+    for axis, key in enumerate(PLACE_COLUMNS):
+        column = Column(key, unit="mm", description="Where the two differ most in the slice")
+        columns.append((column, [place[axis] for place in places]))
     table = chart.table("rows", f"{name}: slices", columns)
     title, unit, _ = columnOf(quantity)
     label = f"{title} ({unit})" if unit else title
@@ -201,12 +208,12 @@ class _Chart:
         self.nodes[role] = node
         return node
 
-    def table(self, part: str, name: str, columns: list[tuple]):
-        """Return a table node with these columns. columns: as for fillTable()."""
+    def table(self, part: str, name: str, columns: list[tuple[Column, Sequence]]):
+        """Return a table node with these columns and their values."""
         node = self._node(f"{self.role} {part} table", "vtkMRMLTableNode")
         wasModifying = node.StartModify()
         nameResult(node, f"{name} ({part})")
-        fillTable(node, columns)
+        fillTable(node, Table.ofColumns(columns))
         node.EndModify(wasModifying)
         return node
 
@@ -231,9 +238,9 @@ class _Chart:
 
     def toleranceLines(self, positions: list[float], tolerance: float, top: float, name: str) -> None:
         """Draw dashed vertical lines from 0 to the top."""
-        heights = ("Height", "Height", "%", [0.0, top], "Where the lines begin and end")
+        heights = (Column("Height", unit="%", description="Where the lines begin and end"), [0.0, top])
         columns = [
-            (f"Distance{n}", "Distance", "mm", [position, position], "Tolerance")
+            (Column(f"Distance{n}", "Distance", "mm", "Tolerance"), [position, position])
             for n, position in enumerate(positions, start=1)
         ]
         table = self.table("tolerance", f"{name}: {self.role}", [*columns, heights])

@@ -15,10 +15,10 @@ from ..case.pairing import withProposals
 from ..case.protocol.judgment import Judgment, judgeCase
 from ..case.protocol.measuring import compareMatch
 from ..case.protocol.protocol import Protocol
+from ..case.resulttables import overviewHtml
 from ..model.naming import pairTitle
 from ..model.structures import Match, Pairing, Structure, nameMeant
 from ..settings.settings import Settings, asSettings
-from ..show.tables import overviewHtml
 from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 
 from ..base.errors import InputError, requireKind
+from ..case.tablemodel import Column, Table
 from ..conventions import known
 from ..conventions.evaluation import Reported, Reports
 from . import folders
@@ -15,6 +16,27 @@ from .outputs import OTHER_VERSION, fillTable, pairName
 
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
 CONVENTIONS_ATTRIBUTE = "SegmentMetrics.Conventions"
+COLUMNS = (
+    Column("Convention", description="Short name of the tool", isText=True),
+    Column("Tool", description="Tool and the version whose numbers these are", isText=True),
+    Column("Measurement", description="Short name of the measurement", isText=True),
+    Column("Name", "Name in the tool", description="What the tool calls the measurement", isText=True),
+    Column("Value", description="What the tool would have reported"),
+    Column("Unit", description="Unit of the value, empty for a ratio", isText=True),
+    Column("ReferenceValue", "SegmentMetrics", description="Value without any convention"),
+    Column("Difference", description="Value minus the value without any convention, in mm or as a ratio"),
+    Column(
+        "Leaning",
+        description="Whether the contours seem more alike than they are (over-optimistic) or less",
+        isText=True,
+    ),
+    Column(
+        "Reproducible",
+        description="Whether the tool itself gives this number; if not, it is the value of the tool's definition",
+        isText=True,
+    ),
+    Column("Reason", description="What the tool does", isText=True),
+)
 
 
 def showConventionsTable(
@@ -34,40 +56,28 @@ def showConventionsTable(
     scene = asScene(scene)
     conventions = comparison.conventions() if conventions is None else conventions
     requireKind(conventions, Mapping, "What other tools would have reported", "the result of comparison.conventions()")
-    rows = [(known()[tool], number) for tool, numbers in conventions.items() for number in numbers.values()]
-    columns = [
-        ("Convention", "Convention", [tool.key for tool, _ in rows], "Short name of the tool"),
-        ("Tool", "Tool", [tool.label for tool, _ in rows], "Tool and the version whose numbers these are"),
-        ("Measurement", "Measurement", [number.key for _, number in rows], "Short name of the measurement"),
-        ("Name", "Name in the tool", [number.name for _, number in rows], "What the tool calls the measurement"),
-        ("Value", "Value", [number.value for _, number in rows], "What the tool would have reported"),
-        ("Unit", "Unit", [number.unit for _, number in rows], "Unit of the value, empty for a ratio"),
-        ("ReferenceValue", "SegmentMetrics", [number.reference for _, number in rows], "Value without any convention"),
-        (
-            "Difference",
-            "Difference",
-            [number.difference for _, number in rows],
-            "Value minus the value without any convention, in mm or as a ratio",
-        ),
-        (
-            "Leaning",
-            "Leaning",
-            [number.leaning for _, number in rows],
-            "Whether the contours seem more alike than they are (over-optimistic) or less",
-        ),
-        (
-            "Reproducible",
-            "Reproducible",
-            ["yes" if number.isReproducible else "no" for _, number in rows],
-            "Whether the tool itself gives this number; if not, it is the value of the tool's definition",
-        ),
-        ("Reason", "Reason", [number.reason for _, number in rows], "What the tool does"),
+    found = [(known()[tool], number) for tool, numbers in conventions.items() for number in numbers.values()]
+    rows = [
+        [
+            tool.key,
+            tool.label,
+            number.key,
+            number.name,
+            number.value,
+            number.unit,
+            number.reference,
+            number.difference,
+            number.leaning,
+            "yes" if number.isReproducible else "no",
+            number.reason,
+        ]
+        for tool, number in found
     ]
     node = asNode(tableNode, "vtkMRMLTableNode", "table") or folders.findResult(comparison, "conventions", scene)
     node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
     wasModifying = node.StartModify()
     nameResult(node, f"{pairName(comparison)}: what other tools would report")
-    fillTable(node, [(name, title, "", values, description) for name, title, values, description in columns])
+    fillTable(node, Table(COLUMNS, rows))
     everything = {
         tool: {key: _kept(number) for key, number in numbers.items()} for tool, numbers in conventions.items()
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from numbers import Real
 
@@ -14,13 +15,13 @@ from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 from ..analysis.distributions import mapRange
 from ..base.cores import threads
 from ..base.errors import InputError, requireKind
-from ..case.records import identityOf
+from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
+from ..case.tablemodel import Column, Table, plain
 from ..families.similarity.ofpair import localDistancesOn
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.surfaces import barycentricWeights, toPolyData
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import OWN_CONVENTION
-from ..show.writing import IDENTITY
 from . import colors, folders
 from .arguments import asNode, asScene, requireComparison
 from .conversion import displayedSurface as convertedSurface
@@ -30,6 +31,8 @@ from .nodenames import nameResult
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
 COMPARISON_ATTRIBUTE = "SegmentMetrics.Comparison"
 COMPARISONS_ATTRIBUTE = "SegmentMetrics.Comparisons"
+# Titles of the columns that name files.
+FILE_TITLES = {"ReferenceFile": "Reference file", "TestFile": "Test file"}
 # the likely reason why data stored in a node cannot be read
 OTHER_VERSION = "Another version of SegmentMetrics may have written it."
 # the information needed to recolor a distance map when its distances are no longer in memory
@@ -51,32 +54,11 @@ def showTable(comparison, *, tableNode=None, scene=None):
     """
     requireComparison(comparison, "showComparisonsTable shows many")
     scene = asScene(scene)
-    rows = list(comparison.measurements.values())
-    columns = [
-        ("Measurement", "Measurement", [row.key for row in rows], "Short name of the measurement"),
-        ("Title", "Title", [row.title for row in rows], "Full name of the measurement"),
-        ("Value", "Value", [row.value for row in rows], "Value in the unit of its row"),
-        ("Unit", "Unit", [row.unit for row in rows], "Unit of the values, empty for a ratio"),
-        (
-            "ReferenceToTest",
-            "Reference to test",
-            _numbers(row.referenceToTest for row in rows),
-            "The same measured from the reference's surface to the test's only",
-        ),
-        (
-            "TestToReference",
-            "Test to reference",
-            _numbers(row.testToReference for row in rows),
-            "The same measured from the test's surface to the reference's only",
-        ),
-        ("Status", "Status", [row.status for row in rows], "ok, infinite or undefined"),
-        ("Reason", "Reason", [row.reason or "" for row in rows], "Why a value is not a finite number"),
-    ]
     node = asNode(tableNode, "vtkMRMLTableNode", "table") or folders.findResult(comparison, "table", scene)
     node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
     wasModifying = node.StartModify()
     nameResult(node, f"{pairName(comparison)}: measurements{_ofConvention(comparison)}")
-    fillTable(node, [(name, title, "", values, description) for name, title, values, description in columns])
+    fillTable(node, measurementsTable(comparison.measurements.values()))
     node.SetAttribute(COMPARISON_ATTRIBUTE, json.dumps(comparison.toDictionary(), allow_nan=False))
     node.EndModify(wasModifying)
     folders.addToFolder(node, comparison, "table")
@@ -97,27 +79,19 @@ def showComparisonsTable(comparisons: Sequence, *, tableNode=None, scene=None):
     for comparison in comparisons:
         requireComparison(comparison)
     records = [pair.record() if hasattr(pair, "record") else pair for pair in comparisons]
-    columns = []
-    if any(record.convention != OWN_CONVENTION for record in records):
-        named = [record.convention for record in records]
-        columns.append(("Convention", "Convention", "", named, "Tool whose convention boundary and overlap follow"))
-    identities = list(zip(*map(identityOf, records), strict=True)) or 4 * [()]
-    titles = ("Reference", "Test", "Reference file", "Test file")
-    for (name, description), title, values in zip(IDENTITY.items(), titles, identities, strict=True):
-        columns.append((name, title, "", list(values), description))
-    measurements = {key: measurement for record in records for key, measurement in record.measurements.items()}
-    for key, measurement in measurements.items():
-        found = [record.measurements.get(key) for record in records]
-        values = _numbers(None if m is None else m.value for m in found)
-        columns.append((key, measurement.title, measurement.unit, values, measurement.description))
-    remarks = [_remarks(record) for record in records]
-    columns.append(("Remarks", "Remarks", "", remarks, "Why values are not finite numbers"))
+    table = pairsTable(records)
+    titles = {column.key: column.heading for column in table.columns} | FILE_TITLES
+    if CONVENTION.key in titles:  # which all other columns depend on
+        titles = {CONVENTION.key: CONVENTION.heading} | titles
+    table = table.only(titles)
+    remarks = Column("Remarks", description="Why values are not finite numbers", isText=True)
+    rows = [[*row, _remarks(record)] for row, record in zip(table.rows, records, strict=True)]
     owner = folders.allPairs(comparisons, scene)
     node = asNode(tableNode, "vtkMRMLTableNode", "table") or folders.findResult(owner, "table", scene)
     node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
     wasModifying = node.StartModify()
     nameResult(node, folders.folderName(owner, scene))
-    fillTable(node, columns)
+    fillTable(node, Table([*table.columns, remarks], rows))
     everything = [record.toDictionary() for record in records]
     node.SetAttribute(COMPARISONS_ATTRIBUTE, json.dumps(everything, allow_nan=False))
     node.EndModify(wasModifying)
@@ -342,27 +316,23 @@ def _withoutGaps(values: np.ndarray, points: np.ndarray) -> np.ndarray:
     return values if np.isfinite(values).all() else _nearestValues(points, points, values)
 
 
-def fillTable(node, columns: list[tuple]) -> None:
-    """Replace a table node's columns. columns: (name, title, unit, values, description); values all str or numbers."""
-    table = vtkTable()
-    for name, _, _, values, _ in columns:
-        array = vtkStringArray() if all(isinstance(value, str) for value in values) else vtkDoubleArray()
-        array.SetName(name)
-        for value in values:
-            array.InsertNextValue(value)
-        table.AddColumn(array)
-    node.SetAndObserveTable(table)
-    for name, title, unit, _, description in columns:
-        node.SetColumnTitle(name, title)
-        node.SetColumnDescription(name, description)
-        if unit:
-            node.SetColumnUnitLabel(name, unit)
+def fillTable(node, table: Table) -> None:
+    """Replace the contents of a table node by a table. Missing numbers are NaN."""
+    found = vtkTable()
+    for number, column in enumerate(table.columns):
+        array = vtkStringArray() if column.isText else vtkDoubleArray()
+        array.SetName(column.key)
+        for value in (plain(row[number]) for row in table.rows):
+            array.InsertNextValue(value if column.isText else math.nan if value is None else float(value))
+        found.AddColumn(array)
+    node.SetAndObserveTable(found)
+    for column in table.columns:
+        node.SetColumnTitle(column.key, column.heading)
+        node.SetColumnDescription(column.key, column.description)
+        if column.unit:
+            node.SetColumnUnitLabel(column.key, column.unit)
     node.SetUseColumnTitleAsColumnHeader(True)
     node.SetLocked(True)  # results are not to be edited
-
-
-def _numbers(values) -> list[float]:
-    return [float("nan") if value is None else float(value) for value in values]
 
 
 def _remarks(record) -> str:

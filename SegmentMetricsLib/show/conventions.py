@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..base.texts import oneLine
 from ..case.records import identityOf
+from ..case.resulttables import IDENTITY
+from ..case.tablemodel import Column, Table
 from ..comparison.measurements import finite, infiniteText, statusOf
 from ..conventions import known
 from ..conventions.evaluation import OPTIMISTIC, PESSIMISTIC, Reported
 from ..model.naming import pairTitle
 from ..model.structures import Pairing
-from .tables import aligned, blocks, heading
-from .writing import IDENTITY, UNENCODABLE, harmless, versions
+from .tables import GAP, aligned, blocks, heading
+from .writing import versions, writeTable
 
 SCHEMA = "segment-metrics-conventions/1"
 COLUMNS = ("Convention", "Version", "Key", "Name", "Value", "Unit", "Status", "ReferenceValue", "Difference", "Leaning",
@@ -85,36 +87,32 @@ def document(records: Sequence[ConventionsRecord], pairing: Pairing, settings: M
 
 
 def writeCsv(records: Iterable[ConventionsRecord], path: Path) -> None:
-    """Write one row for every number of every tool; values that are not finite are `inf` or empty."""
-    with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
-        writer = csv.writer(file)
-        writer.writerow([*IDENTITY, *COLUMNS])
-        for record in records:
-            for tool, numbers in record.conventions.items():
-                for number in numbers.values():
-                    writer.writerow([*map(harmless, identityOf(record)), *rowOf(tool, number)])
+    """Write one row for every number of every tool."""
+    rows = [
+        [*identityOf(record), *_rowOf(tool, number)]
+        for record in records
+        for tool, numbers in record.conventions.items()
+        for number in numbers.values()
+    ]
+    writeTable(Table([*IDENTITY, *map(Column, COLUMNS)], rows), path)
 
 
-def rowOf(tool: str, number: Reported) -> list[str]:
-    """Return a number as the cells of the CSV file, or of a table."""
+def _rowOf(tool: str, number: Reported) -> list[Any]:
+    """Return the values of a number, under COLUMNS."""
     return [
         tool,
         known()[tool].version,
         number.key,
         number.name,
-        _cell(number.value),
+        number.value,
         number.unit,
         number.status,
-        _cell(number.reference),
-        _cell(number.difference),
+        number.reference,
+        number.difference,
         number.leaningText,
         "yes" if number.isReproducible else "no",
         number.reason,
     ]
-
-
-def _cell(value: float) -> str:
-    return "" if math.isnan(value) else repr(value)
 
 
 def textTable(record: ConventionsRecord, colored: bool = False, width: int | None = None) -> str:
@@ -124,20 +122,21 @@ def textTable(record: ConventionsRecord, colored: bool = False, width: int | Non
     the tool itself does not give reproducibly. width: as for tables.aligned().
     """
     first = record.referenceValues()
-    rows = [[record.name, *(heading(key) for key in first)]]
-    rows.append([REFERENCE_ROW, *(referenceText(number) for number in first.values())])
-    leanings = [[], []]
+    rows = [[REFERENCE_ROW, *(referenceText(number) for number in first.values())]]
+    leanings = [["" for _ in (REFERENCE_ROW, *first)]]
     for tool, numbers in record.conventions.items():
         rows.append([tool, *(_text(numbers.get(key)) for key in first)])
         leanings.append(["", *(numbers[key].leaning if key in numbers else "" for key in first)])
-    rows = [[oneLine(cell) for cell in row] for row in rows]
+    heads = [record.name, *map(heading, first)]
+    table = Table.headed(list(map(oneLine, heads)), [list(map(oneLine, row)) for row in rows])
     parts = []
-    for block in blocks(rows, 1, width):
-        lines = aligned([[row[n] for n in block] for row in rows], left=1).split("\n")
+    for block in blocks(table, width):
+        part = Table([table.columns[n] for n in block], [[row[n] for n in block] for row in table.rows])
+        lines = aligned(part).split("\n")
         if colored:
-            widths = [len(rule) for rule in lines[1].split("  ")]
-            own = [[leaning[n] for n in block] for leaning in leanings[2:]]
-            lines[3:] = map(_colored, lines[3:], own, [widths] * len(rows))
+            widths = [len(rule) for rule in lines[1].split(GAP)]
+            own = [[leaning[n] for n in block] for leaning in leanings]
+            lines[2:] = map(_colored, lines[2:], own, [widths] * len(rows))
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
@@ -149,8 +148,8 @@ def _colored(line: str, leanings: Sequence[str], widths: Sequence[int]) -> str:
         cell = line[start : start + width]
         color = TERMINAL_COLORS.get(leaning)
         cells.append(f"{color}{cell}{TERMINAL_RESET}" if color and cell.strip() else cell)
-        start += width + 2
-    return "  ".join(cells).rstrip()
+        start += width + len(GAP)
+    return GAP.join(cells).rstrip()
 
 
 def referenceText(number: Reported) -> str:

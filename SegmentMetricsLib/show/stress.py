@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from pathlib import Path
 
 from ..case.comparison import describe
 from ..case.stress import StressTest
+from ..case.tablemodel import Column, Table
 from ..comparison.measurements import Measurement, rounded
 from . import writing
 from .tables import LONGEST_TITLE, aligned, shortened
@@ -24,10 +24,11 @@ MASK = re.compile(r"(risky|neutral)_[^/\\]+\.nrrd")
 
 def table(result: StressTest) -> str:
     """Return a text table of the main measurements, one variant per line."""
-    rows = [[shortened(result.risky.reference.name, LONGEST_TITLE), *COLUMNS]]
-    for name, comparison in result.variants.items():
-        rows.append([name, *(_text(comparison[key]) if key in comparison else "" for key in COLUMNS.values())])
-    return aligned(rows, left=1)
+    rows = [
+        [name, *(_text(comparison[key]) if key in comparison else "" for key in COLUMNS.values())]
+        for name, comparison in result.variants.items()
+    ]
+    return aligned(Table.headed([shortened(result.risky.reference.name, LONGEST_TITLE), *COLUMNS], rows))
 
 
 def _text(measurement: Measurement) -> str:
@@ -44,14 +45,13 @@ def write(result: StressTest, folder: Path) -> None:
     for name, comparison in result.variants.items():
         writing.writeMask(comparison.test.mask, folder / masks[name])
     writing.writeJson(_document(result, masks), folder / "stress.json")
-    columns = writing.columnsOf([comparison.record() for comparison in result.variants.values()])
-    with (folder / "stress.csv").open("w", newline="", encoding="utf-8", errors=writing.UNENCODABLE) as file:
-        writer = csv.writer(file)
-        writer.writerow(["Variant", "Reference", "ReferenceFile", "Mask", "Count", *columns])
-        identity = [writing.harmless(text) for text in (reference.name, reference.file)]
-        for name, comparison in result.variants.items():
-            values = (writing.cell(comparison.get(key)) for key in columns)
-            writer.writerow([name, *identity, masks[name], result.count, *values])
+    keys = list(dict.fromkeys(key for comparison in result.variants.values() for key in comparison))
+    columns = map(Column, ("Variant", "Reference", "ReferenceFile", "Mask", "Count", *keys))
+    rows = [
+        [name, reference.name, reference.file, masks[name], result.count, *map(comparison.get, keys)]
+        for name, comparison in result.variants.items()
+    ]
+    writing.writeTable(Table(list(columns), rows), folder / "stress.csv")
 
 
 def _document(result: StressTest, masks: dict[str, str]) -> dict:

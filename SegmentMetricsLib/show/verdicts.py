@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from ..base.texts import commaSeparated
 from ..case.protocol.judgment import VERDICTS, Judgment, scoreText, worst
+from ..case.tablemodel import Column, Table
 from .tables import LONGEST_NAME, aligned, shortened, shortenedName
-from .writing import UNENCODABLE, harmless
+from .writing import writeTable
 
 # Most structures without limits that are listed; further ones are only counted.
 MOST_UNJUDGED = 30
@@ -32,25 +33,20 @@ COLUMNS = {
 HEADINGS = (*COLUMNS, "Score")
 
 
-def rows(judgment: Mapping, nameOf: Callable[[str], str] = str) -> Iterator[list[str]]:
-    """Yield the cells of a row per structure and rule, under HEADINGS.
+def rows(judgment: Mapping, nameOf: Callable[[str], str] = str) -> Iterator[list[Any]]:
+    """Yield the values of a row per structure and rule, under HEADINGS.
 
     judgment: as from Judgment.toDictionary(). nameOf: takes the title of a structure and returns its name in the rows.
     """
     for structure in judgment["structures"]:
         for rule in structure["rules"]:
             given = {**rule, "structure": nameOf(rule["structure"])}
-            values = (*(given[key] for key in COLUMNS.values()), structure["score"])
-            # harmless() does not change relations; numbers stay numbers
-            yield ["" if v is None else harmless(v) if isinstance(v, str) else repr(v) for v in values]
+            yield [*(given[key] for key in COLUMNS.values()), structure["score"]]
 
 
 def writeVerdicts(judgment: Mapping, path: Path) -> None:
     """Write one row per structure and rule. judgment: as from Judgment.toDictionary()."""
-    with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
-        writer = csv.writer(file)
-        writer.writerow(HEADINGS)
-        writer.writerows(rows(judgment))
+    writeTable(Table([Column(key) for key in HEADINGS], list(rows(judgment))), path)
 
 
 def verdictTable(judgment: Judgment) -> str:
@@ -71,7 +67,7 @@ def verdictTable(judgment: Judgment) -> str:
     if not found:
         return "No rule applies to the compared structures."
     heads = ["Structure", "Verdict", *["Score"] * judgment.isWeighted, "Reason"]
-    table = aligned([heads, *found], left=len(heads))
+    table = aligned(Table.headed(heads, found, left=len(heads)))
     return "\n\n".join(filter(None, (table, unjudged(judgment.withoutLimits))))
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import os
 import platform
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TextIO
 
 import numpy as np
 import SimpleITK
@@ -25,15 +25,16 @@ from ..base.texts import oneLine
 from ..base.version import __version__
 from ..case.comparison import Comparison
 from ..case.multilabel import MultiLabel
-from ..case.records import Record, identityOf
-from ..comparison.measurements import Measurement
+from ..case.records import Record
+from ..case.resulttables import pairsTable
+from ..case.tablemodel import Column, Table, plain
 from ..families.similarity.ofpair import localDistancesOn
 from ..families.slices.formulas import SliceRow
 from ..geometry.masks import Mask
 from ..geometry.surfaces import toPolyData
 from ..io.messages import quiet
 from ..model.structures import REFERENCE_AND_TEST, Pairing
-from ..settings.settings import OWN_CONVENTION, Settings
+from ..settings.settings import Settings
 
 SCHEMA = "segment-metrics/1"
 # File names that cannot be encoded are written with escapes, which are also valid in JSON.
@@ -46,12 +47,6 @@ VERDICTS_FILE = "verdicts.csv"
 COMPRESSION = 1
 # Maximum length of a structure's name in a file name, in characters and in bytes: file systems allow 255 bytes in all.
 LONGEST_STEM, MOST_BYTES = 80, 200
-IDENTITY = {
-    "Reference": "Name of the reference structure",
-    "Test": "Name of the test structure",
-    "ReferenceFile": "File of the reference structure, or in Slicer its segmentation",
-    "TestFile": "File of the test structure, or in Slicer its segmentation",
-}
 
 
 def versions() -> dict[str, str]:
@@ -111,60 +106,52 @@ def writeJson(content: Mapping, path: Path) -> None:
 
 
 def writeCsv(records: Sequence[Record], path: Path) -> None:
-    """Write one row per pair and one column per measurement; infinite values are `inf`, undefined ones are empty."""
-    columns = columnsOf(records)
-    with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
-        writer = csv.writer(file)
-        identifying = identityColumns(records)
-        writer.writerow([*identifying, *columns])
-        for record in records:
-            identity = identityOf(record) + [record.convention] * (len(identifying) - len(IDENTITY))
-            values = (cell(record.measurements.get(key)) for key in columns)
-            writer.writerow([*map(harmless, identity), *values])
+    """Write one row per pair and one column per measurement."""
+    writeTable(pairsTable(records), path)
 
 
 def writeCsvSchema(records: Sequence[Record], path: Path) -> None:
-    """Write a description of the columns of the CSV file: key, title, unit, description."""
-    with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
-        writer = csv.writer(file)
-        writer.writerow(["key", "title", "unit", "description"])
-        for key, description in identityColumns(records).items():
-            writer.writerow([key, key, "", description])
-        for key, measurement in columnsOf(records).items():
-            writer.writerow([key, measurement.title, measurement.unit, measurement.description])
-
-
-def identityColumns(records: Sequence[Record]) -> dict[str, str]:
-    """Return the columns that identify a row, including the convention if it is not our own, with descriptions."""
-    if all(record.convention == OWN_CONVENTION for record in records):
-        return IDENTITY
-    return {**IDENTITY, "Convention": "Tool whose convention the boundary and overlap measurements follow"}
+    """Write a description of the columns of the CSV file."""
+    writeSchema(pairsTable(records).columns, path)
 
 
 def writeSlices(rows: Sequence[SliceRow], path: Path) -> None:
     """Write the per-slice profile: one row per slice, places in LPS mm, `inf` if only one of the two has the slice."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    columns = [Column(key) for key in ("Slice", "Position", "Only", *rows[0].values, "X", "Y", "Z")]
+    lines = [[row.index, row.position, row.only, *row.values.values(), *row.place] for row in rows]
+    writeTable(Table(columns, lines), path)
+
+
+def writeTable(table: Table, path: Path) -> None:
+    """Write a table as CSV, with the keys of the columns as heading and cells as from cells()."""
+    with openTable(path) as file:
         writer = csv.writer(file)
-        writer.writerow(["Slice", "Position", "Only", *rows[0].values, "X", "Y", "Z"])
-        for row in rows:
-            numbers = [repr(value) for value in (*row.values.values(), *row.place)]
-            writer.writerow([row.index, repr(row.position), row.only, *numbers])
+        writer.writerow([column.key for column in table.columns])
+        writer.writerows(map(cells, table.rows))
 
 
-def columnsOf(records: Sequence[Record]) -> dict[str, Measurement]:
-    """Return one measurement for every key that occurs, in the order of the registry."""
-    columns: dict[str, Measurement] = {}
-    for record in records:
-        for key, measurement in record.measurements.items():
-            columns.setdefault(key, measurement)
-    return columns
+def writeSchema(columns: Sequence[Column], path: Path) -> None:
+    """Write a description of the columns of a table as CSV: key, title, unit, description."""
+    rows = [(column.key, column.heading, column.unit, column.description) for column in columns]
+    writeTable(Table([Column(key) for key in ("key", "title", "unit", "description")], rows), path)
 
 
-def cell(measurement: Measurement | None) -> str:
-    """Return a measurement as a CSV cell in full precision."""
-    if measurement is None or math.isnan(measurement.value):
-        return ""
-    return repr(measurement.value)
+def openTable(path: Path) -> TextIO:
+    """Open a CSV file for writing."""
+    return path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE)
+
+
+def cells(values: Iterable[Any]) -> list[str]:
+    """Return the values of a row as CSV cells: harmless() texts, and numbers in full precision.
+
+    Infinite values are `inf`; undefined and missing ones are empty.
+    """
+    return ["" if isMissing(v) else harmless(v) if isinstance(v, str) else repr(v) for v in map(plain, values)]
+
+
+def isMissing(value: Any) -> bool:
+    """Return whether there is no value: it is None or NaN."""
+    return value is None or value != value
 
 
 def harmless(text: str) -> str:

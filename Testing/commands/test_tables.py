@@ -11,7 +11,9 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.case import resulttables
 from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.case.tablemodel import Table
 from SegmentMetricsLib.families.registry import REGISTRY
 from SegmentMetricsLib.show import tables
 
@@ -109,7 +111,7 @@ def testSmallVolumesAreNotShownAsNothing():
     ],
 )
 def testShortNames(key, heading):
-    assert tables.heading(key) == heading
+    assert resulttables.heading(key) == heading
 
 
 def testSlicesAloneAreATable():
@@ -138,10 +140,11 @@ def testShortNamesOfPairsShowBothHalves(name, short):
 def testColumnsHaveTheSameDecimals():
     """JSON and CSV keep all digits, as test_writing.py sees."""
     record = compare(*PAIR).record()
-    for values in tables.bySides(record).values():
+    for values in resulttables.bySides(record).values():
         assert {len(m.text().split()[0].rpartition(".")[2]) for m in values.values()} == {2}
     small = replace(record.measurements["HD"], referenceToTest=0.002)
-    assert tables.number(small.referenceToTest, small) == "< 0.01 mm"
+    (row,) = resulttables.measurementsTable([small]).texts()[1:]
+    assert row[4] == "< 0.01 mm"
 
 
 @pytest.mark.parametrize(
@@ -156,7 +159,7 @@ def testContoursInAPlaneHaveFourSides(normal, sides):
     record = compare(*pair).record()
     assert record.dimension == 2 and sum(m.status == "undefined" for m in record.measurements.values()) == 6
     text = tables.pairTable(record)
-    assert tables.sideRows(record)[0] == ["Toward", *sides.split()]
+    assert resulttables.sidesTable(record).texts()[0] == ["Toward", *sides.split()]
     assert "undefined" not in text and "nan" not in text
     assert sum(m["status"] == "undefined" for m in record.toDictionary()["measurements"].values()) == 6
     # neither the words of the reason nor a way through a file change that
@@ -179,14 +182,16 @@ def testReasonsThatAFindingTellsAreNotRepeated(isFromFile):
 
 def testTheOverviewIsOfDefinitions():
     """What clinicians look for first, then the order of the registry."""
-    assert sorted(tables.OVERVIEW) == sorted(definition.key for definition in REGISTRY if definition.isMain)
-    assert tables.OVERVIEW[:5] == ("DSC", "HD{percentile}", "NSD_{tolerance}mm", "HD", "MASD")
+    overview = resulttables.OVERVIEW
+    assert sorted(overview) == sorted(definition.key for definition in REGISTRY if definition.isMain)
+    assert overview[:5] == ("DSC", "HD{percentile}", "NSD_{tolerance}mm", "HD", "MASD")
     asked = Settings(percentiles=(95, 99.5), tolerances=(2.5,), families=("boundary", "voxel"))
     heading = tables.overviewTable([compare(*PAIR, asked).record()] * 2).splitlines()[0]
     assert re.split("  +", heading)[1:] == ["HD95", "HD99.5", "NSD 2.5 mm", "HD", "MASD", "BIoU 2.5 mm", "AVD"]
 
 
-ROWS = [["", "Name", "HD", "DSC"], ["a", "first", "1.00 mm", "0.900"], ["b", "second", "10.00 mm", "0.800"]]
+ROWS = [["a", "first", "1.00 mm", "0.900"], ["b", "second", "10.00 mm", "0.800"]]
+TABLE = Table.headed(["", "Name", "HD", "DSC"], ROWS, left=2)
 
 
 @pytest.mark.parametrize(
@@ -194,8 +199,8 @@ ROWS = [["", "Name", "HD", "DSC"], ["a", "first", "1.00 mm", "0.900"], ["b", "se
     [(None, [[0, 1, 2, 3]]), (26, [[0, 1, 2, 3]]), (25, [[0, 1, 2], [0, 1, 3]]), (3, [[0, 1, 2], [0, 1, 3]])],
 )
 def testColumnsThatDoNotFitStandBelow(width, expected):
-    assert tables.blocks(ROWS, 2, width) == expected
-    parts = tables.aligned(ROWS, 2, width).split("\n\n")
+    assert tables.blocks(TABLE, width) == expected
+    parts = tables.aligned(TABLE, width).split("\n\n")
     assert len(parts) == len(expected) and all("second" in part.splitlines()[-1] for part in parts)
     assert width in (None, 3) or max(len(line) for part in parts for line in part.splitlines()) <= width
 

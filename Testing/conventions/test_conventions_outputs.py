@@ -75,7 +75,7 @@ def testOnlyNumbersInVoxelsAreExplained(files, tmp_path, capsys):
         assert ("treats voxels as mm" in printed) == (" voxel (" in printed) == isTold
 
 
-def testWhatIsSlightHasNoColor():
+def testWhatIsSlightHasNoColor(tmp_path):
     """On a terminal and in a report; the words say it."""
     from SegmentMetricsLib.show.report.othertools import _reported
 
@@ -85,12 +85,15 @@ def testWhatIsSlightHasNoColor():
     }
     assert {word: number.leaning for word, number in numbers.items()} == {word: word for word in numbers}
     for word, number in numbers.items():
-        record = output.ConventionsRecord({"name": "a"}, {"name": "b"}, {"MedPy": {"HD95": number}})
+        sides = ({"name": name, "file": ""} for name in "ab")
+        record = output.ConventionsRecord(*sides, {"MedPy": {"HD95": number}})
         isColored = word == "over-optimistic"
         assert ("\033[33m" in output.textTable(record, colored=True)) == isColored
         assert ("\033[33m" in output.textTable(record, colored=True, width=20)) == isColored
         assert ('class="optimistic"' in _reported(number)) == isColored
-        assert output.rowOf("MedPy", number)[9] == (word or "same")
+        output.writeCsv([record], tmp_path / "conventions.csv")
+        with (tmp_path / "conventions.csv").open(newline="") as file:
+            assert next(csv.DictReader(file))["Leaning"] == (word or "same")
 
 
 def testCommandWithOneToolAndUnknownOnes(files, tmp_path, capsys):

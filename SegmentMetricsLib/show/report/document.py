@@ -6,13 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from html import escape
-from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
 from ...analysis.places import positionText
 from ...base.errors import InputError, asPath, installing, requireKind
+from ...base.markup import Markup, filled, joined
 from ...base.texts import commaSeparated, counted, shortest
 from ...case.comparison import Comparison
 from ...case.explanations import FAMILIES, ofMeasurement
@@ -20,20 +19,21 @@ from ...case.findings import repeated
 from ...case.protocol.judgment import scoreText
 from ...case.protocol.protocol import Rule
 from ...case.records import Record
+from ...case.resulttables import OVERVIEW, definitionOf, heading, measurementsTable, sideOf, sidesTable
+from ...case.tablemodel import Column, Table
 from ...comparison.measurements import Measurement, typeset
 from ...families.signed.entries import SIDES
 from ...model.naming import notAmong
 from ...settings.settings import Settings, asSettings
-from ..tables import OVERVIEW, byFamily, definitionOf, heading, number, sideOf, sideRows, withCommonUnit
+from ..tables import byFamily, withCommonUnit
 from . import figures
-from .elements import NO_DEVICE, badge, linkTo, page, table
+from .elements import NO_DEVICE, NOTHING, badge, fromFile, linkTo, page, resource, soft, table
 from .notices import alarms, common, failed, sentences
 from .provenance import Source, provenance, sourceOf
 from .ranking import UNJUDGED, Ranking
 from .slicepictures import slicePictures
 from .sliceviews import largestOf
 
-NOTHING = '<p class="notice">No structure is in both.</p>'
 MOST_PLACES = 10
 SOLID = "\N{NO-BREAK SPACE}"
 SCORE_NOTE = "The score is the weight of a structure's passed rules over that of all its rules that could be evaluated."
@@ -49,8 +49,8 @@ def requirePlotly() -> None:
         raise InputError(f"A report needs plotly: {installing('report')}.") from error
 
 
-class Column(NamedTuple):
-    """A column of the overview: its heading, its cells as HTML, and whether any has a value."""
+class Shown(NamedTuple):
+    """A column of the overview: its heading, its cells, and whether any has a value."""
 
     head: str
     cells: list[str]
@@ -58,11 +58,11 @@ class Column(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One pair of a report: its numbers, the sources of both structures, and the HTML of its section."""
+    """One pair of a report: its numbers, the sources of both structures, and the contents of its section."""
 
     record: Record
     sources: tuple[Source, Source]
-    section: str
+    section: Markup
 
 
 class Report:
@@ -92,7 +92,7 @@ class Report:
         # reports also show every pair's per-slice profile
         self.settings = replace(settings, families=(*settings.families, "slices"))
         self.records: list[Record] = []
-        self._sections: list[str] = []
+        self._sections: list[Markup] = []
         self._sources: list[tuple[Source, Source]] = []
 
     def add(self, comparison: Comparison) -> None:
@@ -136,105 +136,108 @@ class Report:
         """Return the whole page; arguments as for write()."""
         from plotly.offline import get_plotlyjs
 
-        folder = resources.files(__package__)
         ranking = Ranking(self.records, judgment)
         # a structure that the other side has, but damaged, is among the failures
         unmatched = {side: notAmong(names, failures) for side, names in unmatched.items()}
         shared, own = repeated.sortedOut([record.findings for record in self.records])
-        body = "\n".join(
-            (
-                '<div class="front">',
-                self._head(ranking, len(failures)),
-                failed(failures),
-                alarms(self.records, findings),
-                _judged(ranking) if judgment is not None else "",
-                self._overview(unmatched, findings, ranking, bool(failures)),
-                common(shared, self.records),
-                "</div>",
-                _signOff(),
-                _structuresHead(ranking),
-                *(self._framed(n, ranking, own[n]) for n in ranking.order),
-                provenance(self.settings, self.records, self._sources, judgment),
-                f"<footer>{escape(NO_DEVICE)}</footer>",
-            )
+        body = fromFile(
+            "report",
+            head=self._head(ranking, len(failures)),
+            failed=failed(failures),
+            alarms=alarms(self.records, findings),
+            judged=_judged(ranking) if judgment is not None else "",
+            overview=self._overview(unmatched, findings, ranking, bool(failures)),
+            common=common(shared, self.records),
+            review=resource("review.html"),
+            structuresHead=_structuresHead(ranking),
+            structures=joined((self._framed(n, ranking, own[n]) for n in ranking.order), "\n"),
+            provenance=provenance(self.settings, self.records, self._sources, judgment),
+            noDevice=NO_DEVICE,
         )
-        scripts = f"<script>{get_plotlyjs()}</script>\n<script>{(folder / 'report.js').read_text('utf-8')}</script>\n"
-        return page(self.title, body, scripts)
+        scripts = (Markup(get_plotlyjs()), resource("report.js"))
+        return page(self.title, body, joined((filled("<script>$script</script>", script=s) for s in scripts), "\n"))
 
-    def _head(self, ranking: Ranking, failures: int) -> str:
+    def _head(self, ranking: Ranking, failures: int) -> Markup:
         of = f"{len(self.records)} of " if failures else ""
-        count = f"{of}{counted(len(self.records) + failures, 'structure')} compared"
-        patient = f"<p>Patient: {escape(self.patient)}</p>\n" if self.patient else ""
-        return (
-            f"<h1>{escape(self.title)}</h1>\n{ranking.headline()}{patient}{self._origins()}"
-            f'<p class="soft">Contour comparison · {count} · {datetime.now().astimezone():%Y-%m-%d %H:%M %Z} · '
-            f"measured as {escape(self.settings.convention)}</p>\n"
-            f'<p class="notice">{escape(NO_DEVICE)}</p>'
-            '<p class="notice unready">Printed before all pictures were ready: print it again in a moment.</p>'
+        return fromFile(
+            "head",
+            title=self.title,
+            headline=ranking.headline(),
+            patient=filled("<p>Patient: $patient</p>", patient=self.patient) if self.patient else "",
+            origins=self._origins(),
+            count=f"{of}{counted(len(self.records) + failures, 'structure')} compared",
+            date=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}",
+            convention=self.settings.convention,
+            noDevice=NO_DEVICE,
         )
 
-    def _origins(self) -> str:
-        """Return a line that says where the reference and the test are from, "" if unknown."""
+    def _origins(self) -> Markup:
+        """Return a line that says where the reference and the test are from, nothing if unknown."""
         named = [*zip(("Reference", "Test"), self.origins), ("Scene", self.scene)]
-        found = [f"<span>{what}: <b>{escape(name)}</b></span>" for what, name in named if name]
-        return f'<p class="origins">{" ".join(found)}</p>' if found else ""
+        found = [filled("<span>$what: <b>$name</b></span>", what=what, name=name) for what, name in named if name]
+        return filled('<p class="origins">$origins</p>', origins=joined(found, " ")) if found else NOTHING
 
     def _overview(
         self, unmatched: Mapping[str, Sequence[str]], findings: Sequence[str], ranking: Ranking, isFailed: bool
-    ) -> str:
+    ) -> Markup:
         """Return one line per structure, the structures without a counterpart, and the findings of the whole case.
 
         isFailed: whether there are structures that could not be compared, which are listed elsewhere.
         """
-        missing = "".join(
-            f"<p>Only in the {which}: {escape(commaSeparated(names))}</p>"
-            for which, names in unmatched.items()
+        missing = [
+            filled("<p>Only in the $side: $names</p>", side=side, names=commaSeparated(names))
+            for side, names in unmatched.items()
             if names
-        )
-        missing += sentences(findings)
+        ]
+        missing.append(sentences(findings))
         if not self.records:
-            return f"{'' if isFailed else NOTHING}{missing}"
-        columns, more = _chosen([column for definition in OVERVIEW for column in _columns(self.records, definition)])
+            return joined((NOTHING if isFailed else Markup('<p class="notice">No structure is in both.</p>'), *missing))
+        shown, more = _chosen([column for definition in OVERVIEW for column in _columns(self.records, definition)])
         if more:
-            missing = f'<p class="soft">Also measured, in the sections below: {escape(", ".join(more))}</p>{missing}'
+            also = '<p class="soft">Also measured, in the sections below: $more</p>'
+            missing.insert(0, filled(also, more=", ".join(more)))
+        links = [linkTo(n, record.name) for n, record in enumerate(self.records)]
+        columns: list[tuple[Column, Sequence[str]]] = [(Column("Structure", isText=True), links)]
         if ranking.judgment is not None:
-            columns.insert(0, Column("Verdict", list(map(badge, ranking.verdicts))))
-        rows = [[linkTo(n, self.records[n].name), *(column.cells[n] for column in columns)] for n in ranking.order]
-        heads = ["Structure", *(column.head for column in columns)]
-        first = 1 if ranking.judgment is None else 2
-        return f"<h2>Overview</h2>{table(heads, rows, numbers=range(first, len(heads)))}{missing}"
+            columns.append((Column("Verdict", isText=True), list(map(badge, ranking.verdicts))))
+        columns += [(Column(column.head), column.cells) for column in shown]
+        ranked = [(column, [cells[n] for n in ranking.order]) for column, cells in columns]
+        overview = table(Table.ofColumns(ranked))
+        return filled("<h2>Overview</h2>$overview$missing", overview=overview, missing=joined(missing))
 
-    def _section(self, comparison: Comparison, record: Record, n: int) -> str:
+    def _section(self, comparison: Comparison, record: Record, n: int) -> Markup:
         """Return the contents of a pair's section below its summary and findings."""
-        parts = []
-        if comparison.distances is not None:
-            parts.append(_pictures(comparison, n))
-        # left out in print for structures that are brief
-        parts.append('<div class="full">')
+        from .othertools import otherTools
+
         where = [_places(record)]
         if comparison.slices:
             profile = _figure("chart profile", f"slices{n}", figures.profile(comparison.slices))
-            where.append(f"<h3>Slice by slice</h3>{profile}")
-        parts.append(f'<div class="where">{"".join(f"<div>{part}</div>" for part in where if part)}</div>')
-        parts.append(_measurements(record))
-        if self.withConventions:
-            parts.append(_conventions(comparison))
-        return "".join((*parts, "</div>"))
+            where.append(filled("<h3>Slice by slice</h3>$profile", profile=profile))
+        # in print, only the pictures are left of structures that are brief
+        return fromFile(
+            "contents",
+            pictures=_pictures(comparison, n) if comparison.distances is not None else "",
+            where=joined(filled("<div>$part</div>", part=part) for part in where if part),
+            measurements=_measurements(record),
+            conventions=otherTools(comparison) if self.withConventions else "",
+        )
 
-    def _framed(self, n: int, ranking: Ranking, findings: Sequence[str]) -> str:
+    def _framed(self, n: int, ranking: Ranking, findings: Sequence[str]) -> Markup:
         """Return the section of a pair with its summary; the worst pair's is open. findings: of this pair only."""
-        record = self.records[n]
-        isOpen = " open" if n == ranking.worst else ""
-        isBrief = " brief" if ranking.isBrief(n) else ""
-        return (
-            f'<section class="structure{isBrief}" id="structure{n}"><details{isOpen}>'
-            f"<summary>{escape(record.name)} {badge(ranking.verdicts[n])} "
-            f"<small>{escape(typeset(record.summary))}</small></summary>"
-            f'<div class="inside">{sentences(findings)}{self._sections[n]}</div></details></section>'
+        return fromFile(
+            "structure",
+            brief=" brief" if ranking.isBrief(n) else "",
+            number=n,
+            open=" open" if n == ranking.worst else "",
+            name=self.records[n].name,
+            verdict=badge(ranking.verdicts[n]),
+            summary=typeset(self.records[n].summary),
+            findings=sentences(findings),
+            contents=self._sections[n],
         )
 
 
-def _chosen(columns: Sequence[Column]) -> tuple[list[Column], list[str]]:
+def _chosen(columns: Sequence[Shown]) -> tuple[list[Shown], list[str]]:
     """Return the columns for which an overview has room, and the headings of the others."""
     if len(columns) <= MOST_MEASUREMENTS:
         return list(columns), []
@@ -243,7 +246,7 @@ def _chosen(columns: Sequence[Column]) -> tuple[list[Column], list[str]]:
     return first, [column.head for column in columns if column not in first]
 
 
-def _columns(records: Sequence[Record], definition: str) -> list[Column]:
+def _columns(records: Sequence[Record], definition: str) -> list[Shown]:
     """Return the columns for the measurements of the definition with this key.
 
     Measurements whose tolerances not all structures share are merged into one column with the tolerance in each cell. A
@@ -260,65 +263,69 @@ def _columns(records: Sequence[Record], definition: str) -> list[Column]:
     if isOneColumn:
         cells = [
             "".join(
-                f"{_solid(_value(record.measurements[key]))} ({_solid(heading(key).partition(' ')[2])})" for key in own
+                f"{_solid(typeset(record.measurements[key].text()))} ({_solid(heading(key).partition(' ')[2])})"
+                for key in own
             )
             for record, own in zip(records, special, strict=True)
         ]
-        columns.append(Column(definition.partition("_")[0], cells))
+        columns.append(Shown(definition.partition("_")[0], cells))
     return columns
 
 
-def _column(head: str, found: Sequence[Measurement | None]) -> Column:
+def _column(head: str, found: Sequence[Measurement | None]) -> Shown:
     hasValues = any(measurement is not None and measurement.status != "undefined" for measurement in found)
     head, texts = withCommonUnit(head, found)
-    return Column(head, [_solid(escape(text)) for text in texts], hasValues)
+    return Shown(head, list(map(_solid, texts)), hasValues)
 
 
-def _pictures(comparison: Comparison, n: int) -> str:
+def _pictures(comparison: Comparison, n: int) -> Markup:
     """Return the distance map with its switches, the histogram, and slices through the largest distance."""
     found = [_figure("chart", f"histogram{n}", figures.distribution(comparison))]
-    switches = ""
+    switches = NOTHING
     if comparison.dimension == 3:
         figure = figures.distanceMap(comparison)
         found.insert(0, _figure("map", f"map{n}", figure, stills=2))
         switches = _switches(n, figure["signed"], figure["first"])
     largest = largestOf(comparison)
-    said = f"<p>{largest.sentence()}</p>" if largest.isAny else ""
-    slices = slicePictures(comparison, f"cut{n}")
-    return f'{said}{switches}<div class="pictures">{"".join(found)}</div>{slices}'
+    said = filled("<p>$sentence</p>", sentence=largest.sentence()) if largest.isAny else NOTHING
+    pictures = filled('<div class="pictures">$pictures</div>', pictures=joined(found))
+    return joined((said, switches, pictures, slicePictures(comparison, f"cut{n}")))
 
 
-def _figure(kind: str, name: str, figure: Mapping, stills: int = 1) -> str:
+def _figure(kind: str, name: str, figure: Mapping, stills: int = 1) -> Markup:
     """Return the placeholder of a figure, the still images that replace it in print, and its data."""
     # escape "<", so that no data can end the script element
-    text = json.dumps(figure, allow_nan=False).replace("<", "\\u003c")
-    images = '<img class="still" alt="">' * stills
-    return (
-        f'<div><div class="{kind}" id="{name}" data-figure="{name}-data"></div><div class="stills">{images}</div>'
-        f'<script type="application/json" id="{name}-data">{text}</script></div>'
-    )
+    data = Markup(json.dumps(figure, allow_nan=False).replace("<", "\\u003c"))
+    images = Markup('<img class="still" alt="">' * stills)
+    return fromFile("figure", kind=kind, name=name, stills=images, data=data)
 
 
-def _switches(n: int, signed: bool, side: str) -> str:
-    def choice(what: str, values: Sequence[str], first: str, legend: str) -> str:
-        inputs = "".join(
-            f'<label><input type="radio" name="{what}{n}" data-what="{what}" value="{value}"'
-            f"{' checked data-first' if value == first else ''}> {value}</label>"
+def _switches(n: int, signed: bool, side: str) -> Markup:
+    def choice(what: str, values: Sequence[str], first: str, legend: str) -> Markup:
+        inputs = (
+            filled(
+                '<label><input type="radio" name="$what$number" data-what="$what" value="$value"$checked> $value'
+                "</label>",
+                what=what,
+                number=n,
+                value=value,
+                checked=" checked data-first" if value == first else "",
+            )
             for value in values
         )
-        return f"<fieldset><legend>{legend}</legend>{inputs}</fieldset>"
+        return filled("<fieldset><legend>$legend</legend>$inputs</fieldset>", legend=legend, inputs=joined(inputs))
 
-    kinds = choice("kind", ("signed", "absolute"), "signed", "Distance") if signed else ""
+    kinds = choice("kind", ("signed", "absolute"), "signed", "Distance") if signed else NOTHING
     sides = choice("side", ("reference", "test", "both"), side, "Surface")
-    return f'<div class="switches" data-for="map{n}">{sides}{kinds}</div>'
+    return filled('<div class="switches" data-for="map$n">$choices</div>', n=n, choices=joined((sides, kinds)))
 
 
-def _places(record: Record) -> str:
+def _places(record: Record) -> Markup:
     if not record.worstPlaces:
-        return ""
+        return NOTHING
     rows = [
         [
-            str(place.rank),
+            place.rank,
             f"{place.value:+.2f} mm" if record.hasSides else f"{place.value:.2f} mm",
             SIDES[place.direction],
             _patchSize(place.area, record.dimension),
@@ -326,10 +333,11 @@ def _places(record: Record) -> str:
         ]
         for place in record.worstPlaces[:MOST_PLACES]
     ]
+    heads = ("", "Distance", "Side", "Size", "Position (mm)")
+    columns = [Column(head, isText=head in ("", "Side")) for head in heads]
     more = len(record.worstPlaces) - MOST_PLACES
-    note = f'<p class="soft">… and {more} more</p>' if more > 0 else ""
-    heads = ["", "Distance", "Side", "Size", "Position (mm)"]
-    return f"<h3>Worst places</h3>{table(heads, rows, numbers=(1, 3, 4))}{note}"
+    note = filled('<p class="soft">… and $more more</p>', more=more) if more > 0 else NOTHING
+    return filled("<h3>Worst places</h3>$places$note", places=table(Table(columns, rows)), note=note)
 
 
 def _patchSize(size: float, dimension: int) -> str:
@@ -339,38 +347,31 @@ def _patchSize(size: float, dimension: int) -> str:
     return f"{size / 100:.2f} cm²" if size >= 0.5 else "< 0.01 cm²"
 
 
-def _measurements(record: Record) -> str:
+def _measurements(record: Record) -> Markup:
     """Return the table of all measurements by family; those by sides of the patient are in a separate table."""
-    rows, family = [], None
-    for measurement in byFamily(record.measurements.values()):
-        key = measurement.key
-        if measurement.family != family:
-            family = measurement.family
-            rows.append(f'<tr class="family"><th colspan="5">{escape(FAMILIES.get(family, family))}</th></tr>')
-        if sideOf(key):
-            continue
-        cells = (
-            f"<code>{escape(key)}</code>",
-            f'<abbr title="{escape(ofMeasurement(measurement), quote=True)}">{escape(measurement.title)}</abbr>',
-            _value(measurement)
-            + (f' <span class="soft">{escape(measurement.reason)}</span>' if measurement.reason else ""),
-            escape(number(measurement.referenceToTest, measurement)),
-            escape(number(measurement.testToReference, measurement)),
-        )
-        rows.append(
-            "<tr>" + "".join(f"<td{' class=number' if n > 1 else ''}>{c}</td>" for n, c in enumerate(cells)) + "</tr>"
-        )
-    heads = ("", "Measurement", "Value", "Reference to test", "Test to reference")
-    head = "".join(f"<th{' class=number' if n > 1 else ''}>{text}</th>" for n, text in enumerate(heads))
-    grouped = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    text = f'<h3>Measurements</h3><div class="scroll measured">{grouped}</div>'
-    if sides := sideRows(record):
-        text += f"<h3>Toward the sides of the patient</h3>{table(sides[0], sides[1:], range(1, len(sides[0])))}"
-    return text
-
-
-def _value(measurement) -> str:
-    return "" if measurement is None else escape(typeset(measurement.text()))
+    found = byFamily(one for one in record.measurements.values() if not sideOf(one.key))
+    values = measurementsTable(found).only(
+        {
+            "Measurement": "",
+            "Title": "Measurement",
+            "Value": "Value",
+            "ReferenceToTest": "Reference to test",
+            "TestToReference": "Test to reference",
+        }
+    )
+    rows = []
+    for one, (key, title, _, *directed) in zip(found, values.rows, strict=True):
+        explained = filled('<abbr title="$meaning">$title</abbr>', meaning=ofMeasurement(one), title=title)
+        value = joined((typeset(one.text()), soft(one.reason)))
+        rows.append([filled("<code>$key</code>", key=key), explained, value, *directed])
+    families = [FAMILIES.get(one.family, one.family) for one in found]
+    sides = sidesTable(record)
+    toward = "<h3>Toward the sides of the patient</h3>$sides"
+    return fromFile(
+        "measurements",
+        measurements=table(Table(values.columns, rows), groups=families, kind="measured"),
+        sides=filled(toward, sides=table(sides)) if sides else "",
+    )
 
 
 def _solid(text: str) -> str:
@@ -378,76 +379,56 @@ def _solid(text: str) -> str:
     return text.replace(" ", SOLID)
 
 
-def _conventions(comparison: Comparison) -> str:
-    """Return the table of values that other tools would have reported, with their differences."""
-    from .othertools import NOTE, otherTools
-
-    heads, rows = otherTools(comparison)
-    numbers = range(1, len(heads))
-    return f'<h3>What other tools would report</h3><p class="soft">{NOTE}</p>{table(heads, rows, numbers)}'
-
-
-def _judged(ranking: Ranking) -> str:
+def _judged(ranking: Ranking) -> Markup:
     """Return the verdicts of the protocol, rule by rule, the worst structure first."""
     judgment = ranking.judgment
     sources = {verdict.rule.source for verdict in judgment.verdicts}
-    rows = []
     scores = {name: scoreText(verdicts) for name, verdicts in judgment.byStructure().items()}
-    # without weights, a score says no more than the verdicts
-    weighted = int(judgment.isWeighted)
+    rows = []
     for verdict in ranking.rules():
-        ofRule = _source(verdict.rule.source) if len(sources) > 1 else ""
+        ofRule = _source(verdict.rule.source) if len(sources) > 1 else NOTHING
         rows.append(
             [
                 linkTo(ranking.numbers.get(verdict.structure), verdict.structure),
-                *[scores[verdict.structure]] * weighted,
-                _ofRule(verdict.rule),
-                *[shortest(verdict.rule.weight)] * weighted,
-                escape(typeset(verdict.valueText)),
-                _solid(escape(typeset(verdict.limitsText))),
+                scores[verdict.structure],
+                joined((heading(verdict.rule.measurement), _tool(verdict.rule))),
+                shortest(verdict.rule.weight),
+                typeset(verdict.valueText),
+                _solid(typeset(verdict.limitsText)),
                 badge(verdict.verdict),
-                escape(typeset(verdict.reason)) + ofRule,
+                joined((typeset(verdict.reason), ofRule)),
             ]
         )
-    heads = ["Structure", *["Score"] * weighted, "Measurement", *["Weight"] * weighted]
-    heads += ["Value", "Limit", "Verdict", "Reason"]
-    ofAll = _source(*sources) if len(sources) == 1 else ""
-    rules = table(heads, rows, numbers=(1, 3, 4) if weighted else (2,), isProse=True)
-    note = f'<p class="soft">{SCORE_NOTE}</p>' if weighted else ""
-    return f"<h2>Protocol</h2><p>{escape(judgment.protocol.name)}{ofAll}</p>{note}{rules}"
-
-
-def _ofRule(rule: Rule) -> str:
-    """Return as HTML what a rule judges, and the tool whose number it is if the rule names one."""
-    tool = f' <span class="soft">as by {escape(rule.convention)}</span>' if rule.convention else ""
-    return escape(heading(rule.measurement)) + tool
-
-
-def _source(text: str) -> str:
-    """Return the source of limits as HTML, "" if there is none."""
-    return f' <span class="soft">Source: {escape(text)}</span>' if text else ""
-
-
-def _structuresHead(ranking: Ranking) -> str:
-    """Return the heading of the sections, with a note on what is left out in print and a switch for it."""
-    brief = sum(map(ranking.isBrief, ranking.order))
-    if not brief:
-        return "<h2>Structures</h2>"
-    which = "structures that agree better"
-    if ranking.judgment is not None:
-        which = f"structures that pass{' or have no limits' if UNJUDGED in ranking.verdicts else ''}"
-    return (
-        f'<h2>Structures</h2><p class="soft paper">Of {which}, the pictures; all numbers are in the file.</p>'
-        '<p class="noprint"><label><input type="checkbox" data-paper> Print all numbers, '
-        f"also of {which}</label></p>"
+    heads = ("Structure", "Score", "Measurement", "Weight", "Value", "Limit", "Verdict", "Reason")
+    columns = [Column(head, isText=head not in ("Score", "Weight", "Value")) for head in heads]
+    rules = Table(columns, rows)
+    if not judgment.isWeighted:
+        # without weights, a score says no more than the verdicts
+        rules = rules.only({head: head for head in heads if head not in ("Score", "Weight")})
+    return fromFile(
+        "protocol",
+        name=judgment.protocol.name,
+        source=_source(*sources) if len(sources) == 1 else "",
+        note=filled('<p class="soft">$note</p>', note=SCORE_NOTE) if judgment.isWeighted else "",
+        rules=table(rules, isProse=True),
     )
 
 
-def _signOff() -> str:
-    return """<h2>Review</h2><form class="sign" onsubmit="return false">
-<div><label for="reviewer">Reviewer</label><input id="reviewer" autocomplete="off"></div>
-<div><label for="reviewed">Date</label><input id="reviewed" type="date" required></div>
-<div><label for="decision">Decision</label><select id="decision"><option></option><option>Accepted</option>
-<option>Accepted with changes</option><option>Not accepted</option></select></div>
-<div><label for="signature">Signature</label><input id="signature" autocomplete="off"></div>
-<div class="wide"><label for="comment">Comment</label><textarea id="comment" rows="4"></textarea></div></form>"""
+def _tool(rule: Rule) -> Markup:
+    """Return the tool whose number a rule judges, nothing if the rule names none."""
+    return soft(f"as by {rule.convention}") if rule.convention else NOTHING
+
+
+def _source(text: str) -> Markup:
+    """Return the source of limits, nothing if there is none."""
+    return soft(f"Source: {text}") if text else NOTHING
+
+
+def _structuresHead(ranking: Ranking) -> Markup:
+    """Return the heading of the sections, with a note on what is left out in print and a switch for it."""
+    if not any(map(ranking.isBrief, ranking.order)):
+        return Markup("<h2>Structures</h2>")
+    which = "structures that agree better"
+    if ranking.judgment is not None:
+        which = f"structures that pass{' or have no limits' if UNJUDGED in ranking.verdicts else ''}"
+    return fromFile("briefly", which=which)

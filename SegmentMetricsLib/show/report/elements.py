@@ -1,12 +1,15 @@
-"""HTML building blocks of report pages: the page frame, tables, names and verdicts."""
+"""HTML building blocks of report pages: the page frame, template files, tables, names and verdicts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
+from functools import cache
 from importlib import resources
 
+from ...base.markup import Markup, escaped, filled, joined
 from ...case.protocol.judgment import FAIL, PASS, WARN
+from ...case.tablemodel import Column, Table
+from ...comparison.measurements import typeset
 
 NO_DEVICE = "SegmentMetrics is research software, not a medical device. Do not base decisions on it alone."
 # The heading of alarms.
@@ -17,55 +20,84 @@ MANY_COLUMNS = 8
 LONG_NAME = 16
 # CSS classes that color the verdicts, others are gray; the words say the same.
 CLASSES = {PASS: "pass", WARN: "warn", FAIL: "fail"}
+NOTHING = Markup()
 
 
-def page(title: str, body: str, scripts: str = "") -> str:
-    """Return a complete, self-contained page. title: plain text. body, scripts: HTML."""
-    style = (resources.files(__package__) / "report.css").read_text("utf-8")
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}: contour comparison</title>\n<style>{style}</style>\n"
-        f"{scripts}</head>\n<body>\n{body}\n</body></html>\n"
-    )
+@cache
+def resource(name: str) -> Markup:
+    """Return the contents of a file that pages are made of: a template, styles or a script."""
+    return Markup((resources.files(__package__) / name).read_text("utf-8"))
 
 
-def badge(verdict: str, text: str = "") -> str:
-    """Return a colored verdict as HTML, "" for none. text: plain text to show instead of the verdict."""
-    return f'<span class="verdict {CLASSES.get(verdict, "none")}">{escape(text or verdict)}</span>' if verdict else ""
+def fromFile(file: str, /, **values: object) -> Markup:
+    """Return a template file of this folder with its placeholders filled, as by markup.filled()."""
+    return filled(resource(f"{file}.html").removesuffix("\n"), **values)
 
 
-def nameCell(text: str) -> str:
+def page(title: str, body: Markup, scripts: Markup = NOTHING) -> str:
+    """Return a complete, self-contained page."""
+    return fromFile("page", title=title, style=resource("report.css"), scripts=scripts, body=body) + "\n"
+
+
+def badge(verdict: str, text: str = "") -> Markup:
+    """Return a colored verdict, nothing for none. text: what to show instead of the verdict."""
+    if not verdict:
+        return NOTHING
+    kind = CLASSES.get(verdict, "none")
+    return filled('<span class="verdict $kind">$text</span>', kind=kind, text=text or verdict)
+
+
+def soft(text: str) -> Markup:
+    """Return a text in gray, with a space before it; nothing for none."""
+    return filled(' <span class="soft">$text</span>', text=text) if text else NOTHING
+
+
+def nameCell(text: str) -> Markup:
     """Return a name for a table; a long one is wrapped, so that the other columns stay on the page."""
-    return f'<span class="long">{escape(text)}</span>' if len(text) > LONG_NAME else escape(text)
+    return filled('<span class="long">$text</span>', text=text) if len(text) > LONG_NAME else escaped(text)
 
 
-def linkTo(number: int | None, name: str) -> str:
+def linkTo(number: int | None, name: str) -> Markup:
     """Return the name of a structure for a table, linked to the section with its number unless that is None."""
-    return nameCell(name) if number is None else f'<a href="#structure{number}">{nameCell(name)}</a>'
+    cell = nameCell(name)
+    return cell if number is None else filled('<a href="#structure$number">$cell</a>', number=number, cell=cell)
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers=(), isProse: bool = False) -> str:
-    """Return a table.
+def table(content: Table, isProse: bool = False, groups: Sequence[str] = (), kind: str = "") -> Markup:
+    """Return a table; cells of Markup are shown as they are, all others are escaped.
 
-    heads: plain text. rows: cells as HTML. numbers: indices of the columns with numbers. isProse: whether the last
-    column has sentences, which get more room; in a narrow window they are on their own line, below the other cells,
-    which are then labeled with their headings.
+    isProse: whether the last column has sentences, which get more room; in a narrow window they are on their own line,
+    below the other cells, which are then labeled with their headings. groups: name of the group of every row, which is
+    shown above its first row. kind: another CSS class of the frame.
     """
-
-    def row(cells: Sequence[str], tag: str) -> str:
-        def cell(n: int, content: str) -> str:
-            number = " class=number" if n in numbers else ""
-            # the first cell is the subject of the row, and sentences need no heading
-            isNamed = isProse and tag == "td" and 0 < n < len(heads) - 1
-            name = f' data-head="{escape(heads[n], quote=True)}"' if isNamed else ""
-            return f"<{tag}{number}{name}>{content}</{tag}>"
-
-        return f"<tr>{''.join(cell(n, content) for n, content in enumerate(cells))}</tr>"
-
-    kinds = [kind for kind, isSo in (("wide", len(heads) > MANY_COLUMNS), ("prose", isProse)) if isSo]
-    kind = f' class="{" ".join(kinds)}"' if kinds else ""
-    return (
-        f'<div class="scroll"><table{kind}><thead>{row(list(map(escape, heads)), "th")}</thead>'
-        f"<tbody>{''.join(row(cells, 'td') for cells in rows)}</tbody></table></div>"
+    columns = content.columns
+    heads = _row([(column, column.heading) for column in columns], "th")
+    rows, before = [], ""
+    for group, values in zip(groups or [""] * len(content.rows), content.rows, strict=True):
+        if group != before:
+            family = '<tr class="family"><th colspan="$count">$name</th></tr>'
+            rows.append(filled(family, count=len(columns), name=group))
+        rows.append(_row(list(zip(columns, values, strict=True)), "td", isProse))
+        before = group
+    classes = " ".join(name for name, isSo in (("wide", len(columns) > MANY_COLUMNS), ("prose", isProse)) if isSo)
+    return filled(
+        '<div class="$frame"><table$classes><thead>$heads</thead><tbody>$rows</tbody></table></div>',
+        frame=f"scroll {kind}".strip(),
+        classes=filled(' class="$classes"', classes=classes) if classes else "",
+        heads=heads,
+        rows=joined(rows),
     )
+
+
+def _row(cells: Sequence[tuple[Column, object]], tag: str, isLabeled: bool = False) -> Markup:
+    """Return the row of a table. isLabeled: whether cells have their headings, for narrow windows."""
+    found = []
+    for number, (column, value) in enumerate(cells):
+        # the first cell is the subject of the row, and sentences need no heading
+        isNamed = isLabeled and 0 < number < len(cells) - 1
+        attributes = NOTHING if column.isText else Markup(" class=number")
+        named = filled(' data-head="$heading"', heading=column.heading) if isNamed else NOTHING
+        text = value if isinstance(value, str) else typeset(column.text(value))
+        attributes = joined((attributes, named))
+        found.append(filled("<$tag$attributes>$text</$tag>", tag=tag, attributes=attributes, text=text))
+    return filled("<tr>$cells</tr>", cells=joined(found))

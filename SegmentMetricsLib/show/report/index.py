@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from html import escape
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 from ...base.errors import asPath
+from ...base.markup import Markup, filled, joined
 from ...base.texts import counted
 from ...case.protocol.judgment import FAIL, VERDICTS
+from ...case.tablemodel import Table
 from ...comparison.measurements import typeset
-from .elements import CHECK_FIRST, NO_DEVICE, badge, nameCell, page, table
+from .elements import CHECK_FIRST, NO_DEVICE, NOTHING, badge, fromFile, nameCell, page, table
 
 INDEX = "index.html"
 FAILED = "failed"
@@ -55,22 +56,26 @@ def indexOf(lines: Sequence[CaseLine], title: str) -> str:
     """Return the index page. lines: in the order of the cases; the page sorts them."""
     isJudged = any(line.state not in ("", FAILED) for line in lines)
     heads = ["Case", "Verdict" if isJudged else "State", "Structures compared", "Worst"]
-    return page(
-        title,
-        f"<h1>{escape(title)}</h1>\n"
-        f'<p class="soft">Contour comparison · {counted(len(lines), "case")} · '
-        f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}</p>\n"
-        f"<p>{_counts(lines)}</p>\n"
-        f'<p class="notice">{escape(NO_DEVICE)}</p>\n'
-        f"{table(heads, list(map(_cells, worstFirst(lines))), isProse=True)}",
+    content = Table.headed(heads, list(map(_cells, worstFirst(lines))), left=len(heads))
+    body = fromFile(
+        "index",
+        title=title,
+        count=counted(len(lines), "case"),
+        date=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}",
+        states=_counts(lines),
+        noDevice=NO_DEVICE,
+        cases=table(content, isProse=True),
     )
+    return page(title, body)
 
 
 def _cells(line: CaseLine) -> list[str]:
     name = nameCell(line.title)
-    linked = f'<a href="{escape(quote(line.report), quote=True)}">{name}</a>' if line.report else name
-    alarms = f"<b>{CHECK_FIRST}: {escape(line.alarms)}.</b> " if line.alarms else ""
-    return [linked, _state(line.state), escape(line.compared), alarms + escape(typeset(line.why))]
+    linked = filled('<a href="$report">$name</a>', report=quote(line.report), name=name) if line.report else name
+    alarms = NOTHING
+    if line.alarms:
+        alarms = filled("<b>$title: $alarms.</b> ", title=CHECK_FIRST, alarms=line.alarms)
+    return [linked, _state(line.state), line.compared, joined((alarms, typeset(line.why)))]
 
 
 def _state(state: str) -> str:
@@ -78,9 +83,11 @@ def _state(state: str) -> str:
     return badge(FAIL, "failed to compare") if state == FAILED else badge(state) or "compared"
 
 
-def _counts(lines: Sequence[CaseLine]) -> str:
+def _counts(lines: Sequence[CaseLine]) -> Markup:
     """Return the number of cases in each state, worst first, and the number of cases with alarms."""
     found = [(state, sum(line.state == state for line in lines)) for state in STATES]
-    states = ", ".join(f"{number} {_state(state)}" for state, number in found if number)
+    states = joined((joined((f"{number} ", _state(state))) for state, number in found if number), ", ")
     alarmed = sum(bool(line.alarms) for line in lines)
-    return f"{states} · <b>{counted(alarmed, 'case')} to check first</b>" if alarmed else states
+    if not alarmed:
+        return states
+    return filled("$states · <b>$cases to check first</b>", states=states, cases=counted(alarmed, "case"))

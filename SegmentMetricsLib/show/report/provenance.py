@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from ...base.markup import Markup, filled
 from ...base.texts import counted, tellingApart
 from ...case.records import Record
+from ...case.tablemodel import Table
 from ...comparison.fingerprints import contentHash
 from ...model.structures import REFERENCE_AND_TEST, Structure
 from ...settings.settings import Settings
 from ..writing import versions
-from .elements import nameCell, table
+from .elements import NOTHING, fromFile, nameCell, table
 from .usedsettings import usedSettings
 
 
@@ -44,51 +45,60 @@ def sourceOf(structure: Structure) -> Source:
 
 def provenance(
     settings: Settings, records: Sequence[Record], sources: Sequence[tuple[Source, Source]], judgment=None
-) -> str:
-    """Return the last part of a report as HTML. sources: of the reference and the test of every record."""
-    software = [[escape(name), escape(version)] for name, version in versions().items()]
-    protocol = ""
+) -> Markup:
+    """Return the last part of a report. sources: of the reference and the test of every record."""
+    protocol = NOTHING
     if judgment is not None:
-        name = judgment.protocol.name
+        name, version = judgment.protocol.name, judgment.protocol.version
         title = name if name.startswith("Protocol") else f"Protocol {name}"
-        protocol = f"<p>{escape(title)}, version <code>{judgment.protocol.version}</code></p>"
-    everything = json.dumps(settings.toDictionary(), indent=1, allow_nan=False, ensure_ascii=False)
-    used = [list(map(escape, row)) for row in usedSettings(settings, records)]
-    return (
-        f"<h2>How this was measured</h2>{protocol}{_files(sources)}{_contents(records, sources)}"
-        f"<div class=beside><div><h3>Settings</h3>{table(['Setting', 'Value'], used)}</div>"
-        f"<div><h3>Software</h3>{table(['Name', 'Version'], software)}</div></div>"
-        '<details class="noprint"><summary>All settings (to reproduce this comparison)</summary>'
-        f"<pre>{escape(everything)}</pre></details>"
+        protocol = filled("<p>$title, version <code>$version</code></p>", title=title, version=version)
+    return fromFile(
+        "provenance",
+        protocol=protocol,
+        files=_files(sources),
+        contents=_contents(records, sources),
+        settings=_texts(["Setting", "Value"], usedSettings(settings, records)),
+        software=_texts(["Name", "Version"], list(versions().items())),
+        everything=json.dumps(settings.toDictionary(), indent=1, allow_nan=False, ensure_ascii=False),
     )
 
 
-def _files(sources: Sequence[tuple[Source, Source]]) -> str:
+def _texts(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
+    """Return a table of texts."""
+    return table(Table.headed(heads, rows, left=len(heads)))
+
+
+def _files(sources: Sequence[tuple[Source, Source]]) -> Markup:
     sidesOf: dict[str, dict[str, None]] = {}
     for side, of in zip(REFERENCE_AND_TEST, zip(*sources)):
         for file in dict.fromkeys(source.file for source in of if source.file):
             sidesOf.setdefault(file, {})[side] = None
+    if not sidesOf:
+        return NOTHING
     titles = tellingApart(sidesOf)
     rows = [
-        [nameCell(titles[file]), ", ".join(sides), f"<code>{checksum(Path(file))}</code>"]
+        [nameCell(titles[file]), ", ".join(sides), filled("<code>$sum</code>", sum=checksum(Path(file)))]
         for file, sides in sidesOf.items()
     ]
-    return f"<h3>Input files</h3>{table(['File', 'Of the', 'SHA-256'], rows)}" if rows else ""
+    return filled("<h3>Input files</h3>$files", files=_texts(["File", "Of the", "SHA-256"], rows))
 
 
-def _contents(records: Sequence[Record], sources: Sequence[tuple[Source, Source]]) -> str:
-    """Return a table of the compared structures, or "" if all were read from files (unlike segments of a scene)."""
+def _contents(records: Sequence[Record], sources: Sequence[tuple[Source, Source]]) -> Markup:
+    """Return a table of the compared structures, nothing if all were read from files (unlike segments of a scene)."""
     if not any(source.digest for pair in sources for source in pair):
-        return ""
+        return NOTHING
 
     def cell(source: Source) -> str:
         if source.digest:
-            return f"{escape(source.size)}<br><code>{source.digest}</code>"
+            return filled("$size<br><code>$digest</code>", size=source.size, digest=source.digest)
         return nameCell(Path(source.file).name) if source.file else "empty"
 
     rows = [[nameCell(record.name), *map(cell, pair)] for record, pair in zip(records, sources, strict=True)]
-    note = '<p class="soft">The digests (BLAKE2b) are the same for the same voxels or triangles at the same place.</p>'
-    return f"<h3>Compared structures</h3>{table(['Structure', 'Reference', 'Test'], rows)}{note}"
+    return filled(
+        '<h3>Compared structures</h3>$structures<p class="soft">The digests (BLAKE2b) are the same for the same voxels '
+        "or triangles at the same place.</p>",
+        structures=_texts(["Structure", "Reference", "Test"], rows),
+    )
 
 
 def checksum(path: Path) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
 
+from ...base.markup import Markup, filled
 from ...case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, Judgment, Verdict, worst
 from ...case.records import Record
-from ..tables import definitionOf, heading
+from ...case.resulttables import definitionOf, heading
 from ..verdicts import summary
-from .elements import badge
+from .elements import NOTHING, badge
 
 # Worst first. Structures without rules have no verdict, so they come after those that have one.
 UNJUDGED = "no limits"
@@ -55,21 +55,28 @@ class Ranking:
 
         return sorted(self.judgment.verdicts if self.judgment else (), key=place)
 
-    def headline(self) -> str:
-        """Return a one-line summary as HTML, "" without structures."""
+    def headline(self) -> Markup:
+        """Return a one-line summary, nothing without structures."""
         if self.judgment is not None:
             verdicts = [self._verdict(name) for name in self._ofNames]
-            counts = [summary(verdicts), *self._unjudged()]
-            return f'<p class="headline">{badge(self.judgment.verdict)}: {", ".join(filter(None, counts))}</p>'
+            counts = ", ".join(filter(None, [summary(verdicts), *self._unjudged()]))
+            return filled(
+                '<p class="headline">$verdict: $counts</p>', verdict=badge(self.judgment.verdict), counts=counts
+            )
         if self.worst is None:
-            return ""
+            return NOTHING
         record = self.records[self.worst]
         key = _agreementKey(record)
-        if len(self.records) < 2 or not key:
-            return '<p class="headline">No protocol was applied.</p>'
-        name = f'<a href="#structure{self.worst}">{escape(record.name)}</a>'
-        lowest = f"Lowest {escape(heading(key))}: {name}, {escape(record.measurements[key].text())}"
-        return f'<p class="headline">No protocol was applied. {lowest}</p>'
+        lowest = NOTHING
+        if len(self.records) > 1 and key:
+            lowest = filled(
+                ' Lowest $measurement: <a href="#structure$number">$name</a>, $value',
+                measurement=heading(key),
+                number=self.worst,
+                name=record.name,
+                value=record.measurements[key].text(),
+            )
+        return filled('<p class="headline">No protocol was applied.$lowest</p>', lowest=lowest)
 
     def _unjudged(self) -> list[str]:
         count = self.verdicts.count(UNJUDGED)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import NamedTuple
 
 import numpy as np
 
 from ...analysis.places import LETTERS_OF_AXES
+from ...base.markup import Markup, filled, joined
 from ...base.texts import shortest
 from ...case.comparison import Comparison
 from ...comparison.measurements import rounded
 from ...distances.surfacedistances import TIE_TOLERANCE
 from ...geometry.planecuts import Line, clipped, thinned
 from ...model.structures import REFERENCE_AND_TEST
+from .elements import NOTHING, fromFile
 from .figures import INSIDE, OUTSIDE
 from .sliceviews import Largest, Picture, View, largestOf, picturesOf
 
@@ -34,6 +35,10 @@ MOST_DISTANCES, SHOWN_DISTANCES, LEAST_PART = 30, 15, 0.4
 LEAST_EXTENT = 0.15
 # Maximum length of the scale bar in pixels.
 LONGEST_BAR = 62
+# The mark of the largest distance in the legend.
+LARGEST = Markup(
+    '<g class="mark"><path d="M6 6h20"/><circle class="end" cx="26" cy="6" r="1.5"/><circle cx="6" cy="6" r="5"/></g>'
+)
 
 
 class Window(NamedTuple):
@@ -48,8 +53,8 @@ class Window(NamedTuple):
         return (points - self.center) * self.scale + (ACROSS / 2, DOWN / 2)
 
 
-def slicePictures(comparison: Comparison, name: str) -> str:
-    """Return the slices through the place of the largest distance as HTML, or "" for contours in an oblique plane.
+def slicePictures(comparison: Comparison, name: str) -> Markup:
+    """Return the slices through the place of the largest distance, or nothing for contours in an oblique plane.
 
     For equal boundaries, the slices are through their center. name: a prefix for HTML IDs that is unique in the page.
     """
@@ -57,7 +62,7 @@ def slicePictures(comparison: Comparison, name: str) -> str:
     largest = largestOf(comparison)
     found = picturesOf(surfaces, largest)
     if not found:
-        return ""
+        return NOTHING
     extent = max(float(np.max(high - low)) for low, high in (surface.box for surface in surfaces))
     windows = windowsOf(found, largest.distance, extent)
     texts = [
@@ -65,10 +70,13 @@ def slicePictures(comparison: Comparison, name: str) -> str:
         for picture, sides, window in zip(found, drawn(found, windows), windows, strict=True)
     ]
     title = "through the place of the largest distance" if largest.isAny else "through the middle"
-    return (
-        f'<div class="cuts" style="--reference:{INSIDE};--test:{OUTSIDE}">'
-        f"<h3>Slice{'s' if len(found) > 1 else ''} {title}</h3>{_legend(largest)}"
-        f'<div class="slices">{"".join(texts)}</div></div>'
+    return fromFile(
+        "cuts",
+        reference=INSIDE,
+        test=OUTSIDE,
+        heading=f"Slice{'s' if len(found) > 1 else ''} {title}",
+        legend=_legend(largest),
+        slices=joined(texts),
     )
 
 
@@ -163,20 +171,28 @@ def barLength(scale: float) -> float:
     return float(f"{factor * decade:.1g}")
 
 
-def _figure(picture: Picture, sides: Sequence[Sequence[Line]], window: Window, largest: Largest, name: str) -> str:
-    """Return a picture with its caption as HTML. sides: lines to draw, by side. name: prefix of the IDs in it."""
+def _figure(picture: Picture, sides: Sequence[Sequence[Line]], window: Window, largest: Largest, name: str) -> Markup:
+    """Return a picture with its caption. sides: lines to draw, by side. name: prefix of the IDs in it."""
     caption = f"{picture.view.name.capitalize()}, {_heightText(picture)}"
     notes = _notes(picture, largest, window)
     told = "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
-    title = f"{caption}. {largest.sentence() if largest.isAny else 'The contours are equal.'}{told}"
-    small = f" <small>{escape('; '.join(notes))}</small>" if notes else ""
-    return (
-        f'<figure><svg role="img" viewBox="0 0 {WIDTH} {HEIGHT}"><title>{escape(title)}</title>'
-        f'<rect class="frame" x="{LEFT}" y="{TOP}" width="{ACROSS}" height="{DOWN}"/>'
-        f'<svg x="{LEFT}" y="{TOP}" width="{ACROSS}" height="{DOWN}" '
-        f'viewBox="0 0 {round(ACROSS / STEP)} {round(DOWN / STEP)}">{_contours(sides, name)}</svg>'
-        f"{_mark(picture, window) if largest.isAny else ''}{_letters(picture.view)}{_bar(window.scale)}</svg>"
-        f"<figcaption>{escape(caption)}{small}</figcaption></figure>"
+    return fromFile(
+        "slice",
+        width=WIDTH,
+        height=HEIGHT,
+        title=f"{caption}. {largest.sentence() if largest.isAny else 'The contours are equal.'}{told}",
+        left=LEFT,
+        top=TOP,
+        across=ACROSS,
+        down=DOWN,
+        columns=round(ACROSS / STEP),
+        rows=round(DOWN / STEP),
+        contours=_contours(sides, name),
+        mark=_mark(picture, window) if largest.isAny else "",
+        letters=_letters(picture.view),
+        bar=_bar(window.scale),
+        caption=caption,
+        notes=filled(" <small>$notes</small>", notes="; ".join(notes)) if notes else "",
     )
 
 
@@ -205,67 +221,72 @@ def _toward(picture: Picture, value: float) -> str:
     return LETTERS_OF_AXES[picture.view.axis][int(value > 0)]
 
 
-def _contours(sides: Sequence[Sequence[Line]], name: str) -> str:
+def _contours(sides: Sequence[Sequence[Line]], name: str) -> Markup:
     """Return both contours as SVG; the area enclosed by only one of them is filled with its color."""
     used, lines, areas = [], [], []
     for side, own in zip(REFERENCE_AND_TEST, sides, strict=True):
         if own:
-            used.append(f'<path id="{name}{side[0]}" d="{pathOf(own)}"/>')
-            lines.append(f'<use href="#{name}{side[0]}" class="{side}"/>')
+            words = {"id": f"{name}{side[0]}", "side": side}
+            used.append(filled('<path id="$id" d="$path"/>', **words, path=pathOf(own)))
+            lines.append(filled('<use href="#$id" class="$side"/>', **words))
             # open lines enclose nothing
             if all(line.isClosed for line in own):
-                areas.append(f'<use href="#{name}{side[0]}" class="only {side}"/>')
+                areas.append(filled('<use href="#$id" class="only $side"/>', **words))
     if len(areas) == len(REFERENCE_AND_TEST):
-        used.append(f'<clipPath id="{name}c"><use href="#{name}r" clip-rule="evenodd"/></clipPath>')
-        areas.append(f'<use href="#{name}t" class="both" clip-path="url(#{name}c)"/>')
-    return f"<defs>{''.join(used)}</defs>{''.join(areas)}{''.join(lines)}"
+        clip = '<clipPath id="${name}c"><use href="#${name}r" clip-rule="evenodd"/></clipPath>'
+        used.append(filled(clip, name=name))
+        areas.append(filled('<use href="#${name}t" class="both" clip-path="url(#${name}c)"/>', name=name))
+    return filled("<defs>$used</defs>$drawn", used=joined(used), drawn=joined((*areas, *lines)))
 
 
-def _mark(picture: Picture, window: Window) -> str:
+def _mark(picture: Picture, window: Window) -> Markup:
     """Return the ring around the place, and the line to the nearest place on the other boundary, as SVG."""
-    x, y = np.round(window.pixels(np.zeros(2)) + np.array([LEFT, TOP]), 1).tolist()
-    text = f'<circle cx="{x:g}" cy="{y:g}" r="5"/>'
+    x, y = (f"{n:g}" for n in np.round(window.pixels(np.zeros(2)) + np.array([LEFT, TOP]), 1).tolist())
+    mark = filled('<circle cx="$x" cy="$y" r="5"/>', x=x, y=y)
     if picture.end is not None:
-        a, b = np.round(window.pixels(picture.end) + np.array([LEFT, TOP]), 1).tolist()
-        text = f'<path d="M{x:g} {y:g}L{a:g} {b:g}"/><circle class="end" cx="{a:g}" cy="{b:g}" r="1.5"/>{text}'
-    return f'<g class="halo">{text}</g><g class="mark">{text}</g>'
+        a, b = (f"{n:g}" for n in np.round(window.pixels(picture.end) + np.array([LEFT, TOP]), 1).tolist())
+        line = '<path d="M$x ${y}L$a $b"/><circle class="end" cx="$a" cy="$b" r="1.5"/>$mark'
+        mark = filled(line, x=x, y=y, a=a, b=b, mark=mark)
+    return filled('<g class="halo">$mark</g><g class="mark">$mark</g>', mark=mark)
 
 
-def _letters(view: View) -> str:
+def _letters(view: View) -> Markup:
     """Return the letters of the patient's sides around the window as SVG."""
     middle, height = LEFT + ACROSS / 2, TOP + DOWN / 2
     places = [(LEFT / 2, height), (WIDTH - LEFT / 2, height), (middle, TOP / 2), (middle, TOP + DOWN + 12)]
-    texts = (f'<text x="{x:g}" y="{y + 4.5:g}">{letter}</text>' for letter, (x, y) in zip(view.letters, places))
-    return "".join(texts)
+    return joined(
+        filled('<text x="$x" y="$y">$letter</text>', x=f"{x:g}", y=f"{y + 4.5:g}", letter=letter)
+        for letter, (x, y) in zip(view.letters, places)
+    )
 
 
-def _bar(scale: float) -> str:
+def _bar(scale: float) -> Markup:
     """Return the scale bar below the window as SVG."""
     length, y = barLength(scale), TOP + DOWN + 12
     width = round(length * scale, 1)
-    bar = f'<path class="bar" d="M{LEFT + 1} {y - 4}v8m0-4h{width:g}m0-4v8"/>'
-    return f'{bar}<text class="scale" x="{LEFT + width + 7:g}" y="{y + 4.5:g}">{shortest(length)} mm</text>'
+    return filled(
+        '<path class="bar" d="$path"/><text class="scale" x="$x" y="$y">$length mm</text>',
+        path=f"M{LEFT + 1} {y - 4}v8m0-4h{width:g}m0-4v8",
+        x=f"{LEFT + width + 7:g}",
+        y=f"{y + 4.5:g}",
+        length=shortest(length),
+    )
 
 
-def _legend(largest: Largest) -> str:
-    """Return the legend of lines, colors and marks as HTML."""
-    samples = [(f'<path class="{side}" d="M1 6h30"/>', 32, side) for side in REFERENCE_AND_TEST]
-    samples += [
-        (f'<rect class="only {side}" x="1" y="1" width="14" height="10"/>', 16, f"only {side}")
-        for side in REFERENCE_AND_TEST
-    ]
+def _legend(largest: Largest) -> Markup:
+    """Return the legend of lines, colors and marks."""
+    line, area = '<path class="$side" d="M1 6h30"/>', '<rect class="only $side" x="1" y="1" width="14" height="10"/>'
+    samples = [(filled(line, side=side), 32, side) for side in REFERENCE_AND_TEST]
+    samples += [(filled(area, side=side), 16, f"only {side}") for side in REFERENCE_AND_TEST]
     if largest.isAny:
-        end = '<path d="M6 6h20"/><circle class="end" cx="26" cy="6" r="1.5"/>'
-        mark = f'<g class="mark">{end}<circle cx="6" cy="6" r="5"/></g>'
-        samples.append((mark, 28, f"largest distance, {rounded(largest.distance, 2)} mm"))
-    return "".join(
-        (
-            '<p class="legend">',
-            *(
-                f'<span><svg aria-hidden="true" width="{width}" height="12" viewBox="0 0 {width} 12">{drawing}</svg> '
-                f"{text}</span> "
-                for drawing, width, text in samples
-            ),
-            "</p>",
+        samples.append((LARGEST, 28, f"largest distance, {rounded(largest.distance, 2)} mm"))
+    return joined(
+        filled(
+            '<span><svg aria-hidden="true" width="$width" height="12" viewBox="0 0 $width 12">$drawing</svg> '
+            "$text</span> ",
+            width=width,
+            drawing=drawing,
+            text=text,
         )
+        for drawing, width, text in samples
     )

@@ -1,0 +1,31 @@
+"""Making HTML and SVG: whatever goes into a template is escaped, unless its type says that it is markup already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from string import Template
+
+
+class Markup(str):
+    """Text that is HTML or SVG already. Adding to it or formatting it gives plain text, which is escaped again."""
+
+    __slots__ = ()
+
+
+def escaped(value: object) -> Markup:
+    """Return a value as markup: Markup as it is, all else as text whose special characters are escaped."""
+    return value if isinstance(value, Markup) else Markup(escape(str(value)))
+
+
+def filled(template: str, /, **values: object) -> Markup:
+    """Return a template with its placeholders, such as $name, replaced by escaped() values.
+
+    Raises KeyError for a placeholder without a value.
+    """
+    return Markup(Template(template).substitute({name: escaped(value) for name, value in values.items()}))
+
+
+def joined(parts: Iterable[object], between: str = "") -> Markup:
+    """Return escaped() parts, one after the other. between: text or markup between two parts."""
+    return Markup(escaped(between).join(map(escaped, parts)))

@@ -1,0 +1,104 @@
+"""One model of tables: what a value says is the same in text, files, nodes and pages."""
+
+from __future__ import annotations
+
+import csv
+import math
+from html.parser import HTMLParser
+
+import pytest
+
+from SegmentMetricsLib.case.tablemodel import Amount, Column, Table, notebookTable, plain
+from SegmentMetricsLib.show import tables, writing
+
+COLUMNS = (
+    Column("Name", isText=True),
+    Column("Distance", "Distance (long)", "mm", "How far"),
+    Column("Share", digits=1),
+    Column("Volume"),
+    Column("Count"),
+)
+TABLE = Table(
+    COLUMNS,
+    [
+        ["=A", 1.23456, 0.25, Amount(12345.678, "mm3"), 3],
+        ["<b>", math.inf, -math.inf, Amount(1.0, "mm2"), 0],
+        ["none", None, math.nan, None, None],
+    ],
+)
+TEXTS = [
+    ["Name", "Distance (long)", "Share", "Volume", "Count"],
+    ["=A", "1.23 mm", "0.2", "12.35 cm3", "3"],
+    ["<b>", "inf", "-inf", "1.0 mm2", "0"],
+    ["none", "", "undefined", "", ""],
+]
+
+
+class Cells(HTMLParser):
+    """The texts of the cells of an HTML table."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_data(self, data):
+        self.rows[-1][-1] += data
+
+
+def testTextsAreTheSameOnATerminalAndInNotebooks():
+    lines = tables.aligned(TABLE).splitlines()
+    assert (
+        TABLE.texts() == TEXTS and lines[0].split("  ")[0] == "Name" and lines[2].split() == " ".join(TEXTS[1]).split()
+    )
+    # numbers are flush right
+    assert lines[2].index("1.23 mm") + len("1.23 mm") == lines[3].index("inf") + len("inf")
+    shown = [[text.replace("cm3", "cm³").replace("mm2", "mm²") for text in row] for row in TEXTS]
+    assert Cells(notebookTable(TABLE)).rows == shown
+
+
+def testFilesHaveAllDigitsAndNoFormulas(tmp_path):
+    writing.writeTable(TABLE, tmp_path / "table.csv")
+    writing.writeSchema(COLUMNS, tmp_path / "schema.csv")
+    with (tmp_path / "table.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows == [
+        ["Name", "Distance", "Share", "Volume", "Count"],
+        ["'=A", "1.23456", "0.25", "12345.678", "3"],
+        ["<b>", "inf", "-inf", "1.0", "0"],
+        ["none", "", "", "", ""],
+    ]
+    with (tmp_path / "schema.csv").open(newline="") as file:
+        assert list(csv.reader(file))[1:3] == [
+            ["Name", "Name", "", ""],
+            ["Distance", "Distance (long)", "mm", "How far"],
+        ]
+
+
+def testNodesHaveTheValuesAndDescriptions():
+    slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
+    from SegmentMetricsLib.mrml.outputs import fillTable
+
+    node = slicer.vtkMRMLTableNode()
+    fillTable(node, TABLE)
+    values = [[node.GetTable().GetColumn(n).GetValue(row) for n in range(5)] for row in range(3)]
+    for row, found in zip(TABLE.rows, values, strict=True):
+        assert found == pytest.approx([math.nan if v is None else v for v in map(plain, row)], nan_ok=True)
+    words = (
+        node.GetColumnTitle("Distance"),
+        node.GetColumnUnitLabel("Distance"),
+        node.GetColumnDescription("Distance"),
+    )
+    assert words == ("Distance (long)", "mm", "How far")
+
+
+def testSomeColumnsUnderOtherHeadings():
+    part = TABLE.only({"Count": "n", "Name": ""})
+    assert part.texts()[:2] == [["n", ""], ["3", "=A"]] and [column.key for column in part.columns] == ["Count", "Name"]
+    assert Table.ofColumns(zip(COLUMNS, zip(*TABLE.rows, strict=True), strict=True)).texts() == TEXTS
