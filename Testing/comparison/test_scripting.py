@@ -201,18 +201,18 @@ PLACES = {
     "compareLabels": ["reference", "test", "settings"],
     "stressTest": ["reference", "criticals", "settings"],
     "readStructures": ["path"],
-    "pairing.pairStructures": ["reference", "test"],
-    "cohort.cases.readCases": ["path", "settings"],
-    "cohort.statistics.summarize": ["cohort", "options"],
-    "cohort.statistics.compareMethods": ["cohort", "options"],
-    "cohort.statistics.meanInterval": ["values"],
-    "cohort.statistics.Cohort": ["outcomes"],
-    "cohort.summaryoptions.Options": [],
+    "case.pairing.pairStructures": ["reference", "test"],
+    "batch.cases.readCases": ["path", "settings"],
+    "batch.statistics.summarize": ["cohort", "options"],
+    "batch.statistics.compareMethods": ["cohort", "options"],
+    "batch.statistics.meanInterval": ["values"],
+    "batch.statistics.Cohort": ["outcomes"],
+    "batch.summaryoptions.Options": [],
     "Settings": [],
     "Structure": ["name", "mask"],
-    "protocol.judgment.judgeCase": ["protocol", "measured", "unmatched"],
-    "report.Report": ["title", "settings"],
-    "report.Report.write": ["self", "path"],
+    "case.protocol.judgment.judgeCase": ["protocol", "measured", "unmatched"],
+    "show.report.Report": ["title", "settings"],
+    "show.report.Report.write": ["self", "path"],
     "Comparison.conventions": ["self", "keys"],
     "Comparison.picture": ["self", "path"],
     "mrml.compareSegments": ["referenceNode", "referenceSegment", "testNode", "testSegment", "settings"],
@@ -255,7 +255,7 @@ def found(name: str):
     """Return a public function by its name in the library."""
     thing = SegmentMetricsLib
     for part in name.split("."):
-        if not hasattr(thing, part) or (inspect.ismodule(thing) and part in ("report", "mrml", "cohort", "protocol")):
+        if not hasattr(thing, part) or (inspect.ismodule(thing) and part in ("show", "report", "mrml", "batch", "case", "protocol")):
             importlib.import_module(f"{thing.__name__}.{part}")
         thing = getattr(thing, part)
     return thing

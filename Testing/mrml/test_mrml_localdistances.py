@@ -28,7 +28,7 @@ def local(model) -> np.ndarray:
 @pytest.mark.parametrize("side", ["reference", "test"])
 @pytest.mark.parametrize("surface", ["measured", "displayed"])
 def testEveryPointHasMoved(scene, side, surface):
-    model = mrml.showDistanceMap(moved(), side, kind="bld", surface=surface)
+    model = mrml.showDistanceMap(moved(), side=side, kind="bld", surface=surface)
     assert local(model) == pytest.approx(3, abs=1e-6)
     display = model.GetDisplayNode()
     assert display.GetActiveScalarName() == "BLD" and display.GetScalarRange()[0] == 0
