@@ -15,7 +15,7 @@ from ...analysis.places import positionText
 from ...base.errors import InputError, asPath, installing, requireKind
 from ...base.texts import commaSeparated, counted, shortest
 from ...case.comparison import Comparison
-from ...case.explanations import FAMILIES, ofMeasurement
+from ...case.explanations import ofMeasurement
 from ...case.findings import repeated
 from ...case.protocol.judgment import scoreText
 from ...case.protocol.protocol import Rule
@@ -23,6 +23,7 @@ from ...case.records import Record
 from ...comparison.measurements import Measurement, typeset
 from ...families.signed.entries import SIDES
 from ...model.naming import notAmong
+from ...settings.names import PURPOSES
 from ...settings.settings import Settings, asSettings
 from ..tables import OVERVIEW, byFamily, definitionOf, heading, number, sideOf, sideRows, withCommonUnit
 from . import figures
@@ -346,7 +347,7 @@ def _measurements(record: Record) -> str:
         key = measurement.key
         if measurement.family != family:
             family = measurement.family
-            rows.append(f'<tr class="family"><th colspan="5">{escape(FAMILIES.get(family, family))}</th></tr>')
+            rows.append(f'<tr class="family"><th colspan="5">{escape(PURPOSES.get(family, family))}</th></tr>')
         if sideOf(key):
             continue
         cells = (
