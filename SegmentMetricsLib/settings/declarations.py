@@ -19,6 +19,11 @@ SIMILARITY = "similarity family"
 HEADINGS = (MEASURED, DISTANCES, MEMBERSHIPS, HAZARD, SIMILARITY)
 
 
+def _(text: str) -> str:
+    """Return a text that Slicer's panel shows, translated; by this name, Slicer's translators find it."""
+    return text
+
+
 class Parameter(NamedTuple):
     """A parameter in the keys of measurements, such as {tolerance}, whose values are a setting.
 
@@ -133,5 +138,9 @@ def setting(default: Any, check: Check, label: str, about: str, **more: Any) -> 
 
 
 def declared(settings: type) -> dict[str, Declaration]:
-    """Return the declarations of a class of settings, by name."""
-    return {one.name: one.metadata["declaration"] for one in dataclasses.fields(settings)}
+    """Return the declarations of a class of settings, by name; the controls of a panel have names then."""
+    found = {one.name: one.metadata["declaration"] for one in dataclasses.fields(settings)}
+    return {
+        name: dataclasses.replace(one, panel=one.panel and dataclasses.replace(one.panel, name=one.panel.name or name))
+        for name, one in found.items()
+    }

@@ -19,6 +19,7 @@ from .declarations import (
     InPanel,
     Option,
     Parameter,
+    _,
     declared,
     setting,
 )
@@ -101,7 +102,7 @@ class Settings:
             label="Surface",
             section="",
             control="ComboBox",
-            words={"unsmoothed": "Unsmoothed (as segmented)", "displayed": "As displayed (smoothed)"},
+            words={"unsmoothed": _("Unsmoothed (as segmented)"), "displayed": _("As displayed (smoothed)")},
         ),
         isDecidedByTools=True,
     )
@@ -129,7 +130,7 @@ class Settings:
         "needs, which then comes with bounds. A fixed number compares with tools that sample so.",
         inPython="None is automatic, and, if sampled, 1 for surfaces and 5 for contours.",
         option=Option("--subdivisions", DISTANCES, "if sampled: how often elements are cut", "N", "1, in 2D 5"),
-        panel=InPanel(label="Subdivisions", row=1, low=-1, high=4, isAutomatic=True),
+        panel=InPanel(label=_("Subdivisions"), row=1, low=-1, high=4, isAutomatic=True),
         families=("boundary", "signed"),
         isDecidedByTools=True,
     )
@@ -142,7 +143,7 @@ class Settings:
         inPython="None is automatic: sample points that are not aligned with the voxels, as many as an accuracy of "
         "0.2 percentage points needs (0.5 for structures under 1,000 voxels).",
         option=Option("--oversampling", DISTANCES, "sub-voxels per axis for BIoU", "N", "automatic"),
-        panel=InPanel(label="Oversampling", row=2, low=0, high=10, isAutomatic=True),
+        panel=InPanel(label=_("Oversampling"), row=2, low=0, high=10, isAutomatic=True),
         families=("boundary",),
         isDecidedByTools=True,
     )
@@ -220,10 +221,10 @@ class Settings:
             "|".join((*GRIDS, "FILE")),
         ),
         panel=InPanel(
-            label="Evaluated grid",
+            label=_("Evaluated grid"),
             row=3,
             control="ComboBox",
-            words={"reference": "Reference image", "union": "Union of both"},
+            words={"reference": _("Reference image"), "union": _("Union of both")},
         ),
         entries="dependsOnGrid",
     )
@@ -235,10 +236,10 @@ class Settings:
         "the caps at the ends, for organs whose ends are arbitrary.",
         option=Option("--extent", DISTANCES, "the whole structures, or only the slices that both cover"),
         panel=InPanel(
-            label="Extent",
+            label=_("Extent"),
             row=0,
             control="ComboBox",
-            words={"whole": "Whole structures", "common": "Common extent"},
+            words={"whole": _("Whole structures"), "common": _("Common extent")},
         ),
     )
     betas: tuple[float, ...] | None = setting(
@@ -249,7 +250,7 @@ class Settings:
         inPython="None is those in the keys of the metrics, else 1.",
         option=Option("--beta", MEASURED, "beta of the F-measure", "B"),
         parameter=Parameter("beta", (1.0,), "β", r"\beta"),
-        panel=InPanel(label="F-measure β", row=4, name="beta", low=0.01, high=LARGEST_BETA, decimals=2, step=0.5),
+        panel=InPanel(label=_("F-measure β"), row=4, name="beta", low=0.01, high=LARGEST_BETA, decimals=2, step=0.5),
     )
     quantiles: tuple[float, ...] | None = setting(
         None,
@@ -259,7 +260,7 @@ class Settings:
         inPython="None is those in the keys of the metrics, else 1.",
         option=Option("--quantile", MEASURED, "quantile of the voxels' Hausdorff distance, up to 1", "Q"),
         parameter=Parameter("quantile", (1.0,), "q", "q"),
-        panel=InPanel(label="HDvox quantile", row=5, name="quantile", low=0.01, high=1, decimals=2, step=0.05),
+        panel=InPanel(label=_("HDvox quantile"), row=5, name="quantile", low=0.01, high=1, decimals=2, step=0.05),
     )
     voxelUnit: str = setting(
         "mm",
@@ -268,10 +269,10 @@ class Settings:
         "The unit of distances between voxels.",
         option=Option("--voxel-unit", MEASURED, "unit of the voxel family"),
         panel=InPanel(
-            label="Voxel distances",
+            label=_("Voxel distances"),
             row=6,
             control="ComboBox",
-            words={"mm": "Millimeters", "voxel": "Voxels"},
+            words={"mm": _("Millimeters"), "voxel": _("Voxels")},
         ),
         families=("voxel",),
     )
@@ -314,10 +315,10 @@ class Settings:
         "exp(-d / hazardDecay).",
         option=Option("--kernel", HAZARD, "how hazard falls with the distance"),
         panel=InPanel(
-            label="Hazard decay",
+            label=_("Hazard decay"),
             row=7,
             control="ComboBox",
-            words={"polynomial": "Polynomial (to zero)", "exponential": "Exponential"},
+            words={"polynomial": _("Polynomial (to zero)"), "exponential": _("Exponential")},
         ),
         families=("hazard",),
     )
@@ -328,7 +329,7 @@ class Settings:
         "Distance to a critical structure, in mm, at and beyond which there is no hazard.",
         unit="mm",
         option=Option("--hazard-reach", HAZARD, "distance at which polynomial hazard ends", "MM"),
-        panel=InPanel(label="Hazard reach", row=8, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
+        panel=InPanel(label=_("Hazard reach"), row=8, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
         families=("hazard",),
         onlyIf=("hazardKernel", "polynomial"),
     )
@@ -348,7 +349,7 @@ class Settings:
         "Distance to a critical structure, in mm, at which hazard has fallen to 37 %.",
         unit="mm",
         option=Option("--hazard-decay", HAZARD, "distance over which exponential hazard falls to 1/e", "MM"),
-        panel=InPanel(label="Decay length", row=9, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
+        panel=InPanel(label=_("Decay length"), row=9, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
         families=("hazard",),
         onlyIf=("hazardKernel", "exponential"),
     )
@@ -388,7 +389,7 @@ class Settings:
         "Level inside the reference",
         "How severely the similarity index judges contours inside the reference; at 1, 10 mm score 0.61.",
         option=Option("--il", SIMILARITY, "inside level of the similarity index", "LEVEL"),
-        panel=InPanel(label="MSI inside", row=10, low=0.01, high=LARGEST_LEVEL, decimals=2, step=0.5),
+        panel=InPanel(label=_("MSI inside"), row=10, low=0.01, high=LARGEST_LEVEL, decimals=2, step=0.5),
         families=("similarity",),
     )
     ol: float = setting(
@@ -397,7 +398,7 @@ class Settings:
         "Level outside the reference",
         "How severely the similarity index judges contours outside the reference; at 1, 10 mm score 0.61.",
         option=Option("--ol", SIMILARITY, "outside level of the similarity index", "LEVEL"),
-        panel=InPanel(label="MSI outside", row=11, low=0.01, high=LARGEST_LEVEL, decimals=2, step=0.5),
+        panel=InPanel(label=_("MSI outside"), row=11, low=0.01, high=LARGEST_LEVEL, decimals=2, step=0.5),
         families=("similarity",),
     )
     asPublished: bool = setting(
