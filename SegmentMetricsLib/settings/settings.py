@@ -58,401 +58,265 @@ class Settings:
     values out of range.
     """
 
+    # fmt: off
     tolerances: tuple[float, ...] | None = setting(
-        None,
-        orNone(several("tolerance", LARGEST_TOLERANCE, " mm")),
-        "Tolerance",
-        "Distance in mm up to which two contours count as the same.",
-        unit="mm",
+        None, orNone(several("tolerance", LARGEST_TOLERANCE, " mm")), "Tolerance", unit="mm",
+        about="Distance in mm up to which two contours count as the same.",
         inPython="None is those in the keys of the metrics, else 2 mm.",
         option=Option("--tolerance", MEASURED, "tolerance of NSD, BIoU and the others that have one", "MM"),
         parameter=Parameter("tolerance", (2.0,), "τ", r"\tau"),
-        panel=InPanel(
-            label="Tolerance τ",
-            section="",
-            name="tolerance",
-            low=0.01,
-            high=LARGEST_TOLERANCE,
-            decimals=2,
-            step=0.5,
-            isAlwaysShown=True,
-        ),
+        panel=InPanel(label="Tolerance τ", section="", name="tolerance", low=0.01, high=LARGEST_TOLERANCE, decimals=2,
+                      step=0.5, isAlwaysShown=True),
     )
     percentiles: tuple[float, ...] | None = setting(
-        None,
-        orNone(several("percentile", 100)),
-        "Percentile of the Hausdorff distance",
-        "Share of the surface, in %, that the reported Hausdorff distance covers; 95 ignores the worst 5 %.",
-        unit="%",
+        None, orNone(several("percentile", 100)), "Percentile of the Hausdorff distance", unit="%",
+        about="Share of the surface, in %, that the reported Hausdorff distance covers; 95 ignores the worst 5 %.",
         inPython="None is those in the keys of the metrics, else 95.",
         option=Option("--percentile", MEASURED, "percentile of the Hausdorff distance, up to 100", "P"),
         parameter=Parameter("percentile", (95.0,), "p", "p"),
         panel=InPanel(label="Percentile", section="", name="percentile", low=1, high=100, decimals=1),
     )
     surface: str = setting(
-        "unsmoothed",
-        oneOf("surface", ("unsmoothed", "displayed")),
-        "Surface",
-        "The boundary that is measured. Unsmoothed: exactly around the voxels, so the numbers do not depend on how "
-        "Slicer displays the segments. As displayed: the smooth surface of the 3D views.",
-        option=Option(
-            "--surface", DISTANCES, "surface to measure: around the voxels, or the smooth one that Slicer shows"
-        ),
-        panel=InPanel(
-            label="Surface",
-            section="",
-            control="ComboBox",
-            words={"unsmoothed": _("Unsmoothed (as segmented)"), "displayed": _("As displayed (smoothed)")},
-        ),
+        "unsmoothed", oneOf("surface", ("unsmoothed", "displayed")), "Surface",
+        about="The boundary that is measured. Unsmoothed: exactly around the voxels, so the numbers do not depend on "
+              "how Slicer displays the segments. As displayed: the smooth surface of the 3D views.",
+        option=Option("--surface", DISTANCES,
+                      "surface to measure: around the voxels, or the smooth one that Slicer shows"),
+        panel=InPanel(label="Surface", section="", control="ComboBox",
+                      words={"unsmoothed": _("Unsmoothed (as segmented)"), "displayed": _("As displayed (smoothed)")}),
         isDecidedByTools=True,
     )
     accuracy: str | None = setting(
-        None,
-        orNone(oneOf("accuracy", ("converged", "sampled"))),
-        "Accuracy",
-        '"converged": elements are refined as far as each number needs, and numbers have bounds. "sampled": distances '
-        "are measured only at the centers of equal pieces.",
+        None, orNone(oneOf("accuracy", ("converged", "sampled"))), "Accuracy",
+        about='"converged": elements are refined as far as each number needs, and numbers have bounds. "sampled": '
+              "distances are measured only at the centers of equal pieces.",
         inPython='None is "sampled" if subdivisions are given, else "converged".',
-        option=Option(
-            "--accuracy",
-            DISTANCES,
-            "refine where the result needs it, or cut all surface elements alike",
-            default="converged",
-        ),
-        families=("boundary", "signed"),
-        isAlwaysTold=True,
+        option=Option("--accuracy", DISTANCES, "refine where the result needs it, or cut all surface elements alike",
+                      default="converged"),
+        families=("boundary", "signed"), isAlwaysTold=True,
     )
     subdivisions: int | None = setting(
-        None,
-        orNone(wholeNumber("subdivisions", 0, 8)),
-        "Subdivisions of surface elements",
-        "How often each surface element is cut before its distance is measured. Automatic: as often as every number "
-        "needs, which then comes with bounds. A fixed number compares with tools that sample so.",
+        None, orNone(wholeNumber("subdivisions", 0, 8)), "Subdivisions of surface elements",
+        about="How often each surface element is cut before its distance is measured. Automatic: as often as every "
+              "number needs, which then comes with bounds. A fixed number compares with tools that sample so.",
         inPython="None is automatic, and, if sampled, 1 for surfaces and 5 for contours.",
         option=Option("--subdivisions", DISTANCES, "if sampled: how often elements are cut", "N", "1, in 2D 5"),
         panel=InPanel(label=_("Subdivisions"), row=1, low=-1, high=4, isAutomatic=True),
-        families=("boundary", "signed"),
-        isDecidedByTools=True,
+        families=("boundary", "signed"), isDecidedByTools=True,
     )
     oversampling: int | None = setting(
-        None,
-        orNone(wholeNumber("oversampling", 1, 20)),
-        "Parts of a voxel for the boundary IoU",
-        "Into how many parts along each axis voxels are cut for the boundary IoU. Automatic: as fine as needed for "
-        "0.2 percentage points.",
+        None, orNone(wholeNumber("oversampling", 1, 20)), "Parts of a voxel for the boundary IoU",
+        about="Into how many parts along each axis voxels are cut for the boundary IoU. Automatic: as fine as needed "
+              "for 0.2 percentage points.",
         inPython="None is automatic: sample points that are not aligned with the voxels, as many as an accuracy of "
-        "0.2 percentage points needs (0.5 for structures under 1,000 voxels).",
+                 "0.2 percentage points needs (0.5 for structures under 1,000 voxels).",
         option=Option("--oversampling", DISTANCES, "sub-voxels per axis for BIoU", "N", "automatic"),
         panel=InPanel(label=_("Oversampling"), row=2, low=0, high=10, isAutomatic=True),
-        families=("boundary",),
-        isDecidedByTools=True,
+        families=("boundary",), isDecidedByTools=True,
     )
     families: tuple[str, ...] | None = setting(
-        None,
-        orNone(chosenFamilies),
-        "Families of measurements",
-        f"Names of the metric families to compute: {FAMILY_CHOICE}.",
+        None, orNone(chosenFamilies), "Families of measurements",
+        about=f"Names of the metric families to compute: {FAMILY_CHOICE}.",
         inPython=f"None is those of the metrics, else {', '.join(DEFAULT_FAMILIES)}.",
         isAlwaysTold=True,
     )
     metrics: tuple[str, ...] = setting(
-        (),
-        chosenMetrics,
-        "Single measurements",
-        "Single measurements to compute, by key in any case: of their families only they are computed, and all of the "
-        'others. A key without its parameter, such as "NSD", stands for all tolerances. The name of a family stands '
-        "for all its measurements, and keys of that family are then left out.",
-        option=Option(
-            "--metrics",
-            MEASURED,
-            f"families of measurements: {', '.join(FAMILIES)}, or all; or single measurements by their keys, such as "
-            "DSC,HD95",
-            "FAMILY|KEY,...",
-            ",".join(DEFAULT_FAMILIES),
-        ),
+        (), chosenMetrics, "Single measurements",
+        about="Single measurements to compute, by key in any case: of their families only they are computed, and all "
+              'of the others. A key without its parameter, such as "NSD", stands for all tolerances. The name of a '
+              "family stands for all its measurements, and keys of that family are then left out.",
+        option=Option("--metrics", MEASURED,
+                      f"families of measurements: {', '.join(FAMILIES)}, or all; or single measurements by their "
+                      "keys, such as DSC,HD95",
+                      "FAMILY|KEY,...", ",".join(DEFAULT_FAMILIES)),
     )
     threshold: float | None = setting(
-        None,
-        orNone(positive("threshold", 1)),
-        "Membership from which a voxel belongs to a structure",
-        "Membership at or above which a voxel of a membership image belongs to the structure.",
+        None, orNone(positive("threshold", 1)), "Membership from which a voxel belongs to a structure",
+        about="Membership at or above which a voxel of a membership image belongs to the structure.",
         inPython="None: voxels count in part, by their membership, for overlap and agreement; surfaces and distances "
-        "use 0.5.",
+                 "use 0.5.",
         option=Option("--threshold", MEMBERSHIPS, "count voxels at or above T as inside", "T", "all count in part"),
     )
     membershipMaximum: int | None = setting(
-        None,
-        orNone(wholeNumber("largest membership", 2, LARGEST_MEMBERSHIP)),
-        "Full membership",
-        "Full membership of images with values above 1, such as 255 or 100.",
+        None, orNone(wholeNumber("largest membership", 2, LARGEST_MEMBERSHIP)), "Full membership",
+        about="Full membership of images with values above 1, such as 255 or 100.",
         inPython="None: whole numbers are labels.",
         option=Option("--membership-maximum", MEMBERSHIPS, "value of full membership if values go beyond 1", "N", ""),
     )
     cuts: int | None = setting(
-        None,
-        orNone(wholeNumber("cuts", 1, 100)),
-        "Cuts of memberships",
-        "Number of membership thresholds, evenly spaced up to 1, over which the voxel family is averaged.",
+        None, orNone(wholeNumber("cuts", 1, 100)), "Cuts of memberships",
+        about="Number of membership thresholds, evenly spaced up to 1, over which the voxel family is averaged.",
         inPython="None is the single threshold 0.5. Has no effect if a threshold is given.",
         option=Option("--cuts", MEMBERSHIPS, "how many thresholds the voxel family is averaged over", "K", "1, at 0.5"),
-        families=("voxel",),
-        onlyIf=("threshold", None),
+        families=("voxel",), onlyIf=("threshold", None),
     )
     meshSpacing: float = setting(
-        1.0,
-        positive("grid spacing for meshes", unit=" mm"),
-        "Voxel size for the overlap of two meshes",
-        "Voxel size in mm of the grid on which two meshes are compared by volume; finer for small structures.",
-        unit="mm",
+        1.0, positive("grid spacing for meshes", unit=" mm"), "Voxel size for the overlap of two meshes", unit="mm",
+        about="Voxel size in mm of the grid on which two meshes are compared by volume; finer for small structures.",
         option=Option("--mesh-spacing", DISTANCES, "voxel size for the overlap of two meshes", "MM"),
     )
     grid: str | Grid = setting(  # noqa: RUF009 - a field, not a Grid
-        "reference",
-        chosenGrid,
-        "Voxels outside both structures are those of",
-        "Which voxels outside both segments count. Reference image: all of those that the reference was drawn on, and "
-        "more where the test needs them. Union of both: the box around them.",
+        "reference", chosenGrid, "Voxels outside both structures are those of",
+        about="Which voxels outside both segments count. Reference image: all of those that the reference was drawn "
+              "on, and more where the test needs them. Union of both: the box around them.",
         inPython='Must be "reference", "union", or a Grid or SimpleITK image, which is extended to contain both.',
-        option=Option(
-            "--grid",
-            MEASURED,
-            "where true negatives are counted: in the reference's image, in the box around both structures, or in the "
-            "image of a file",
-            "|".join((*GRIDS, "FILE")),
-        ),
-        panel=InPanel(
-            label=_("Evaluated grid"),
-            row=3,
-            control="ComboBox",
-            words={"reference": _("Reference image"), "union": _("Union of both")},
-        ),
+        option=Option("--grid", MEASURED,
+                      "where true negatives are counted: in the reference's image, in the box around both "
+                      "structures, or in the image of a file",
+                      "|".join((*GRIDS, "FILE"))),
+        panel=InPanel(label=_("Evaluated grid"), row=3, control="ComboBox",
+                      words={"reference": _("Reference image"), "union": _("Union of both")}),
         entries="dependsOnGrid",
     )
     extent: str = setting(
-        "whole",
-        oneOf("extent", ("whole", "common")),
-        "Extent",
-        "How much of the two is compared. Whole: everything. Common: only the slices that both contours cover, without "
-        "the caps at the ends, for organs whose ends are arbitrary.",
+        "whole", oneOf("extent", ("whole", "common")), "Extent",
+        about="How much of the two is compared. Whole: everything. Common: only the slices that both contours cover, "
+              "without the caps at the ends, for organs whose ends are arbitrary.",
         option=Option("--extent", DISTANCES, "the whole structures, or only the slices that both cover"),
-        panel=InPanel(
-            label=_("Extent"),
-            row=0,
-            control="ComboBox",
-            words={"whole": _("Whole structures"), "common": _("Common extent")},
-        ),
+        panel=InPanel(label=_("Extent"), row=0, control="ComboBox",
+                      words={"whole": _("Whole structures"), "common": _("Common extent")}),
     )
     betas: tuple[float, ...] | None = setting(
-        None,
-        orNone(several("beta", LARGEST_BETA)),
-        "Weight of sensitivity in the F-measure",
-        "Weight of sensitivity against precision in the F-measure; 1 is the Dice coefficient.",
+        None, orNone(several("beta", LARGEST_BETA)), "Weight of sensitivity in the F-measure",
+        about="Weight of sensitivity against precision in the F-measure; 1 is the Dice coefficient.",
         inPython="None is those in the keys of the metrics, else 1.",
         option=Option("--beta", MEASURED, "beta of the F-measure", "B"),
         parameter=Parameter("beta", (1.0,), "β", r"\beta"),
         panel=InPanel(label=_("F-measure β"), row=4, name="beta", low=0.01, high=LARGEST_BETA, decimals=2, step=0.5),
     )
     quantiles: tuple[float, ...] | None = setting(
-        None,
-        orNone(several("quantile", 1)),
-        "Quantile of the Hausdorff distance of voxels",
-        "Share of the voxels that the Hausdorff distance of voxels covers; 0.95 ignores the worst 5 %.",
+        None, orNone(several("quantile", 1)), "Quantile of the Hausdorff distance of voxels",
+        about="Share of the voxels that the Hausdorff distance of voxels covers; 0.95 ignores the worst 5 %.",
         inPython="None is those in the keys of the metrics, else 1.",
         option=Option("--quantile", MEASURED, "quantile of the voxels' Hausdorff distance, up to 1", "Q"),
         parameter=Parameter("quantile", (1.0,), "q", "q"),
         panel=InPanel(label=_("HDvox quantile"), row=5, name="quantile", low=0.01, high=1, decimals=2, step=0.05),
     )
     voxelUnit: str = setting(
-        "mm",
-        oneOf("unit of voxel distances", ("mm", "voxel")),
-        "Unit of the distances of voxels",
-        "The unit of distances between voxels.",
+        "mm", oneOf("unit of voxel distances", ("mm", "voxel")), "Unit of the distances of voxels",
+        about="The unit of distances between voxels.",
         option=Option("--voxel-unit", MEASURED, "unit of the voxel family"),
-        panel=InPanel(
-            label=_("Voxel distances"),
-            row=6,
-            control="ComboBox",
-            words={"mm": _("Millimeters"), "voxel": _("Voxels")},
-        ),
+        panel=InPanel(label=_("Voxel distances"), row=6, control="ComboBox",
+                      words={"mm": _("Millimeters"), "voxel": _("Voxels")}),
         families=("voxel",),
     )
     labelWeights: tuple[tuple[str, float], ...] = setting(
-        (),
-        weights("label"),
-        "Weights of labels",
-        "Weights of labels for DICEml and JACml; labels without one have weight 1.",
-        option=Option(
-            "--label-weight",
-            MEASURED,
-            "weight of a structure for DICEml and JACml",
-            "NAME=WEIGHT",
-            "1; may be repeated",
-        ),
+        (), weights("label"), "Weights of labels",
+        about="Weights of labels for DICEml and JACml; labels without one have weight 1.",
+        option=Option("--label-weight", MEASURED, "weight of a structure for DICEml and JACml", "NAME=WEIGHT",
+                      "1; may be repeated"),
     )
     critical: tuple[tuple[str, float], ...] = setting(
-        (),
-        weights("critical structure", 1),
-        "Critical structures",
-        "Structures of the reference segmentation near which differences are dangerous, such as the spinal cord beside "
-        "a target.",
-        option=Option(
-            "--critical",
-            HAZARD,
-            "structure of the reference near which errors are dangerous",
-            "NAME[=WEIGHT]",
-            "weight 1; may be repeated",
-        ),
+        (), weights("critical structure", 1), "Critical structures",
+        about="Structures of the reference segmentation near which differences are dangerous, such as the spinal "
+              "cord beside a target.",
+        option=Option("--critical", HAZARD, "structure of the reference near which errors are dangerous",
+                      "NAME[=WEIGHT]", "weight 1; may be repeated"),
         panel=InPanel(label="Critical structures", section="", control="ComboBox"),
         families=("hazard",),
     )
     hazardKernel: str = setting(
-        "polynomial",
-        oneOf("hazard kernel", ("polynomial", "exponential")),
-        "Hazard falls with the distance",
-        "How hazard falls with the distance to a critical structure: to zero at the reach, as 1 - (distance / reach)², "
-        "or exponentially, to 37 % at the decay length.",
-        inPython='For a distance d in mm, "polynomial" is 1 - (d / hazardReach)^hazardPower, "exponential" '
-        "exp(-d / hazardDecay).",
+        "polynomial", oneOf("hazard kernel", ("polynomial", "exponential")), "Hazard falls with the distance",
+        about="How hazard falls with the distance to a critical structure: to zero at the reach, as 1 - (distance / "
+              "reach)², or exponentially, to 37 % at the decay length.",
+        inPython='For a distance d in mm, "polynomial" is 1 - (d / hazardReach)^hazardPower, "exponential" exp(-d / '
+                 "hazardDecay).",
         option=Option("--kernel", HAZARD, "how hazard falls with the distance"),
-        panel=InPanel(
-            label=_("Hazard decay"),
-            row=7,
-            control="ComboBox",
-            words={"polynomial": _("Polynomial (to zero)"), "exponential": _("Exponential")},
-        ),
+        panel=InPanel(label=_("Hazard decay"), row=7, control="ComboBox",
+                      words={"polynomial": _("Polynomial (to zero)"), "exponential": _("Exponential")}),
         families=("hazard",),
     )
     hazardReach: float = setting(
-        10.0,
-        positive("reach of the hazard"),
-        "Reach of the hazard",
-        "Distance to a critical structure, in mm, at and beyond which there is no hazard.",
-        unit="mm",
+        10.0, positive("reach of the hazard"), "Reach of the hazard", unit="mm",
+        about="Distance to a critical structure, in mm, at and beyond which there is no hazard.",
         option=Option("--hazard-reach", HAZARD, "distance at which polynomial hazard ends", "MM"),
         panel=InPanel(label=_("Hazard reach"), row=8, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
-        families=("hazard",),
-        onlyIf=("hazardKernel", "polynomial"),
+        families=("hazard",), onlyIf=("hazardKernel", "polynomial"),
     )
     hazardPower: float = setting(
-        2.0,
-        positive("power of the hazard"),
-        "Power of the hazard",
-        "Power of the distance with which polynomial hazard falls.",
+        2.0, positive("power of the hazard"), "Power of the hazard",
+        about="Power of the distance with which polynomial hazard falls.",
         option=Option("--hazard-power", HAZARD, "power of the distance with which polynomial hazard falls", "P"),
-        families=("hazard",),
-        onlyIf=("hazardKernel", "polynomial"),
+        families=("hazard",), onlyIf=("hazardKernel", "polynomial"),
     )
     hazardDecay: float = setting(
-        8.0,
-        positive("decay of the hazard"),
-        "Decay length of the hazard",
-        "Distance to a critical structure, in mm, at which hazard has fallen to 37 %.",
-        unit="mm",
+        8.0, positive("decay of the hazard"), "Decay length of the hazard", unit="mm",
+        about="Distance to a critical structure, in mm, at which hazard has fallen to 37 %.",
         option=Option("--hazard-decay", HAZARD, "distance over which exponential hazard falls to 1/e", "MM"),
         panel=InPanel(label=_("Decay length"), row=9, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
-        families=("hazard",),
-        onlyIf=("hazardKernel", "exponential"),
+        families=("hazard",), onlyIf=("hazardKernel", "exponential"),
     )
     hazardCombination: str = setting(
-        "max",
-        oneOf("combination of hazards", ("max", "sum")),
-        "Several critical structures",
-        "Hazard near several critical structures: the largest, or the sum, at most 1.",
-        option=Option(
-            "--hazard-combination",
-            HAZARD,
-            "hazard near several critical structures: the largest, or the sum, up to 1",
-        ),
+        "max", oneOf("combination of hazards", ("max", "sum")), "Several critical structures",
+        about="Hazard near several critical structures: the largest, or the sum, at most 1.",
+        option=Option("--hazard-combination", HAZARD,
+                      "hazard near several critical structures: the largest, or the sum, up to 1"),
         families=("hazard",),
     )
     hazardBalance: float = setting(
-        0.7,
-        share("balance of the hazard"),
-        "Weight of missed against added voxels",
-        "Weight of missed against added voxels in SIS and STAR.",
-        option=Option(
-            "--hazard-balance", HAZARD, "weight of missed against added voxels in SIS and STAR, from 0 to 1", "W"
-        ),
+        0.7, share("balance of the hazard"), "Weight of missed against added voxels",
+        about="Weight of missed against added voxels in SIS and STAR.",
+        option=Option("--hazard-balance", HAZARD, "weight of missed against added voxels in SIS and STAR, from 0 to 1",
+                      "W"),
         families=("hazard",),
     )
     hazardTail: float = setting(
-        0.05,
-        positive("tail of the hazard", 1),
-        "Share of the most hazardous errors",
-        "Share of the most hazardous errors that STAR considers.",
+        0.05, positive("tail of the hazard", 1), "Share of the most hazardous errors",
+        about="Share of the most hazardous errors that STAR considers.",
         option=Option("--hazard-tail", HAZARD, "share of the most hazardous errors that STAR looks at", "SHARE"),
         families=("hazard",),
     )
     il: float = setting(
-        1.0,
-        positive("inside level", LARGEST_LEVEL),
-        "Level inside the reference",
-        "How severely the similarity index judges contours inside the reference; at 1, 10 mm score 0.61.",
+        1.0, positive("inside level", LARGEST_LEVEL), "Level inside the reference",
+        about="How severely the similarity index judges contours inside the reference; at 1, 10 mm score 0.61.",
         option=Option("--il", SIMILARITY, "inside level of the similarity index", "LEVEL"),
         panel=InPanel(label=_("MSI inside"), row=10, low=0.01, high=LARGEST_LEVEL, decimals=2, step=0.5),
         families=("similarity",),
     )
     ol: float = setting(
-        1.0,
-        positive("outside level", LARGEST_LEVEL),
-        "Level outside the reference",
-        "How severely the similarity index judges contours outside the reference; at 1, 10 mm score 0.61.",
+        1.0, positive("outside level", LARGEST_LEVEL), "Level outside the reference",
+        about="How severely the similarity index judges contours outside the reference; at 1, 10 mm score 0.61.",
         option=Option("--ol", SIMILARITY, "outside level of the similarity index", "LEVEL"),
         panel=InPanel(label=_("MSI outside"), row=11, low=0.01, high=LARGEST_LEVEL, decimals=2, step=0.5),
         families=("similarity",),
     )
     asPublished: bool = setting(
-        False,
-        yesOrNo("the similarity index is computed as published"),
-        "By the authors' formula, on boundary chains",
-        "Whether the similarity index is computed by the authors' formula on chains of boundary pixels, in pixels, "
-        "instead of by their definition. It is not their program, which traces other edges.",
-        option=Option(
-            "--as-published",
-            SIMILARITY,
-            "similarity index by its authors' formula, on chains of boundary pixels; not by their program",
-            default="",
-        ),
+        False, yesOrNo("the similarity index is computed as published"), "By the authors' formula, on boundary chains",
+        about="Whether the similarity index is computed by the authors' formula on chains of boundary pixels, in "
+              "pixels, instead of by their definition. It is not their program, which traces other edges.",
+        option=Option("--as-published", SIMILARITY,
+                      "similarity index by its authors' formula, on chains of boundary pixels; not by their program",
+                      default=""),
         families=("similarity",),
     )
     msiUnit: str = setting(
-        "mm",
-        oneOf("unit of contour distances", ("mm", "pixel")),
-        "Unit of the similarity index",
-        "The unit of the similarity index's distances and of the 10 in its formula; published values are in pixels.",
-        option=Option(
-            "--msi-unit", SIMILARITY, "unit of the similarity index's distances; published values need pixels"
-        ),
+        "mm", oneOf("unit of contour distances", ("mm", "pixel")), "Unit of the similarity index",
+        about="The unit of the similarity index's distances and of the 10 in its formula; published values are in "
+              "pixels.",
+        option=Option("--msi-unit", SIMILARITY,
+                      "unit of the similarity index's distances; published values need pixels"),
         families=("similarity",),
     )
     splitContours: bool = setting(
-        False,
-        yesOrNo("contours are split"),
-        "Touching contours are cut apart",
-        "Whether contours that look like touching ones are cut apart where the other side has more of them.",
-        option=Option(
-            "--split-contours",
-            SIMILARITY,
-            "cut touching contours of a slice apart, so that each has its counterpart",
-            default="",
-        ),
+        False, yesOrNo("contours are split"), "Touching contours are cut apart",
+        about="Whether contours that look like touching ones are cut apart where the other side has more of them.",
+        option=Option("--split-contours", SIMILARITY,
+                      "cut touching contours of a slice apart, so that each has its counterpart", default=""),
         families=("similarity",),
     )
     convention: str = setting(
-        OWN_CONVENTION,
-        chosenConvention,
-        "Measured as",
-        "The tool whose conventions are used for boundary and overlap metrics, if a study or a protocol demands one. "
-        "SegmentMetrics: as they are defined. Another tool: as it would report them; it decides the surface, too.",
-        inPython='A key of SegmentMetricsLib.conventions, such as "MedPy", in any case, or the name of the preset that '
-        "these settings come from.",
-        option=Option(
-            "--convention", MEASURED, "report boundary and overlap as this tool does (see conventions)", "TOOL", ""
-        ),
+        OWN_CONVENTION, chosenConvention, "Measured as",
+        about="The tool whose conventions are used for boundary and overlap metrics, if a study or a protocol "
+              "demands one. SegmentMetrics: as they are defined. Another tool: as it would report them; it decides "
+              "the surface, too.",
+        inPython='A key of SegmentMetricsLib.conventions, such as "MedPy", in any case, or the name of the preset '
+                 "that these settings come from.",
+        option=Option("--convention", MEASURED, "report boundary and overlap as this tool does (see conventions)",
+                      "TOOL", ""),
         panel=InPanel(label="Report as", control="ComboBox"),
-        families=("boundary", "overlap"),
-        isAlwaysTold=True,
+        families=("boundary", "overlap"), isAlwaysTold=True,
     )
+    # fmt: on
 
     def __post_init__(self) -> None:
         for name, declaration in DECLARED.items():
