@@ -1,4 +1,4 @@
-"""The pages on adding a metric, a family, a convention and a setting: followed literally, in a copy of the repository."""
+"""The pages on adding a metric, a family, a convention and a setting: followed to the letter, in a copy of it all."""
 
 from __future__ import annotations
 
