@@ -335,10 +335,11 @@ class Settings:
         families = inOrder((*(self.families or ()), *whole, *(one.family for one in named)))
         object.__setattr__(self, "metrics", tuple(one.key for one in named))
         object.__setattr__(self, "families", families or DEFAULT_FAMILIES)
-        for name in PARAMETERS.values():
-            given, stated = getattr(self, name), [value for one in named for value in one.stated.get(name, ())]
-            values = (stated or DECLARED[name].parameter.values) if given is None else (*given, *stated)
-            object.__setattr__(self, name, DECLARED[name].check(values))
+        for name, one in DECLARED.items():
+            if one.parameter is not None:
+                given, stated = getattr(self, name), [value for each in named for value in each.stated.get(name, ())]
+                values = (stated or one.parameter.values) if given is None else (*given, *stated)
+                object.__setattr__(self, name, one.check(values))
 
     def _chooseAccuracy(self) -> None:
         if self.accuracy is None:
