@@ -54,10 +54,10 @@ LARGEST_LEVEL = 1000.0
 class Settings:
     """All choices that determine the numbers of a comparison; each has a default.
 
-    What a field does and accepts is in its declaration, from which the rest of this text is made. Raises ValueError for
-    values out of range.
+    Raises ValueError for values out of range.
     """
 
+    # The rest of the docstring is made from what is declared here.
     # fmt: off
     tolerances: tuple[float, ...] | None = setting(
         None, orNone(several("tolerance", LARGEST_TOLERANCE, " mm")), "Tolerance", unit="mm",
