@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..base.errors import InputError, requireText
 from ..base.texts import inAnyCase
@@ -76,8 +77,13 @@ def addHazard(parser: argparse.ArgumentParser) -> None:
 
 def hazardFrom(options: argparse.Namespace) -> dict:
     """Return the settings of the hazard family that the options give, by name."""
-    given = {name: value for name in OPTIONS[HAZARD] if (value := getattr(options, name)) is not None}
-    return {**given, "critical": namedWeights(options.critical or ())}
+    return _given(options, OPTIONS[HAZARD])
+
+
+def _given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Return the values of settings that the options give, by name."""
+    given = ((name, getattr(options, name)) for name in names)
+    return {name: DECLARED[name].check.read(value) for name, value in given if value is not None}
 
 
 def addSettings(parser: argparse.ArgumentParser) -> None:
@@ -204,17 +210,12 @@ def isReportWanted(options: argparse.Namespace) -> bool:
 def settingsFrom(options: argparse.Namespace) -> Settings:
     """Return the settings chosen by the options. Raises InputError for values out of range."""
     saved = {} if options.settings is None else savedSettings(options.settings)
-    given = {
-        name: value for names in OPTIONS.values() for name in names if (value := getattr(options, name)) is not None
-    }
+    given = _given(options, [name for names in OPTIONS.values() for name in names])
     given.pop("convention", None)  # below, as it goes with a preset
     given.pop("metrics", None)
     given |= chosenMetrics(options, saved)
     if options.grid is not None:
         given["grid"] = chosenGrid(options.grid)
-    for name in ("critical", "labelWeights"):
-        if name in given:
-            given[name] = namedWeights(given[name])
     if options.preset and options.convention:
         raise InputError("A preset is a convention: leave --preset or --convention out.")
     before = saved.pop("convention", OWN_CONVENTION)
@@ -304,18 +305,6 @@ def chosenGrid(given: str):
     from ..io import reading as files
 
     return files.readGrid(given)
-
-
-def namedWeights(given: Sequence[str]) -> dict[str, float]:
-    """Return the weights of structures given as NAME or NAME=WEIGHT; names may contain equals signs."""
-    weights = {}
-    for text in given:
-        name, _, number = text.rpartition("=")
-        try:
-            weights[name or text] = float(number) if name else 1.0
-        except ValueError:
-            weights[text] = 1.0
-    return weights
 
 
 def protocolFrom(options: argparse.Namespace):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..base.errors import InputError
@@ -24,12 +24,15 @@ class Check:
 
     Called with a value, it returns the value as it is kept, such as a number for a text, or raises InputError, in a
     sentence for users. accepts: the same in words, "" if the setting explains it. option: how argparse reads an option
-    for such values. choices: the words that are accepted, if there are no others.
+    for such values; read: returns the value that the option's text stands for. plain: returns a value as it is written
+    into files. choices: the words that are accepted, if there are no others.
     """
 
     keep: Callable[[Any], Any]
     accepts: str = ""
     option: Mapping[str, Any] = field(default_factory=dict)
+    read: Callable[[Any], Any] = lambda given: given
+    plain: Callable[[Any], Any] = lambda value: list(value) if isinstance(value, tuple) else value
     choices: tuple[str, ...] = ()
 
     def __call__(self, value: Any) -> Any:
@@ -45,7 +48,7 @@ def oneOf(what: str, choices: Sequence[str]) -> Check:
             raise InputError(f"The {what} must be {accepts}, not {value!r}.")
         return value
 
-    return Check(keep, accepts, {"choices": tuple(choices)}, tuple(choices))
+    return Check(keep, accepts, {"choices": tuple(choices)}, choices=tuple(choices))
 
 
 def yesOrNo(what: str) -> Check:
@@ -135,12 +138,24 @@ def weights(what: str, most: float = math.inf) -> Check:
         return tuple({name: positive(f"weight of the {what} {name!r}", most)(weight) for name, weight in pairs}.items())
 
     accepts = f"names, or name -> weight {positive(what, most).accepts}; they are kept as pairs"
-    return Check(keep, accepts, {"action": "append"})
+    return Check(keep, accepts, {"action": "append"}, read=_namedWeights, plain=dict)
 
 
 def orNone(check: Check) -> Check:
     """Accept None as well."""
-    return Check(lambda value: None if value is None else check(value), check.accepts, check.option, check.choices)
+    return replace(check, keep=lambda value: None if value is None else check(value))
+
+
+def _namedWeights(given: Sequence[str]) -> dict[str, float]:
+    """Return the weights of structures given as NAME or NAME=WEIGHT; names may contain equals signs."""
+    found = {}
+    for text in given:
+        name, _, number = text.rpartition("=")
+        try:
+            found[name or text] = float(number) if name else 1.0
+        except ValueError:
+            found[text] = 1.0
+    return found
 
 
 def _number(value: Any, what: str) -> float:

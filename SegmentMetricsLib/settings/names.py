@@ -129,5 +129,5 @@ def _chosenGrid(given: Any) -> str | Grid:
 
 chosenFamilies = Check(_chosenFamilies)
 chosenMetrics = Check(_chosenMetrics, option={"action": "append"})
-chosenGrid = Check(_chosenGrid)
+chosenGrid = Check(_chosenGrid, plain=lambda grid: grid if isinstance(grid, str) else grid.toDictionary())
 chosenConvention = Check(knownConvention)

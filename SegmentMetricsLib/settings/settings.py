@@ -351,7 +351,7 @@ class Settings:
     def __repr__(self) -> str:
         """Return the settings that differ from the defaults, as they can be given."""
         usual = Settings()
-        given = ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
+        given = ((name, getattr(self, name)) for name in DECLARED)
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in given if value != getattr(usual, name))})"
 
     @staticmethod
@@ -384,10 +384,7 @@ class Settings:
 
     def toDictionary(self) -> dict:
         """Return the settings as plain values for files; `Settings(**values)` restores them."""
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        plain = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
-        named = {name: dict(getattr(self, name)) for name in ("critical", "labelWeights")}
-        return {**plain, **named, "grid": self.grid if isinstance(self.grid, str) else self.grid.toDictionary()}
+        return {name: declaration.check.plain(getattr(self, name)) for name, declaration in DECLARED.items()}
 
 
 DECLARED = declared(Settings)
