@@ -23,6 +23,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from .base.version import __version__
+from .settings import vocabulary
 
 if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .case.comparison import Comparison, compare
@@ -67,6 +68,15 @@ _HOMES = {
     "readStructures": "io.reading",
     "stressTest": "case.stress",
 }
+
+
+def _meaningOf(name: str) -> vocabulary.Named:
+    from .families.selection import meaningOf
+
+    return meaningOf(name)
+
+
+vocabulary.handIn(_meaningOf)
 
 
 def __getattr__(name: str):

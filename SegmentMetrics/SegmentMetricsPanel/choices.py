@@ -1,34 +1,17 @@
 """Choosing the families of metrics and the settings that they use."""
 
 import qt
+from slicer.i18n import tr as _
 
 from SegmentMetricsLib.case import explanations
-from SegmentMetricsLib.case.relevance import isRelevant
 from SegmentMetricsLib.conventions import known
-from SegmentMetricsLib.settings.settings import DECIDED_BY_TOOLS, FAMILIES, OWN_CONVENTION
+from SegmentMetricsLib.settings.settings import DECLARED, FAMILIES, OWN_CONVENTION
 
-from .enumerations import HazardKernel
+from .enumerations import translated
 from .markup import explain
-from .parameters import conventionOf, criticalNames, possibleCriticals
+from .parameters import IN_PANEL, criticalNames, isOffered, possibleCriticals
 
 COLUMNS = 2
-# settings whose rows are hidden while no chosen family uses them; each has a label and a control named after it
-OPTIONAL = {
-    "percentile": "SpinBox",
-    "critical": "ComboBox",
-    "subdivisions": "SpinBox",
-    "oversampling": "SpinBox",
-    "grid": "ComboBox",
-    "beta": "SpinBox",
-    "quantile": "SpinBox",
-    "voxelUnit": "ComboBox",
-    "hazardKernel": "ComboBox",
-    "hazardReach": "SpinBox",
-    "hazardDecay": "SpinBox",
-    "il": "SpinBox",
-    "ol": "SpinBox",
-    "convention": "ComboBox",
-}
 
 
 class Choices:
@@ -50,8 +33,9 @@ class Choices:
         self.conventions = [OWN_CONVENTION, *known()]
         ui.conventionComboBox.addItems([OWN_CONVENTION, *(convention.label for convention in known().values())])
         ui.conventionComboBox.connect("currentIndexChanged(int)", self.takeConvention)
-        for name, kind in {**OPTIONAL, "tolerance": "SpinBox", "surface": "ComboBox", "extent": "ComboBox"}.items():
-            for widget in (f"{name}Label", f"{name}{kind}"):
+        addRows(ui)
+        for name, panel in IN_PANEL.items():
+            for widget in (f"{panel.name}Label", f"{panel.name}{panel.control}"):
                 explain(getattr(ui, widget), explanations.ofSetting(name))
 
     def show(self, parameters) -> None:
@@ -66,13 +50,9 @@ class Choices:
             self.ui.conventionComboBox.currentIndex = self._conventionIndex()
         finally:
             self.isShowing = False
-        hidden = {HazardKernel.polynomial: "hazardDecay", HazardKernel.exponential: "hazardReach"}
-        isOwn = conventionOf(parameters) == OWN_CONVENTION
-        for name, kind in {**OPTIONAL, "surface": "ComboBox"}.items():
-            isShown = name == "surface" or isRelevant(name, families)
-            isShown = isShown and name != hidden[parameters.hazardKernel] and (isOwn or name not in DECIDED_BY_TOOLS)
-            for widget in (f"{name}Label", f"{name}{kind}"):
-                getattr(self.ui, widget).visible = isShown
+        for name, panel in IN_PANEL.items():
+            for widget in (f"{panel.name}Label", f"{panel.name}{panel.control}"):
+                getattr(self.ui, widget).visible = isOffered(name, parameters)
 
     def takeFamilies(self, _checked=False) -> None:
         if self.parameters and not self.isShowing:
@@ -109,3 +89,38 @@ class Choices:
                 box.setItemData(row, state, qt.Qt.CheckStateRole)
         tip = explanations.ofSetting("critical")
         explain(box, f"{tip}\n{', '.join(chosen)}" if chosen else tip)
+
+
+def addRows(ui) -> None:
+    """Make the rows of the section Advanced that SegmentMetrics.ui does not have, and add their widgets to the ui."""
+    layout, previous = ui.advancedGroupBox.layout(), ui.advancedGroupBox
+    rows = {panel.row: name for name, panel in IN_PANEL.items() if panel.row is not None}
+    for row, name in sorted(rows.items()):
+        panel, control = IN_PANEL[name], _controlOf(name)
+        label = qt.QLabel(translated(panel.label) + ":")
+        label.setBuddy(control)
+        label.objectName, control.objectName = f"{panel.name}Label", f"{panel.name}{panel.control}"
+        for column, widget in enumerate((label, control)):
+            layout.addWidget(widget, row, column)
+            setattr(ui, widget.objectName, widget)
+        qt.QWidget.setTabOrder(previous, control)
+        previous = control
+
+
+def _controlOf(name: str):
+    """Return a new combo box or spin box for a setting, to be bound to its parameter."""
+    panel, declaration = IN_PANEL[name], DECLARED[name]
+    if panel.words:
+        control = qt.QComboBox()
+        control.sizeAdjustPolicy, control.minimumContentsLength = qt.QComboBox.AdjustToMinimumContentsLengthWithIcon, 8
+    else:
+        control = qt.QSpinBox() if declaration.check.option["type"] is int else qt.QDoubleSpinBox()
+        control.keyboardTracking, control.singleStep = False, panel.step
+        if panel.decimals:
+            control.decimals = panel.decimals
+        if declaration.unit:
+            control.suffix = f" {declaration.unit}"
+        if panel.isAutomatic:
+            control.specialValueText = _("Automatic")
+    control.setProperty("SlicerParameterName", panel.name)
+    return control

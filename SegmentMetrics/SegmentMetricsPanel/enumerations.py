@@ -3,8 +3,13 @@
 import enum
 
 from slicer.i18n import tr as _
+from slicer.i18n import translate
 
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
+from SegmentMetricsLib.settings.settings import DECLARED
+
+# What Slicer's translators call the file that declares the settings: its folder and its name.
+DECLARED_IN = "settings.settings"
 
 
 class Labeled(enum.Enum):
@@ -12,6 +17,19 @@ class Labeled(enum.Enum):
 
     def label(self) -> str:
         return self.texts()[self.name]
+
+
+def translated(text: str) -> str:
+    """Return the translation of a text that is declared with a setting."""
+    return translate(DECLARED_IN, text)
+
+
+def choicesOf(setting: str) -> type[Labeled]:
+    """Return the choices that the panel offers for a setting; the names are those of Settings."""
+    words = DECLARED[setting].panel.words
+    kind = Labeled(setting[0].upper() + setting[1:], list(words), module=__name__)
+    kind.texts = staticmethod(lambda: {name: translated(text) for name, text in words.items()})
+    return kind
 
 
 class Mode(Labeled):
@@ -23,61 +41,6 @@ class Mode(Labeled):
     @staticmethod
     def texts() -> dict[str, str]:
         return {"onePair": _("One pair of segments"), "allStructures": _("All matching structures")}
-
-
-class MeasuredSurface(Labeled):
-    """The boundary that is measured; the names are those of Settings."""
-
-    unsmoothed = enum.auto()
-    displayed = enum.auto()
-
-    @staticmethod
-    def texts() -> dict[str, str]:
-        return {"unsmoothed": _("Unsmoothed (as segmented)"), "displayed": _("As displayed (smoothed)")}
-
-
-class Extent(Labeled):
-    """The part of the structures that is compared; the names are those of Settings."""
-
-    whole = enum.auto()
-    common = enum.auto()
-
-    @staticmethod
-    def texts() -> dict[str, str]:
-        return {"whole": _("Whole structures"), "common": _("Common extent")}
-
-
-class EvaluatedGrid(Labeled):
-    """The voxels to evaluate for metrics that count those outside both segments; the names are those of Settings."""
-
-    reference = enum.auto()
-    union = enum.auto()
-
-    @staticmethod
-    def texts() -> dict[str, str]:
-        return {"reference": _("Reference image"), "union": _("Union of both")}
-
-
-class VoxelUnit(Labeled):
-    """The unit of the voxel family's distances; the names are those of Settings."""
-
-    mm = enum.auto()
-    voxel = enum.auto()
-
-    @staticmethod
-    def texts() -> dict[str, str]:
-        return {"mm": _("Millimeters"), "voxel": _("Voxels")}
-
-
-class HazardKernel(Labeled):
-    """How hazard decreases with distance; the names are those of Settings."""
-
-    polynomial = enum.auto()
-    exponential = enum.auto()
-
-    @staticmethod
-    def texts() -> dict[str, str]:
-        return {"polynomial": _("Polynomial (to zero)"), "exponential": _("Exponential")}
 
 
 class MapSide(Labeled):

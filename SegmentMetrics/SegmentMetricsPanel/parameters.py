@@ -10,41 +10,41 @@ from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapp
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.relevance import isRelevant
 from SegmentMetricsLib.mrml import protocolFromTable
-from SegmentMetricsLib.settings.settings import (
-    DECIDED_BY_TOOLS,
-    DEFAULT_FAMILIES,
-    LARGEST_BETA,
-    LARGEST_LEVEL,
-    LARGEST_TOLERANCE,
-    OWN_CONVENTION,
-    Settings,
-)
+from SegmentMetricsLib.settings.settings import DECLARED, DEFAULT_FAMILIES, OWN_CONVENTION, Settings
 
-from .enumerations import (
-    EvaluatedGrid,
-    Extent,
-    HazardKernel,
-    Labeled,
-    MapKind,
-    MapSide,
-    MapSurface,
-    MeasuredSurface,
-    Mode,
-    Plot,
-    SliceQuantity,
-    VoxelUnit,
-)
+from .enumerations import Labeled, MapKind, MapSide, MapSurface, Mode, Plot, SliceQuantity, choicesOf
 from .segments import segmentName, segmentNames
 
-# The lowest values of the spin boxes, displayed as "Automatic".
-AUTOMATIC_SUBDIVISIONS, AUTOMATIC_OVERSAMPLING = -1, 0
+# The settings that the panel offers, by name.
+IN_PANEL = {name: one.panel for name, one in DECLARED.items() if one.panel}
+
+
+def withSettings(kind: type) -> type:
+    """Add parameters for the settings that the panel offers to a class; those that are not there yet."""
+    for name, panel in IN_PANEL.items():
+        declaration, usual = DECLARED[name], getattr(Settings, name)
+        if panel.name in kind.__annotations__:
+            continue
+        if panel.words:
+            choices = choicesOf(name)
+            kind.__annotations__[panel.name] = choices
+            usual = choices[usual]
+        else:
+            number = declaration.check.option["type"]
+            kind.__annotations__[panel.name] = Annotated[number, WithinRange(number(panel.low), number(panel.high))]
+            if usual is None:
+                usual = declaration.parameter.values[0] if declaration.parameter else panel.low
+        setattr(kind, panel.name, usual)
+    return kind
 
 
 @parameterNodeWrapper
+@withSettings
 class SegmentMetricsParameterNode:
     """Inputs, settings, display options, and the table that holds the results.
 
-    Distances are in mm. Segments are given by ID, critical structures by their names in the reference.
+    withSettings() adds one for each setting. Distances are in mm. Segments are given by ID, critical structures by
+    their names in the reference.
     """
 
     mode: Mode = Mode.onePair
@@ -55,23 +55,8 @@ class SegmentMetricsParameterNode:
     # edited pairs, flattened: reference name, test name ("" for none), and how the pair was found, repeated for each
     pairs: list[str]
 
-    tolerance: Annotated[float, WithinRange(0.01, LARGEST_TOLERANCE)] = 2.0
-    percentile: Annotated[float, WithinRange(1.0, 100.0)] = 95.0
-    surface: MeasuredSurface = MeasuredSurface.unsmoothed
     families: Annotated[list[str], Default(generator=lambda: list(DEFAULT_FAMILIES))]
     critical: list[str]
-    extent: Extent = Extent.whole
-    subdivisions: Annotated[int, WithinRange(AUTOMATIC_SUBDIVISIONS, 4)] = AUTOMATIC_SUBDIVISIONS
-    oversampling: Annotated[int, WithinRange(AUTOMATIC_OVERSAMPLING, 10)] = AUTOMATIC_OVERSAMPLING
-    grid: EvaluatedGrid = EvaluatedGrid.reference
-    beta: Annotated[float, WithinRange(0.01, LARGEST_BETA)] = 1.0
-    quantile: Annotated[float, WithinRange(0.01, 1.0)] = 1.0
-    voxelUnit: VoxelUnit = VoxelUnit.mm
-    hazardKernel: HazardKernel = HazardKernel.polynomial
-    hazardReach: Annotated[float, WithinRange(0.1, LARGEST_TOLERANCE)] = 10.0
-    hazardDecay: Annotated[float, WithinRange(0.1, LARGEST_TOLERANCE)] = 8.0
-    il: Annotated[float, WithinRange(0.01, LARGEST_LEVEL)] = 1.0
-    ol: Annotated[float, WithinRange(0.01, LARGEST_LEVEL)] = 1.0
     convention: str = OWN_CONVENTION
     protocol: slicer.vtkMRMLTableNode
     autoUpdate: bool = False
@@ -134,35 +119,35 @@ class GuiConnection:
 
 
 def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
-    """Return the chosen settings, with defaults for those that no chosen family of metrics uses.
+    """Return the chosen settings, with defaults for those that have no effect.
 
     Raises ValueError if no family is chosen, or the hazard family without any critical structure.
     """
-    p = parameters
-    families = list(p.families)
-    convention = conventionOf(parameters)
-    chosen = {
-        "percentiles": ("percentile", p.percentile),
-        "subdivisions": ("subdivisions", None if p.subdivisions == AUTOMATIC_SUBDIVISIONS else p.subdivisions),
-        "oversampling": ("oversampling", None if p.oversampling == AUTOMATIC_OVERSAMPLING else p.oversampling),
-        "grid": ("grid", p.grid.name),
-        "betas": ("beta", p.beta),
-        "quantiles": ("quantile", p.quantile),
-        "voxelUnit": ("voxelUnit", p.voxelUnit.name),
-        "critical": ("critical", criticalNames(p)),
-        "hazardKernel": ("hazardKernel", p.hazardKernel.name),
-        "hazardReach": ("hazardReach", p.hazardReach),
-        "hazardDecay": ("hazardDecay", p.hazardDecay),
-        "il": ("il", p.il),
-        "ol": ("ol", p.ol),
-    }
-    relevant = {field: value for field, (setting, value) in chosen.items() if isRelevant(setting, families)}
-    relevant["surface"] = p.surface.name
-    if convention != OWN_CONVENTION:
-        relevant = {field: value for field, value in relevant.items() if field not in DECIDED_BY_TOOLS}
-    if not relevant.get("critical", True):
+    chosen = {name: valueOf(name, parameters) for name in IN_PANEL if isOffered(name, parameters)}
+    if not chosen.get("critical", True):
         raise InputError(_("Choose critical structures, or turn off the hazard metrics."))
-    return Settings.preset(convention, tolerances=(p.tolerance,), extent=p.extent.name, families=families, **relevant)
+    convention = chosen.pop("convention", OWN_CONVENTION)
+    return Settings.preset(convention, families=list(parameters.families), **chosen)
+
+
+def valueOf(name: str, parameters: SegmentMetricsParameterNode):
+    """Return what is chosen for a setting, as Settings take it."""
+    panel = IN_PANEL[name]
+    value = criticalNames(parameters) if name == "critical" else getattr(parameters, panel.name)
+    if panel.isAutomatic and value == panel.low:
+        return None
+    return value.name if panel.words else value
+
+
+def isOffered(name: str, parameters: SegmentMetricsParameterNode) -> bool:
+    """Return whether a setting has an effect with the other choices; otherwise the panel does not show it."""
+    declaration = DECLARED[name]
+    if declaration.isDecidedByTools and conventionOf(parameters) != OWN_CONVENTION:
+        return False
+    if declaration.onlyIf is not None and valueOf(declaration.onlyIf[0], parameters) != declaration.onlyIf[1]:
+        return False
+    isAlways = declaration.affectsAll or declaration.panel.isAlwaysShown
+    return isAlways or isRelevant(name, list(parameters.families))
 
 
 def conventionOf(parameters: SegmentMetricsParameterNode) -> str:

@@ -45,7 +45,7 @@ class ProtocolChooser(VTKObservationMixin):
         self.isShowing = False
         self.listed = []  # None for no protocol, then nodes, names of examples, and "" for a file
         for widget in (ui.protocolLabel, ui.protocolComboBox):
-            explain(widget, explanations.ofSetting("protocol"))
+            explain(widget, explanations.PROTOCOL)
         ui.protocolComboBox.connect("currentIndexChanged(int)", self.take)
 
     def show(self, parameters) -> None:

@@ -14,6 +14,7 @@ from SegmentMetricsLib.comparison.measurements import fixed, typeset
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.model.structures import SEGMENTATION
 from SegmentMetricsLib.settings.locations import inPanel
+from SegmentMetricsLib.settings.names import PURPOSES
 from SegmentMetricsLib.settings.settings import OWN_CONVENTION
 from SegmentMetricsLib.show import tables, writing
 
@@ -197,7 +198,7 @@ def groups(record) -> list[tuple[str, str]]:
     families = [measurement.family for measurement in shown(record, "")]
     if len(set(families)) < 2:
         return []
-    return [(family.capitalize(), explanations.FAMILIES.get(family, "")) for family in families]
+    return [(family.capitalize(), PURPOSES.get(family, "")) for family in families]
 
 
 def sides(record) -> tuple:

@@ -8,30 +8,35 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from ..base.errors import InputError, requireText
 from ..base.texts import inAnyCase
 from ..case.protocol import exampleNames
+from ..settings.declarations import HAZARD, HEADINGS, MEASURED
+from ..settings.names import TOOLS
 from ..settings.settings import (
-    ACCURACIES,
-    COMBINATIONS,
     DECIDED_BY_TOOLS,
+    DECLARED,
     DEFAULT_FAMILIES,
-    EXTENTS,
-    FAMILIES,
     GRIDS,
-    KERNELS,
-    MSI_UNITS,
     OWN_CONVENTION,
     PRESETS,
-    SURFACES,
-    VOXEL_UNITS,
     Settings,
+    isInEffect,
 )
 
 # Below the help of every command.
 DEFAULTS = "Defaults are given in parentheses."
+
+# The settings that have options, by the heading of their group in the help; what is asked for most is the first.
+OPTIONS = {
+    heading: sorted(
+        (name for name, one in DECLARED.items() if one.option and one.option.heading == heading),
+        key=lambda name: name != "metrics",
+    )
+    for heading in HEADINGS
+}
 
 # The verdicts that can determine the exit status, worst first, in the spelling of the option; and that status.
 FAIL_ON = ("fail", "not-evaluable", "warn")
@@ -53,139 +58,54 @@ def presetFrom(text: str) -> str:
     return inAnyCase(text, PRESETS)
 
 
-class Option(NamedTuple):
-    """An option that becomes a setting.
-
-    setting: its name in Settings, "" for an option that stands for many. details: further arguments for argparse.
-    """
-
-    flag: str
-    setting: str
-    details: dict
-
-
-def _option(flag: str, setting: str, help: str, **details) -> Option:
-    return Option(flag, setting, {"help": help, **details})
-
-
-HAZARD = "hazard family"
-MANY = {"action": "append", "type": float}
-# By the heading of their group in the help.
-SETTINGS = {
-    "what is measured": (
-        _option("--metrics", "metrics",
-                f"families of measurements: {', '.join(FAMILIES)}, or all; or single measurements by their keys, such "
-                f"as DSC,HD95 ({','.join(DEFAULT_FAMILIES)})",
-                metavar="FAMILY|KEY,...", action="append"),
-        _option("--tolerance", "tolerances", "tolerance of NSD, BIoU and the others that have one (2; may be repeated)",
-                metavar="MM", **MANY),
-        _option("--percentile", "percentiles", "percentile of the Hausdorff distance, up to 100 (95; may be repeated)",
-                metavar="P", **MANY),
-        _option("--beta", "betas", "beta of the F-measure (1; may be repeated)", metavar="B", **MANY),
-        _option("--quantile", "quantiles", "quantile of the voxels' Hausdorff distance, up to 1 (1; may be repeated)",
-                metavar="Q", **MANY),
-        _option("--voxel-unit", "voxelUnit", "unit of the voxel family (mm)", choices=VOXEL_UNITS),
-        _option("--label-weight", "labelWeights", "weight of a structure for DICEml and JACml (1; may be repeated)",
-                metavar="NAME=WEIGHT", action="append"),
-        _option("--grid", "grid",
-                "where true negatives are counted: in the reference's image, in the box around both structures, or in "
-                "the image of a file (reference)", metavar="|".join((*GRIDS, "FILE"))),
-        _option("--settings", "",
-                "measure with the settings in this metrics.json of an earlier comparison, except for the options given "
-                "here", metavar="FILE", type=pathFrom),
-        _option("--convention", "convention", "report boundary and overlap as this tool does (see conventions)",
-                metavar="TOOL"),
-        _option("--preset", "", "measure as this version of MeshMetrics does",
-                type=presetFrom, choices=[name for name in PRESETS if name != OWN_CONVENTION]),
-    ),
-    "surfaces and distances": (
-        _option("--surface", "surface",
-                "surface to measure: around the voxels, or the smooth one that Slicer shows (unsmoothed)",
-                choices=SURFACES),
-        _option("--extent", "extent", "the whole structures, or only the slices that both cover (whole)",
-                choices=EXTENTS),
-        _option("--accuracy", "accuracy",
-                "refine where the result needs it, or cut all surface elements alike (converged)", choices=ACCURACIES),
-        _option("--subdivisions", "subdivisions", "if sampled: how often elements are cut (1, in 2D 5)",
-                metavar="N", type=int),
-        _option("--oversampling", "oversampling", "sub-voxels per axis for BIoU (automatic)", metavar="N", type=int),
-        _option("--mesh-spacing", "meshSpacing", "voxel size for the overlap of two meshes (1)",
-                metavar="MM", type=float),
-    ),
-    "membership images, with values between 0 and 1": (
-        _option("--threshold", "threshold", "lowest value at which a voxel counts, and then fully (all count in part)",
-                metavar="T", type=float),
-        _option("--membership-maximum", "membershipMaximum", "value of full membership if values go beyond 1",
-                metavar="N", type=int),
-        _option("--cuts", "cuts", "how many thresholds the voxel family is averaged over (1, at 0.5)",
-                metavar="K", type=int),
-    ),
-    HAZARD: (
-        _option("--critical", "critical",
-                "structure of the reference near which errors are dangerous (weight 1; may be repeated)",
-                metavar="NAME[=WEIGHT]", action="append"),
-        _option("--kernel", "hazardKernel", "how hazard falls with the distance (polynomial)", choices=KERNELS),
-        _option("--hazard-reach", "hazardReach", "distance at which polynomial hazard ends (10)",
-                metavar="MM", type=float),
-        _option("--hazard-power", "hazardPower", "power of the distance with which polynomial hazard falls (2)",
-                metavar="P", type=float),
-        _option("--hazard-decay", "hazardDecay", "distance over which exponential hazard falls to 1/e (8)",
-                metavar="MM", type=float),
-        _option("--hazard-combination", "hazardCombination",
-                "hazard near several critical structures: the largest, or the sum, up to 1 (max)",
-                choices=COMBINATIONS),
-        _option("--hazard-balance", "hazardBalance",
-                "weight of missed against added voxels in SIS and STAR, from 0 to 1 (0.7)", metavar="W", type=float),
-        _option("--hazard-tail", "hazardTail", "share of the most hazardous errors that STAR looks at (0.05)",
-                metavar="SHARE", type=float),
-    ),
-    "similarity family": (
-        _option("--il", "il", "inside level of the similarity index (1)", metavar="LEVEL", type=float),
-        _option("--ol", "ol", "outside level of the similarity index (1)", metavar="LEVEL", type=float),
-        _option("--as-published", "asPublished",
-                "similarity index by its authors' formula, on chains of boundary pixels; not by their program",
-                action="store_true", default=None),
-        _option("--msi-unit", "msiUnit",
-                "unit of the similarity index's distances; published values need pixels (mm)", choices=MSI_UNITS),
-        _option("--split-contours", "splitContours",
-                "cut touching contours of a slice apart, so that each has its counterpart",
-                action="store_true", default=None),
-    ),
-}  # fmt: skip
-
-
-# Settings that affect only some families, each with one that relevance.py knows and that affects the same ones.
-LIKE = {
-    **{n: n for n in ("tolerances", "percentiles", "betas", "quantiles", "grid", "convention", "oversampling")},
-    **dict.fromkeys(("accuracy", "subdivisions"), "subdivisions"),
-    **dict.fromkeys(("voxelUnit", "cuts"), "voxelUnit"),
-    **dict.fromkeys(("hazardKernel", "hazardReach", "hazardPower", "hazardDecay"), "hazardKernel"),
-    **dict.fromkeys(("hazardCombination", "hazardBalance", "hazardTail"), "hazardKernel"),
-    **dict.fromkeys(("il", "ol", "asPublished", "msiUnit", "splitContours"), "il"),
-}
+def addSetting(group: argparse._ArgumentGroup, name: str) -> None:
+    """Add the option of a setting to a group of options; without the option, the value is None."""
+    declaration = DECLARED[name]
+    option, details = declaration.option, dict(declaration.check.option)
+    if option.metavar is not None:
+        details["metavar"] = option.metavar
+    group.add_argument(option.flag, dest=name, help=declaration.help(getattr(Settings, name)), **details)
 
 
 def addHazard(parser: argparse.ArgumentParser) -> None:
     """Add the options of the hazard family, except for the critical structures."""
     group = parser.add_argument_group("hazard")
-    for option in SETTINGS[HAZARD]:
-        if option.setting != "critical":
-            group.add_argument(option.flag, dest=option.setting, **option.details)
+    for name in OPTIONS[HAZARD]:
+        if name != "critical":
+            addSetting(group, name)
 
 
 def hazardFrom(options: argparse.Namespace) -> dict:
     """Return the settings of the hazard family that the options give, by name."""
-    given = {option.setting: getattr(options, option.setting) for option in SETTINGS[HAZARD]}
-    given = {name: value for name, value in given.items() if value is not None}
-    return {**given, "critical": namedWeights(options.critical or ())}
+    return _given(options, OPTIONS[HAZARD])
+
+
+def _given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Return the values of settings that the options give, by name."""
+    given = ((name, getattr(options, name)) for name in names)
+    return {name: DECLARED[name].check.read(value) for name, value in given if value is not None}
 
 
 def addSettings(parser: argparse.ArgumentParser) -> None:
     """Add the options that become Settings; those not given keep the value of the preset, the file or the defaults."""
-    for heading, options in SETTINGS.items():
+    for heading, names in OPTIONS.items():
         group = parser.add_argument_group(heading)
-        for option in options:
-            group.add_argument(option.flag, dest=option.setting or None, **option.details)
+        for name in names:
+            addSetting(group, name)
+        if heading == MEASURED:
+            group.add_argument(
+                "--settings",
+                metavar="FILE",
+                type=pathFrom,
+                help="measure with the settings in this metrics.json of an earlier comparison, except for the options "
+                "given here",
+            )
+            group.add_argument(
+                "--preset",
+                type=presetFrom,
+                choices=[name for name in PRESETS if name != OWN_CONVENTION],
+                help="measure as this version of MeshMetrics does",
+            )
 
 
 def addOutput(
@@ -290,16 +210,12 @@ def isReportWanted(options: argparse.Namespace) -> bool:
 def settingsFrom(options: argparse.Namespace) -> Settings:
     """Return the settings chosen by the options. Raises InputError for values out of range."""
     saved = {} if options.settings is None else savedSettings(options.settings)
-    names = [option.setting for group in SETTINGS.values() for option in group if option.setting]
-    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    given = _given(options, [name for names in OPTIONS.values() for name in names])
     given.pop("convention", None)  # below, as it goes with a preset
     given.pop("metrics", None)
     given |= chosenMetrics(options, saved)
     if options.grid is not None:
         given["grid"] = chosenGrid(options.grid)
-    for name in ("critical", "labelWeights"):
-        if name in given:
-            given[name] = namedWeights(given[name])
     if options.preset and options.convention:
         raise InputError("A preset is a convention: leave --preset or --convention out.")
     before = saved.pop("convention", OWN_CONVENTION)
@@ -325,11 +241,9 @@ def tellWithoutEffect(
     rules = (rule for one in protocols if one is not None for rule in one.rules)
     measured = [definition for definition, _ in selected(settings)]
     measured += [findDefinition(rule.measurement).definition for rule in rules]
-    useless = {name for name, setting in LIKE.items() if not isUsed(setting, measured)}.union(others)
-    if settings.threshold is not None:
-        useless.add("cuts")
-    given = (option for group in SETTINGS.values() for option in group if option.setting in useless)
-    if flags := [option.flag for option in given if getattr(options, option.setting) is not None]:
+    useless = {name for name in DECLARED if not (isUsed(name, measured) and isInEffect(name, settings))}.union(others)
+    given = (name for names in OPTIONS.values() for name in names if getattr(options, name) is not None)
+    if flags := [DECLARED[name].option.flag for name in given if name in useless]:
         print(f"segment-metrics: without effect on the numbers that are measured: {', '.join(flags)}", file=sys.stderr)
 
 
@@ -381,9 +295,7 @@ def chosenConvention(options: argparse.Namespace) -> str | None:
     """Return the convention that the options name, None without one. The caller checks that it exists."""
     if options.convention is None:
         return None
-    from ..conventions import known
-
-    return inAnyCase(options.convention, (*PRESETS, *known()))
+    return inAnyCase(options.convention, (*PRESETS, *TOOLS))
 
 
 def chosenGrid(given: str):
@@ -393,18 +305,6 @@ def chosenGrid(given: str):
     from ..io import reading as files
 
     return files.readGrid(given)
-
-
-def namedWeights(given: Sequence[str]) -> dict[str, float]:
-    """Return the weights of structures given as NAME or NAME=WEIGHT; names may contain equals signs."""
-    weights = {}
-    for text in given:
-        name, _, number = text.rpartition("=")
-        try:
-            weights[name or text] = float(number) if name else 1.0
-        except ValueError:
-            weights[text] = 1.0
-    return weights
 
 
 def protocolFrom(options: argparse.Namespace):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..families.boundary.formulas import Directed
 from ..families.signed.formulas import Located
-from ..settings.settings import Settings
+from ..settings.settings import PARAMETERS, Settings
 
 if TYPE_CHECKING:
     from .workspace import Pair
@@ -38,8 +38,7 @@ class Empty(enum.Enum):
 
 # Units of volumes of surfaces in space, and of areas of contours in a plane.
 VOLUME, AREA = "mm3", "mm2"
-# Parameters in keys, with the setting that lists their values; UNMENTIONED ones are omitted from the key if 1.
-PARAMETERS = {"percentile": "percentiles", "tolerance": "tolerances", "beta": "betas", "quantile": "quantiles"}
+# Parameters that are omitted from the key if 1.
 UNMENTIONED = ("beta", "quantile")
 # Families in which voxels with memberships count in part.
 BY_MEMBERSHIPS = ("overlap", "agreement")

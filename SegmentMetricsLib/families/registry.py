@@ -1,7 +1,8 @@
 """The registry: all measurements, with their names, texts and the functions that compute them.
 
 Tables, tooltips, CSV headers, the README's table of metrics and the documentation are generated from it. A new metric
-is a function in its family's file and one entry in the file of the same name here.
+is a function in the formulas of its family and one entry beside them. A new family is a folder here, and its name in
+settings/names.py.
 
 Where a number comes from: its entry has the formula and, as `code`, the function that implements it; docs/formulas.md
 lists both for every key. Entries of a kind, such as MeanR to MeanI, are made by one function of their file.
@@ -9,23 +10,23 @@ lists both for every key. Entries of a kind, such as MeanR to MeanI, are made by
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ..comparison.definitions import Definition
-from .agreement.entries import AGREEMENT
-from .boundary.entries import BOUNDARY
-from .effort.entries import EFFORT
-from .hazard.entries import HAZARD
+from ..settings.settings import FAMILIES
 from .multilabel.entries import MULTI_LABEL
-from .overlap.entries import OVERLAP
-from .signed.entries import SIGNED
-from .similarity.entries import SIMILARITY
-from .voxel.entries import VOXEL
 
-REGISTRY = (*BOUNDARY, *SIGNED, *OVERLAP, *AGREEMENT, *VOXEL, *HAZARD, *SIMILARITY, *EFFORT)
+
+def _entriesOf(family: str) -> tuple[Definition, ...]:
+    """Return what a family declares, under its own name, in the file for it in its folder."""
+    return getattr(importlib.import_module(f".{family}.entries", __package__), family.upper())
+
+
+REGISTRY = tuple(definition for family in FAMILIES for definition in _entriesOf(family))
 
 
 class Found(NamedTuple):

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..base.errors import InputError
 from ..base.texts import inAnyCase, shortest
-from ..comparison.definitions import PARAMETERS, Definition
+from ..comparison.definitions import Definition
+from ..settings.settings import EXAMPLES, FAMILIES, FAMILY_CHOICE, PARAMETERS
+from ..settings.vocabulary import Named
 from .multilabel.entries import MULTI_LABEL
 from .registry import REGISTRY
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 PARAMETER = re.compile(r"_?\{\w+\}.*")
 # Shorter words are in too many titles.
 SHORT = 4
-EXAMPLES = {"percentile": "95", "tolerance": "2"}
 
 
 class Wanted(NamedTuple):
@@ -89,13 +90,22 @@ def likeliest(name: str, others: Iterable[str] = ()) -> str:
     return names[likely[0]] if likely else ""
 
 
-def parametersIn(names: Iterable[str]) -> dict[str, tuple[float, ...]]:
-    """Return the values that names state, by the setting that holds such values: {"tolerances": (3.0,)} for NSD_3mm."""
-    stated: dict[str, list[float]] = {}
-    for name in names:
-        for parameter, word in wanted(name).words.items():
-            stated.setdefault(PARAMETERS[parameter], []).append(float(word))
-    return {setting: tuple(dict.fromkeys(values)) for setting, values in stated.items()}
+def meaningOf(name: str) -> Named:
+    """Return what a name means in settings: they accept names of families as well, so the message is about both.
+
+    Raises InputError for an unknown name.
+    """
+    try:
+        one = wanted(name.strip())
+    except InputError:
+        meant = likeliest(name.strip(), FAMILIES)
+        hint = f" Did you mean {meant}?" if meant else ""
+        raise InputError(
+            f"There is no metric family {name!r}, nor such a measurement; choose from {FAMILY_CHOICE}, or from the "
+            f"keys of measurements, such as DSC and HD95.{hint}"
+        ) from None
+    stated = {PARAMETERS[parameter]: (float(word),) for parameter, word in one.words.items()}
+    return Named(one.key, one.definition.family, stated)
 
 
 def isSelected(definition: Definition, settings: Settings, key: str | None = None) -> bool:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from ..base.errors import InputError, requireKind
 from ..case.pairing import pairStructures, propose
 from ..model.structures import Match, Pairing, codeSource, nameMeant
-from ..settings.checks import oneOf
-from ..settings.settings import SURFACES
+from ..settings.settings import DECLARED
 from .folders import Compared
 from .inputs import SegmentReader, nameOf, segmentationOf, tagOf
 
@@ -37,7 +36,7 @@ def proposePairs(
     that cannot be measured, are not proposed. surface: as in Settings. run: as in comparing.compareSegments. Raises
     ValueError as pairSegments does.
     """
-    oneOf("surface", SURFACES)(surface)
+    DECLARED["surface"].check(surface)
     requireKind(run, Callable, "What runs the calculation", "a function")
     pairing = pairSegments(referenceNode, testNode, choices=choices)
     left = pairing.unmatchedReference

@@ -1,7 +1,6 @@
-"""What settings accept: each function here returns a check for one kind of value.
+"""What settings accept: each function here returns the check for one kind of value.
 
-A check returns the value as it is kept, such as a number for a text. It raises InputError, in a sentence for users, for
-a value that is not accepted. `what` is what the setting is called in that sentence.
+`what` is what the setting is called in the sentence of an error, such as "tolerance".
 """
 
 from __future__ import annotations
@@ -9,6 +8,8 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ..base.errors import InputError
 from ..base.texts import shortest
@@ -17,76 +18,99 @@ from ..base.texts import shortest
 MOST_NUMBERS = 100
 
 
-def oneOf(what: str, choices: Sequence[str]) -> Callable[[object], str]:
-    """Accept one of some words."""
+@dataclass(frozen=True)
+class Check:
+    """What a setting accepts.
 
-    def check(value) -> str:
+    Called with a value, it returns the value as it is kept, such as a number for a text, or raises InputError, in a
+    sentence for users. accepts: the same in words, "" if the setting explains it. option: how argparse reads an option
+    for such values; read: returns the value that the option's text stands for. plain: returns a value as it is written
+    into files. choices: the words that are accepted, if there are no others.
+    """
+
+    keep: Callable[[Any], Any]
+    accepts: str = ""
+    option: Mapping[str, Any] = field(default_factory=dict)
+    read: Callable[[Any], Any] = lambda given: given
+    plain: Callable[[Any], Any] = lambda value: list(value) if isinstance(value, tuple) else value
+    choices: tuple[str, ...] = ()
+
+    def __call__(self, value: Any) -> Any:
+        return self.keep(value)
+
+
+def oneOf(what: str, choices: Sequence[str]) -> Check:
+    """Accept one of some words."""
+    accepts = f"one of {', '.join(choices)}"
+
+    def keep(value: Any) -> str:
         if value not in choices:
-            raise InputError(f"The {what} must be one of {', '.join(choices)}, not {value!r}.")
+            raise InputError(f"The {what} must be {accepts}, not {value!r}.")
         return value
 
-    return check
+    return Check(keep, accepts, {"choices": tuple(choices)}, choices=tuple(choices))
 
 
-def yesOrNo(what: str) -> Callable[[object], bool]:
+def yesOrNo(what: str) -> Check:
     """Accept True or False. what: a sentence that is true or not."""
 
-    def check(value) -> bool:
+    def keep(value: Any) -> bool:
         if not isinstance(value, bool):
             raise InputError(f"Whether {what} must be True or False, not {value!r}.")
         return value
 
-    return check
+    return Check(keep, "True or False", {"action": "store_true", "default": None})
 
 
-def wholeNumber(what: str, low: int, high: int) -> Callable[[object], int]:
+def wholeNumber(what: str, low: int, high: int) -> Check:
     """Accept whole numbers from low to high."""
+    accepts = f"a whole number from {low} to {high}"
 
-    def check(value) -> int:
+    def keep(value: Any) -> int:
         try:
             number = operator.index(value)
         except TypeError:
             number = None
         if number is None or isinstance(value, bool) or not low <= number <= high:
-            raise InputError(f"The {what} must be a whole number from {low} to {high}, not {value!r}.")
+            raise InputError(f"The {what} must be {accepts}, not {value!r}.")
         return number
 
-    return check
+    return Check(keep, accepts, {"type": int})
 
 
-def positive(what: str, most: float = math.inf, unit: str = "", article: str = "The") -> Callable[[object], float]:
+def positive(what: str, most: float = math.inf, unit: str = "", article: str = "The") -> Check:
     """Accept numbers greater than 0, up to `most`."""
-    limit = "" if math.isinf(most) else f" and at most {most:g}"
+    accepts = f"greater than 0{'' if math.isinf(most) else f' and at most {most:g}'}{unit}"
 
-    def check(value) -> float:
+    def keep(value: Any) -> float:
         number = _number(value, what)
         if not 0 < number <= most:
-            raise InputError(f"{article} {what} must be greater than 0{limit}{unit}, not {number:g}.")
+            raise InputError(f"{article} {what} must be {accepts}, not {number:g}.")
         return number
 
-    return check
+    return Check(keep, accepts, {"type": float})
 
 
-def share(what: str) -> Callable[[object], float]:
+def share(what: str) -> Check:
     """Accept numbers from 0 to 1."""
 
-    def check(value) -> float:
+    def keep(value: Any) -> float:
         number = _number(value, what)
         if not 0 <= number <= 1:
             raise InputError(f"The {what} must be from 0 to 1, not {number:g}.")
         return number
 
-    return check
+    return Check(keep, "from 0 to 1", {"type": float})
 
 
-def several(what: str, most: float, unit: str = "") -> Callable[[object], tuple[float, ...]]:
+def several(what: str, most: float, unit: str = "") -> Check:
     """Accept one or several numbers greater than 0, up to `most`.
 
     Those that shortest() writes alike are kept once: they would share a key.
     """
     each = positive(what, most, unit, article="A")
 
-    def check(values) -> tuple[float, ...]:
+    def keep(values: Any) -> tuple[float, ...]:
         if isinstance(values, str) or not isinstance(values, Iterable):
             values = (values,)
         different = {shortest(number): number for number in (_number(value, what) for value in values)}
@@ -94,13 +118,13 @@ def several(what: str, most: float, unit: str = "") -> Callable[[object], tuple[
             raise InputError(f"There can be at most {MOST_NUMBERS} values of the {what}, not {len(different)}.")
         return tuple(map(each, different.values()))
 
-    return check
+    return Check(keep, f"one or several numbers, each {each.accepts}", {"type": float, "action": "append"})
 
 
-def weights(what: str, most: float = math.inf) -> Callable[[object], tuple[tuple[str, float], ...]]:
+def weights(what: str, most: float = math.inf) -> Check:
     """Accept one name, several names, or name -> weight in (0, most]; they become pairs of name and weight."""
 
-    def check(given) -> tuple[tuple[str, float], ...]:
+    def keep(given: Any) -> tuple[tuple[str, float], ...]:
         if isinstance(given, str):
             given = (given,)
         try:
@@ -113,15 +137,28 @@ def weights(what: str, most: float = math.inf) -> Callable[[object], tuple[tuple
             raise InputError(f"{what.capitalize()}s are given by name, or as name and weight, not as {given!r}.")
         return tuple({name: positive(f"weight of the {what} {name!r}", most)(weight) for name, weight in pairs}.items())
 
-    return check
+    accepts = f"names, or name -> weight {positive(what, most).accepts}; they are kept as pairs"
+    return Check(keep, accepts, {"action": "append"}, read=_namedWeights, plain=dict)
 
 
-def orNone(check: Callable) -> Callable:
+def orNone(check: Check) -> Check:
     """Accept None as well."""
-    return lambda value: None if value is None else check(value)
+    return replace(check, keep=lambda value: None if value is None else check(value))
 
 
-def _number(value, what: str) -> float:
+def _namedWeights(given: Sequence[str]) -> dict[str, float]:
+    """Return the weights of structures given as NAME or NAME=WEIGHT; names may contain equals signs."""
+    found = {}
+    for text in given:
+        name, _, number = text.rpartition("=")
+        try:
+            found[name or text] = float(number) if name else 1.0
+        except ValueError:
+            found[text] = 1.0
+    return found
+
+
+def _number(value: Any, what: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):

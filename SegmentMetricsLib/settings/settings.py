@@ -1,246 +1,326 @@
-"""What to measure and how."""
+"""What to measure and how: every setting is a field, declared with all that is known of it."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..base.errors import InputError, requireKind
-from ..base.texts import didYouMean, inAnyCase
+from ..base.texts import shortest
 from .checks import oneOf, orNone, positive, several, share, weights, wholeNumber, yesOrNo
+from .declarations import (
+    DISTANCES,
+    HAZARD,
+    MEASURED,
+    MEMBERSHIPS,
+    SIMILARITY,
+    InPanel,
+    Option,
+    Parameter,
+    _,
+    declared,
+    setting,
+)
+from .names import (
+    DEFAULT_FAMILIES,
+    FAMILIES,
+    FAMILY_CHOICE,
+    GRIDS,
+    OWN_CONVENTION,
+    PRESETS,
+    chosenConvention,
+    chosenFamilies,
+    chosenGrid,
+    chosenMetrics,
+    inOrder,
+    isFamily,
+    knownConvention,
+)
+from .vocabulary import meaningOf
 
 if TYPE_CHECKING:
     from ..geometry.grids import Grid
 
-FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel", "hazard", "similarity", "slices", "effort")
-DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
-FAMILY_CHOICE = ", ".join((*FAMILIES, "all"))
-GRIDS = ("reference", "union")
-VOXEL_UNITS = ("mm", "voxel")
-MSI_UNITS = ("mm", "pixel")
-KERNELS = ("polynomial", "exponential")
-COMBINATIONS = ("max", "sum")
-ACCURACIES = ("converged", "sampled")
-DEFAULT_ACCURACY = "converged"
-EXTENTS = ("whole", "common")
-SURFACES = ("unsmoothed", "displayed")
-# The preset, and thus the convention, of this library itself.
-OWN_CONVENTION = "SegmentMetrics"
-# Named ways to measure whose numbers never change; agreement with the tool of the same name is tested.
-PRESETS = {
-    OWN_CONVENTION: {},
-    "MeshMetrics-0.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": None, "oversampling": 5},
-    "MeshMetrics-1.4.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": 0, "oversampling": 1},
-}
-# settings that the conventions of other tools fix
-DECIDED_BY_TOOLS = {"surface": "unsmoothed", "subdivisions": None, "oversampling": None}
 # mm; contours of a patient are never farther apart
 LARGEST_TOLERANCE = 1000.0
 LARGEST_BETA = 1000.0
 LARGEST_MEMBERSHIP = 2**31 - 1
 LARGEST_LEVEL = 1000.0
-# What is measured unless something else is asked for, by setting.
-DEFAULT_PARAMETERS = {"tolerances": (2.0,), "percentiles": (95.0,), "betas": (1.0,), "quantiles": (1.0,)}
-
-
-def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:
-    if isinstance(families, str):
-        families = (families,)
-    requireKind(families, Iterable, "The metric families", "names")
-    families = tuple(families)
-    if not families:
-        raise InputError(f"No metric family is chosen; choose from {FAMILY_CHOICE}.")
-    for family in families:
-        if family not in (*FAMILIES, "all"):
-            hint = didYouMean(str(family), FAMILIES)
-            raise InputError(f"There is no metric family {family!r}; choose from {FAMILY_CHOICE}.{hint}")
-    return _inOrder(families)
-
-
-def _inOrder(families: Iterable[str]) -> tuple[str, ...]:
-    """Return families in the order in which results list them, each once; "all" stands for every one."""
-    families = set(families)
-    return tuple(family for family in FAMILIES if family in families or "all" in families)
-
-
-def _chosenMetrics(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Return names of measurements and of families, each in its proper spelling and once."""
-    names = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (names,)
-    return tuple(dict.fromkeys(_metricOf(name) for name in names))
-
-
-def _metricOf(name: object) -> str:
-    """Return the proper spelling of a measurement or a family. Raises InputError for an unknown one."""
-    if not isinstance(name, str):
-        raise InputError(f"Measurements and families are given by name, not as {name!r}.")
-    if (family := inAnyCase(name.strip(), (*FAMILIES, "all"))) in (*FAMILIES, "all"):
-        return family
-    from ..families.selection import likeliest, wanted
-
-    try:
-        return wanted(name.strip()).key
-    except InputError:
-        meant = likeliest(name.strip(), FAMILIES)
-        hint = f" Did you mean {meant}?" if meant else ""
-        raise InputError(
-            f"There is no metric family {name!r}, nor such a measurement; choose from {FAMILY_CHOICE}, or from the "
-            f"keys of measurements, such as DSC and HD95.{hint}"
-        ) from None
-
-
-def _chosenGrid(given) -> str | Grid:
-    """Return the evaluated grid: a choice by name, or the grid of the given Grid, mapping or image."""
-    if isinstance(given, str):
-        if given not in GRIDS:
-            raise InputError(
-                f"The evaluated grid must be one of {', '.join(GRIDS)}, or an image whose grid it is, not {given!r}."
-            )
-        return given
-    from ..geometry.grids import Grid
-
-    if isinstance(given, Grid):
-        return given
-    if isinstance(given, Mapping):
-        return Grid.fromDictionary(given)
-    if hasattr(given, "GetDirection") and hasattr(given, "GetSpacing"):
-        return Grid.fromImage(given)
-    raise InputError(
-        f"The evaluated grid must be one of {', '.join(GRIDS)}, a Grid or an image, not {type(given).__name__}."
-    )
-
-
-def _knownConvention(given: str) -> str:
-    """Return the proper spelling of a preset or convention given in any case. Raises InputError for unknown names."""
-    name = inAnyCase(str(given), PRESETS)
-    if name in PRESETS:  # saves importing the conventions
-        return name
-    from ..conventions import known
-
-    choices = dict.fromkeys((*PRESETS, *known()))
-    name = inAnyCase(name, choices)
-    if name not in choices:
-        hint = didYouMean(name, choices)
-        raise InputError(f"There is no convention {given!r}; choose from {', '.join(choices)}.{hint}")
-    return name
-
-
-def _setting(default, check: Callable, label: str, unit: str = ""):
-    """Return a field of Settings. check: see settingchecks. label, unit: shown to users."""
-    return dataclasses.field(default=default, metadata={"check": check, "label": label, "unit": unit})
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Settings:
     """All choices that determine the numbers of a comparison; each has a default.
 
-    tolerances: tau in mm, each in (0, 1000], for NSD, BIoU and the over- and under-contoured fractions. None is those
-        in the keys of the metrics, else 2 mm; the same holds for percentiles, betas and quantiles.
-    percentiles: of the Hausdorff distance, each in (0, 100]; None is 95.
-    surface: "unsmoothed", the boundary between voxels, or "displayed", the smooth surface that Slicer shows.
-    accuracy: "converged", where elements are refined as far as each number needs and numbers have bounds, or "sampled",
-        where distances are measured only at the centers of equal pieces. None is "sampled" if subdivisions are given,
-        else "converged".
-    subdivisions: if sampled, how often each element is cut before it is measured; None is 1 for surfaces and 5 for
-        contours.
-    oversampling: sub-voxels along each voxel axis for BIoU. None is as many sample points, not aligned with the voxels,
-        as an accuracy of 0.2 %pt needs (0.5 for structures under 1,000 voxels).
-    families: names of the metric families to compute; None is those of the metrics, else boundary, signed and overlap.
-    metrics: single measurements to compute, by key in any case: of their families only they are computed, and all of
-        the others. A key without its parameter, such as "NSD", stands for all tolerances. The name of a family stands
-        for all its measurements, and keys of that family are then left out.
-    threshold: membership in (0, 1] at or above which a voxel of a membership image belongs to the structure. None:
-        voxels count in part, by their membership, for overlap and agreement; surfaces and distances use 0.5.
-    membershipMaximum: full membership of images with values above 1, such as 255 or 100. None: whole numbers are
-        labels.
-    cuts: number of membership thresholds, evenly spaced up to 1, over which the voxel family is averaged; None is the
-        single threshold 0.5. Has no effect if a threshold is given.
-    meshSpacing: voxel size in mm of the grid on which two meshes are compared by volume; finer for small structures.
-    grid: where voxels outside both structures count: "reference", the reference's whole image, extended to contain the
-        test; "union", the box around both structures; or a Grid or SimpleITK image, extended to contain both.
-    extent: "whole", or "common": only the slices that both contours cover, without end caps, for organs whose ends are
-        arbitrary.
-    labelWeights: name -> weight > 0 of labels for DICEml and JACml; labels without one have weight 1. Kept as pairs.
-    betas: weights of sensitivity against precision in the F-measure, each greater than 0; None is 1.
-    quantiles: of the Hausdorff distance of voxels, each in (0, 1]; None is 1.
-    voxelUnit: "mm" or "voxel", the unit of the distances of the voxel family.
-    critical: names of the critical structures of the hazard family, or name -> weight in (0, 1]; kept as pairs.
-    hazardKernel: how hazard falls with the distance d in mm: "polynomial", 1 - (d / hazardReach)^hazardPower up to
-        hazardReach mm, or "exponential", exp(-d / hazardDecay).
-    hazardCombination: "max" or "sum" (at most 1) over several critical structures.
-    hazardBalance: weight in [0, 1] of missed against added voxels in SIS and STAR. hazardTail: fraction in (0, 1] of
-        the most hazardous errors that STAR considers.
-    il, ol: inside and outside level of the Medical Similarity Index, each in (0, 1000]: how severely deviations inside
-        and outside the reference are judged. At level 1 a deviation of 10 mm scores 0.61.
-    asPublished: whether that index is computed by the authors' formula on chains of boundary pixels, in pixels, instead
-        of by their definition. It is not their program, which traces other edges.
-    msiUnit: "mm" or "pixel", the unit of the index's distances and of the 10 in its formula; published values are in
-        pixels.
-    splitContours: whether contours that look like touching ones are cut apart where the other side has more of them.
-    convention: name of the preset that these settings come from, or of the tool whose boundary and overlap numbers are
-        to be reproduced: a key of SegmentMetricsLib.conventions, such as "MedPy", in any case.
     Raises ValueError for values out of range.
     """
 
-    tolerances: tuple[float, ...] | None = _setting(
-        None, orNone(several("tolerance", LARGEST_TOLERANCE, " mm")), "Tolerance", "mm"
+    # The rest of the docstring is made from what is declared here.
+    # fmt: off
+    tolerances: tuple[float, ...] | None = setting(
+        None, orNone(several("tolerance", LARGEST_TOLERANCE, " mm")), "Tolerance", unit="mm",
+        about="Distance in mm up to which two contours count as the same.",
+        inPython="None is those in the keys of the metrics, else 2 mm.",
+        option=Option("--tolerance", MEASURED, "tolerance of NSD, BIoU and the others that have one", "MM"),
+        parameter=Parameter("tolerance", (2.0,), "τ", r"\tau"),
+        panel=InPanel(label="Tolerance τ", section="", name="tolerance", low=0.01, high=LARGEST_TOLERANCE, decimals=2,
+                      step=0.5, isAlwaysShown=True),
     )
-    percentiles: tuple[float, ...] | None = _setting(
-        None, orNone(several("percentile", 100)), "Percentile of the Hausdorff distance", "%"
+    percentiles: tuple[float, ...] | None = setting(
+        None, orNone(several("percentile", 100)), "Percentile of the Hausdorff distance", unit="%",
+        about="Share of the surface, in %, that the reported Hausdorff distance covers; 95 ignores the worst 5 %.",
+        inPython="None is those in the keys of the metrics, else 95.",
+        option=Option("--percentile", MEASURED, "percentile of the Hausdorff distance, up to 100", "P"),
+        parameter=Parameter("percentile", (95.0,), "p", "p"),
+        panel=InPanel(label="Percentile", section="", name="percentile", low=1, high=100, decimals=1),
     )
-    surface: str = _setting("unsmoothed", oneOf("surface", SURFACES), "Surface")
-    accuracy: str | None = _setting(None, orNone(oneOf("accuracy", ACCURACIES)), "Accuracy")
-    subdivisions: int | None = _setting(
-        None, orNone(wholeNumber("subdivisions", 0, 8)), "Subdivisions of surface elements"
+    surface: str = setting(
+        "unsmoothed", oneOf("surface", ("unsmoothed", "displayed")), "Surface",
+        about="The boundary that is measured. Unsmoothed: exactly around the voxels, so the numbers do not depend on "
+              "how Slicer displays the segments. As displayed: the smooth surface of the 3D views.",
+        option=Option("--surface", DISTANCES,
+                      "surface to measure: around the voxels, or the smooth one that Slicer shows"),
+        panel=InPanel(label="Surface", section="", control="ComboBox",
+                      words={"unsmoothed": _("Unsmoothed (as segmented)"), "displayed": _("As displayed (smoothed)")}),
+        isDecidedByTools=True,
     )
-    oversampling: int | None = _setting(
-        None, orNone(wholeNumber("oversampling", 1, 20)), "Parts of a voxel for the boundary IoU"
+    accuracy: str | None = setting(
+        None, orNone(oneOf("accuracy", ("converged", "sampled"))), "Accuracy",
+        about='"converged": elements are refined as far as each number needs, and numbers have bounds. "sampled": '
+              "distances are measured only at the centers of equal pieces.",
+        inPython='None is "sampled" if subdivisions are given, else "converged".',
+        option=Option("--accuracy", DISTANCES, "refine where the result needs it, or cut all surface elements alike",
+                      default="converged"),
+        families=("boundary", "signed"), isAlwaysTold=True,
     )
-    families: tuple[str, ...] | None = _setting(None, orNone(_chosenFamilies), "Families of measurements")
-    metrics: tuple[str, ...] = _setting((), _chosenMetrics, "Single measurements")
-    threshold: float | None = _setting(
-        None, orNone(positive("threshold", 1)), "Membership from which a voxel belongs to a structure"
+    subdivisions: int | None = setting(
+        None, orNone(wholeNumber("subdivisions", 0, 8)), "Subdivisions of surface elements",
+        about="How often each surface element is cut before its distance is measured. Automatic: as often as every "
+              "number needs, which then comes with bounds. A fixed number compares with tools that sample so.",
+        inPython="None is automatic, and, if sampled, 1 for surfaces and 5 for contours.",
+        option=Option("--subdivisions", DISTANCES, "if sampled: how often elements are cut", "N", "1, in 2D 5"),
+        panel=InPanel(label=_("Subdivisions"), row=1, low=-1, high=4, isAutomatic=True),
+        families=("boundary", "signed"), isDecidedByTools=True,
     )
-    membershipMaximum: int | None = _setting(
-        None, orNone(wholeNumber("largest membership", 2, LARGEST_MEMBERSHIP)), "Full membership"
+    oversampling: int | None = setting(
+        None, orNone(wholeNumber("oversampling", 1, 20)), "Parts of a voxel for the boundary IoU",
+        about="Into how many parts along each axis voxels are cut for the boundary IoU. Automatic: as fine as needed "
+              "for 0.2 percentage points.",
+        inPython="None is automatic: sample points that are not aligned with the voxels, as many as an accuracy of "
+                 "0.2 percentage points needs (0.5 for structures under 1,000 voxels).",
+        option=Option("--oversampling", DISTANCES, "sub-voxels per axis for BIoU", "N", "automatic"),
+        panel=InPanel(label=_("Oversampling"), row=2, low=0, high=10, isAutomatic=True),
+        families=("boundary",), isDecidedByTools=True,
     )
-    cuts: int | None = _setting(None, orNone(wholeNumber("cuts", 1, 100)), "Cuts of memberships")
-    meshSpacing: float = _setting(
-        1.0, positive("grid spacing for meshes", unit=" mm"), "Voxel size for the overlap of two meshes", "mm"
+    families: tuple[str, ...] | None = setting(
+        None, orNone(chosenFamilies), "Families of measurements",
+        about=f"Names of the metric families to compute: {FAMILY_CHOICE}.",
+        inPython=f"None is those of the metrics, else {', '.join(DEFAULT_FAMILIES)}.",
+        isAlwaysTold=True,
     )
-    grid: str | Grid = _setting("reference", _chosenGrid, "Voxels outside both structures are those of")  # noqa: RUF009 - a field, not a Grid
-    extent: str = _setting("whole", oneOf("extent", EXTENTS), "Extent")
-    betas: tuple[float, ...] | None = _setting(
-        None, orNone(several("beta", LARGEST_BETA)), "Weight of sensitivity in the F-measure"
+    metrics: tuple[str, ...] = setting(
+        (), chosenMetrics, "Single measurements",
+        about="Single measurements to compute, by key in any case: of their families only they are computed, and all "
+              'of the others. A key without its parameter, such as "NSD", stands for all tolerances. The name of a '
+              "family stands for all its measurements, and keys of that family are then left out.",
+        option=Option("--metrics", MEASURED,
+                      f"families of measurements: {', '.join(FAMILIES)}, or all; or single measurements by their "
+                      "keys, such as DSC,HD95",
+                      "FAMILY|KEY,...", ",".join(DEFAULT_FAMILIES)),
     )
-    quantiles: tuple[float, ...] | None = _setting(
-        None, orNone(several("quantile", 1)), "Quantile of the Hausdorff distance of voxels"
+    threshold: float | None = setting(
+        None, orNone(positive("threshold", 1)), "Membership from which a voxel belongs to a structure",
+        about="Membership at or above which a voxel of a membership image belongs to the structure.",
+        inPython="None: voxels count in part, by their membership, for overlap and agreement; surfaces and distances "
+                 "use 0.5.",
+        option=Option("--threshold", MEMBERSHIPS, "count voxels at or above T as inside", "T", "all count in part"),
     )
-    voxelUnit: str = _setting("mm", oneOf("unit of voxel distances", VOXEL_UNITS), "Unit of the distances of voxels")
-    labelWeights: tuple[tuple[str, float], ...] = _setting((), weights("label"), "Weights of labels")
-    critical: tuple[tuple[str, float], ...] = _setting((), weights("critical structure", 1), "Critical structures")
-    hazardKernel: str = _setting("polynomial", oneOf("hazard kernel", KERNELS), "Hazard falls with the distance")
-    hazardReach: float = _setting(10.0, positive("reach of the hazard"), "Reach of the hazard", "mm")
-    hazardPower: float = _setting(2.0, positive("power of the hazard"), "Power of the hazard")
-    hazardDecay: float = _setting(8.0, positive("decay of the hazard"), "Decay length of the hazard", "mm")
-    hazardCombination: str = _setting(
-        "max", oneOf("combination of hazards", COMBINATIONS), "Several critical structures"
+    membershipMaximum: int | None = setting(
+        None, orNone(wholeNumber("largest membership", 2, LARGEST_MEMBERSHIP)), "Full membership",
+        about="Full membership of images with values above 1, such as 255 or 100.",
+        inPython="None: whole numbers are labels.",
+        option=Option("--membership-maximum", MEMBERSHIPS, "value of full membership if values go beyond 1", "N", ""),
     )
-    hazardBalance: float = _setting(0.7, share("balance of the hazard"), "Weight of missed against added voxels")
-    hazardTail: float = _setting(0.05, positive("tail of the hazard", 1), "Share of the most hazardous errors")
-    il: float = _setting(1.0, positive("inside level", LARGEST_LEVEL), "Level inside the reference")
-    ol: float = _setting(1.0, positive("outside level", LARGEST_LEVEL), "Level outside the reference")
-    asPublished: bool = _setting(
-        False, yesOrNo("the similarity index is computed as published"), "By the authors' formula, on boundary chains"
+    cuts: int | None = setting(
+        None, orNone(wholeNumber("cuts", 1, 100)), "Cuts of memberships",
+        about="Number of membership thresholds, evenly spaced up to 1, over which the voxel family is averaged.",
+        inPython="None is the single threshold 0.5. Has no effect if a threshold is given.",
+        option=Option("--cuts", MEMBERSHIPS, "how many thresholds the voxel family is averaged over", "K", "1, at 0.5"),
+        families=("voxel",), onlyIf=("threshold", None),
     )
-    msiUnit: str = _setting("mm", oneOf("unit of contour distances", MSI_UNITS), "Unit of the similarity index")
-    splitContours: bool = _setting(False, yesOrNo("contours are split"), "Touching contours are cut apart")
-    convention: str = _setting(OWN_CONVENTION, _knownConvention, "Measured as")
+    meshSpacing: float = setting(
+        1.0, positive("grid spacing for meshes", unit=" mm"), "Voxel size for the overlap of two meshes", unit="mm",
+        about="Voxel size in mm of the grid on which two meshes are compared by volume; finer for small structures.",
+        option=Option("--mesh-spacing", DISTANCES, "voxel size for the overlap of two meshes", "MM"),
+    )
+    grid: str | Grid = setting(  # noqa: RUF009 - a field, not a Grid
+        "reference", chosenGrid, "Voxels outside both structures are those of",
+        about="Which voxels outside both segments count. Reference image: all of those that the reference was drawn "
+              "on, and more where the test needs them. Union of both: the box around them.",
+        inPython='Must be "reference", "union", or a Grid or SimpleITK image, which is extended to contain both.',
+        option=Option("--grid", MEASURED,
+                      "where true negatives are counted: in the reference's image, in the box around both "
+                      "structures, or in the image of a file",
+                      "|".join((*GRIDS, "FILE"))),
+        panel=InPanel(label=_("Evaluated grid"), row=3, control="ComboBox",
+                      words={"reference": _("Reference image"), "union": _("Union of both")}),
+        entries="dependsOnGrid",
+    )
+    extent: str = setting(
+        "whole", oneOf("extent", ("whole", "common")), "Extent",
+        about="How much of the two is compared. Whole: everything. Common: only the slices that both contours cover, "
+              "without the caps at the ends, for organs whose ends are arbitrary.",
+        option=Option("--extent", DISTANCES, "the whole structures, or only the slices that both cover"),
+        panel=InPanel(label=_("Extent"), row=0, control="ComboBox",
+                      words={"whole": _("Whole structures"), "common": _("Common extent")}),
+    )
+    betas: tuple[float, ...] | None = setting(
+        None, orNone(several("beta", LARGEST_BETA)), "Weight of sensitivity in the F-measure",
+        about="Weight of sensitivity against precision in the F-measure; 1 is the Dice coefficient.",
+        inPython="None is those in the keys of the metrics, else 1.",
+        option=Option("--beta", MEASURED, "beta of the F-measure", "B"),
+        parameter=Parameter("beta", (1.0,), "β", r"\beta"),
+        panel=InPanel(label=_("F-measure β"), row=4, name="beta", low=0.01, high=LARGEST_BETA, decimals=2, step=0.5),
+    )
+    quantiles: tuple[float, ...] | None = setting(
+        None, orNone(several("quantile", 1)), "Quantile of the Hausdorff distance of voxels",
+        about="Share of the voxels that the Hausdorff distance of voxels covers; 0.95 ignores the worst 5 %.",
+        inPython="None is those in the keys of the metrics, else 1.",
+        option=Option("--quantile", MEASURED, "quantile of the voxels' Hausdorff distance, up to 1", "Q"),
+        parameter=Parameter("quantile", (1.0,), "q", "q"),
+        panel=InPanel(label=_("HDvox quantile"), row=5, name="quantile", low=0.01, high=1, decimals=2, step=0.05),
+    )
+    voxelUnit: str = setting(
+        "mm", oneOf("unit of voxel distances", ("mm", "voxel")), "Unit of the distances of voxels",
+        about="The unit of distances between voxels.",
+        option=Option("--voxel-unit", MEASURED, "unit of the voxel family"),
+        panel=InPanel(label=_("Voxel distances"), row=6, control="ComboBox",
+                      words={"mm": _("Millimeters"), "voxel": _("Voxels")}),
+        families=("voxel",),
+    )
+    labelWeights: tuple[tuple[str, float], ...] = setting(
+        (), weights("label"), "Weights of labels",
+        about="Weights of labels for DICEml and JACml; labels without one have weight 1.",
+        option=Option("--label-weight", MEASURED, "weight of a structure for DICEml and JACml", "NAME=WEIGHT",
+                      "1; may be repeated"),
+    )
+    critical: tuple[tuple[str, float], ...] = setting(
+        (), weights("critical structure", 1), "Critical structures",
+        about="Structures of the reference segmentation near which differences are dangerous, such as the spinal "
+              "cord beside a target.",
+        option=Option("--critical", HAZARD, "structure of the reference near which errors are dangerous",
+                      "NAME[=WEIGHT]", "weight 1; may be repeated"),
+        panel=InPanel(label="Critical structures", section="", control="ComboBox"),
+        families=("hazard",),
+    )
+    hazardKernel: str = setting(
+        "polynomial", oneOf("hazard kernel", ("polynomial", "exponential")), "Hazard falls with the distance",
+        about="How hazard falls with the distance to a critical structure: to zero at the reach, as 1 - (distance / "
+              "reach)², or exponentially, to 37 % at the decay length.",
+        inPython='For a distance d in mm, "polynomial" is 1 - (d / hazardReach)^hazardPower, "exponential" exp(-d / '
+                 "hazardDecay).",
+        option=Option("--kernel", HAZARD, "how hazard falls with the distance"),
+        panel=InPanel(label=_("Hazard decay"), row=7, control="ComboBox",
+                      words={"polynomial": _("Polynomial (to zero)"), "exponential": _("Exponential")}),
+        families=("hazard",),
+    )
+    hazardReach: float = setting(
+        10.0, positive("reach of the hazard"), "Reach of the hazard", unit="mm",
+        about="Distance to a critical structure, in mm, at and beyond which there is no hazard.",
+        option=Option("--hazard-reach", HAZARD, "distance at which polynomial hazard ends", "MM"),
+        panel=InPanel(label=_("Hazard reach"), row=8, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
+        families=("hazard",), onlyIf=("hazardKernel", "polynomial"),
+    )
+    hazardPower: float = setting(
+        2.0, positive("power of the hazard"), "Power of the hazard",
+        about="Power of the distance with which polynomial hazard falls.",
+        option=Option("--hazard-power", HAZARD, "power of the distance with which polynomial hazard falls", "P"),
+        families=("hazard",), onlyIf=("hazardKernel", "polynomial"),
+    )
+    hazardDecay: float = setting(
+        8.0, positive("decay of the hazard"), "Decay length of the hazard", unit="mm",
+        about="Distance to a critical structure, in mm, at which hazard has fallen to 37 %.",
+        option=Option("--hazard-decay", HAZARD, "distance over which exponential hazard falls to 1/e", "MM"),
+        panel=InPanel(label=_("Decay length"), row=9, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
+        families=("hazard",), onlyIf=("hazardKernel", "exponential"),
+    )
+    hazardCombination: str = setting(
+        "max", oneOf("combination of hazards", ("max", "sum")), "Several critical structures",
+        about="Hazard near several critical structures: the largest, or the sum, at most 1.",
+        option=Option("--hazard-combination", HAZARD,
+                      "hazard near several critical structures: the largest, or the sum, up to 1"),
+        families=("hazard",),
+    )
+    hazardBalance: float = setting(
+        0.7, share("balance of the hazard"), "Weight of missed against added voxels",
+        about="Weight of missed against added voxels in SIS and STAR.",
+        option=Option("--hazard-balance", HAZARD, "weight of missed against added voxels in SIS and STAR, from 0 to 1",
+                      "W"),
+        families=("hazard",),
+    )
+    hazardTail: float = setting(
+        0.05, positive("tail of the hazard", 1), "Share of the most hazardous errors",
+        about="Share of the most hazardous errors that STAR considers.",
+        option=Option("--hazard-tail", HAZARD, "share of the most hazardous errors that STAR looks at", "SHARE"),
+        families=("hazard",),
+    )
+    il: float = setting(
+        1.0, positive("inside level", LARGEST_LEVEL), "Level inside the reference",
+        about="How severely the similarity index judges contours inside the reference; at 1, 10 mm score 0.61.",
+        option=Option("--il", SIMILARITY, "inside level of the similarity index", "LEVEL"),
+        panel=InPanel(label=_("MSI inside"), row=10, low=0.01, high=LARGEST_LEVEL, decimals=2, step=0.5),
+        families=("similarity",),
+    )
+    ol: float = setting(
+        1.0, positive("outside level", LARGEST_LEVEL), "Level outside the reference",
+        about="How severely the similarity index judges contours outside the reference; at 1, 10 mm score 0.61.",
+        option=Option("--ol", SIMILARITY, "outside level of the similarity index", "LEVEL"),
+        panel=InPanel(label=_("MSI outside"), row=11, low=0.01, high=LARGEST_LEVEL, decimals=2, step=0.5),
+        families=("similarity",),
+    )
+    asPublished: bool = setting(
+        False, yesOrNo("the similarity index is computed as published"), "By the authors' formula, on boundary chains",
+        about="Whether the similarity index is computed by the authors' formula on chains of boundary pixels, in "
+              "pixels, instead of by their definition. It is not their program, which traces other edges.",
+        option=Option("--as-published", SIMILARITY,
+                      "similarity index by its authors' formula, on chains of boundary pixels; not by their program",
+                      default=""),
+        families=("similarity",),
+    )
+    msiUnit: str = setting(
+        "mm", oneOf("unit of contour distances", ("mm", "pixel")), "Unit of the similarity index",
+        about="The unit of the similarity index's distances and of the 10 in its formula; published values are in "
+              "pixels.",
+        option=Option("--msi-unit", SIMILARITY,
+                      "unit of the similarity index's distances; published values need pixels"),
+        families=("similarity",),
+    )
+    splitContours: bool = setting(
+        False, yesOrNo("contours are split"), "Touching contours are cut apart",
+        about="Whether contours that look like touching ones are cut apart where the other side has more of them.",
+        option=Option("--split-contours", SIMILARITY,
+                      "cut touching contours of a slice apart, so that each has its counterpart", default=""),
+        families=("similarity",),
+    )
+    convention: str = setting(
+        OWN_CONVENTION, chosenConvention, "Measured as",
+        about="The tool whose conventions are used for boundary and overlap metrics, if a study or a protocol "
+              "demands one. SegmentMetrics: as they are defined. Another tool: as it would report them; it decides "
+              "the surface, too.",
+        inPython='A key of SegmentMetricsLib.conventions, such as "MedPy", in any case, or the name of the preset '
+                 "that these settings come from.",
+        option=Option("--convention", MEASURED, "report boundary and overlap as this tool does (see conventions)",
+                      "TOOL", ""),
+        panel=InPanel(label="Report as", control="ComboBox"),
+        families=("boundary", "overlap"), isAlwaysTold=True,
+    )
+    # fmt: on
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, field.metadata["check"](getattr(self, field.name)))
+        for name, declaration in DECLARED.items():
+            object.__setattr__(self, name, declaration.check(getattr(self, name)))
         self._chooseMetrics()
         self._chooseAccuracy()
         for name, value in (DECIDED_BY_TOOLS if self.isOfAnotherTool else PRESETS[self.convention]).items():
@@ -249,32 +329,29 @@ class Settings:
 
     def _chooseMetrics(self) -> None:
         """Settle the families, the single measurements, and the parameters that their keys state."""
-        whole = [name for name in self.metrics if name in (*FAMILIES, "all")]
-        families, stated = _inOrder((*(self.families or ()), *whole)), {}
-        if keys := tuple(name for name in self.metrics if name not in whole):
-            from ..families.selection import parametersIn, wanted
-
-            familyOf = {key: wanted(key).definition.family for key in keys}
-            keys = tuple(key for key in keys if familyOf[key] not in _inOrder(whole))
-            families, stated = _inOrder((*families, *(familyOf[key] for key in keys))), parametersIn(keys)
-        object.__setattr__(self, "metrics", keys)
+        whole = inOrder(name for name in self.metrics if isFamily(name))
+        named = [meaningOf(name) for name in self.metrics if not isFamily(name)]
+        named = [one for one in named if one.family not in whole]
+        families = inOrder((*(self.families or ()), *whole, *(one.family for one in named)))
+        object.__setattr__(self, "metrics", tuple(one.key for one in named))
         object.__setattr__(self, "families", families or DEFAULT_FAMILIES)
-        for name, default in DEFAULT_PARAMETERS.items():
-            given, values = getattr(self, name), stated.get(name, ())
-            values = (values or default) if given is None else (*given, *values)
-            object.__setattr__(self, name, type(self).__dataclass_fields__[name].metadata["check"](values))
+        for name, one in DECLARED.items():
+            if one.parameter is not None:
+                given, stated = getattr(self, name), [value for each in named for value in each.stated.get(name, ())]
+                values = (stated or one.parameter.values) if given is None else (*given, *stated)
+                object.__setattr__(self, name, one.check(values))
 
     def _chooseAccuracy(self) -> None:
         if self.accuracy is None:
             sampled = self.subdivisions is not None or "accuracy" in PRESETS.get(self.convention, {})
-            object.__setattr__(self, "accuracy", "sampled" if sampled else DEFAULT_ACCURACY)
+            object.__setattr__(self, "accuracy", "sampled" if sampled else "converged")
         if self.accuracy == "converged" and self.subdivisions is not None:
             raise InputError("A fixed number of subdivisions is not converged; leave either one out.")
 
     def __repr__(self) -> str:
         """Return the settings that differ from the defaults, as they can be given."""
         usual = Settings()
-        given = ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
+        given = ((name, getattr(self, name)) for name in DECLARED)
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in given if value != getattr(usual, name))})"
 
     @staticmethod
@@ -283,7 +360,7 @@ class Settings:
 
         name: in any case. Raises ValueError for an unknown name, and when a change contradicts the preset.
         """
-        name = _knownConvention(name)
+        name = knownConvention(name)
         return Settings(**{**PRESETS.get(name, {}), **changes, "convention": name})
 
     @property
@@ -307,10 +384,24 @@ class Settings:
 
     def toDictionary(self) -> dict:
         """Return the settings as plain values for files; `Settings(**values)` restores them."""
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        plain = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
-        named = {name: dict(getattr(self, name)) for name in ("critical", "labelWeights")}
-        return {**plain, **named, "grid": self.grid if isinstance(self.grid, str) else self.grid.toDictionary()}
+        return {name: declaration.check.plain(getattr(self, name)) for name, declaration in DECLARED.items()}
+
+
+DECLARED = declared(Settings)
+# The parameters of keys, with the setting that lists the values of each; and a value of each for examples.
+PARAMETERS = {one.parameter.name: name for name, one in DECLARED.items() if one.parameter}
+EXAMPLES = {one.parameter.name: shortest(one.parameter.values[0]) for one in DECLARED.values() if one.parameter}
+# settings that the conventions of other tools fix
+DECIDED_BY_TOOLS = {name: getattr(Settings, name) for name, one in DECLARED.items() if one.isDecidedByTools}
+Settings.__doc__ = "\n".join(
+    (inspect.cleandoc(f"{Settings.__doc__}"), "", *(f"{name}: {one.documentation()}" for name, one in DECLARED.items()))
+)
+
+
+def isInEffect(name: str, chosen: Settings) -> bool:
+    """Return whether the other settings leave a setting its effect: the reach of a hazard has none if it has none."""
+    condition = DECLARED[name].onlyIf
+    return condition is None or getattr(chosen, condition[0]) == condition[1]
 
 
 def asSettings(given: Settings | None) -> Settings:

@@ -19,7 +19,7 @@ from SegmentMetricsLib.batch import stresscases
 from SegmentMetricsLib.batch.ranks import MOST_EXACT_GREATER, ranksOf, signedRankGreater
 from SegmentMetricsLib.batch.stresscases import ALL, StressOutcome, differences, readStressCases
 from SegmentMetricsLib.case.comparison import Comparison
-from SegmentMetricsLib.commands.options import HAZARD, SETTINGS
+from SegmentMetricsLib.commands.options import HAZARD, OPTIONS
 from SegmentMetricsLib.comparison.measurements import Measurement
 
 # Statistics
@@ -200,7 +200,7 @@ def testEveryHazardSettingIsAnOption(study):
         "hazardCombination": ("--hazard-combination", "sum"), "hazardBalance": ("--hazard-balance", 0.4),
         "hazardTail": ("--hazard-tail", 1.0),
     }  # fmt: skip
-    assert {*options, "critical"} == {option.setting for option in SETTINGS[HAZARD]}
+    assert {*options, "critical"} == set(OPTIONS[HAZARD])
     image = SimpleITK.ReadImage("1.nrrd")
     criticals = {"Label 2": image == 2, "Label 3": image == 3}
     usual = None

@@ -11,22 +11,28 @@ from SegmentMetricsLib.settings.settings import FAMILIES
 
 # two balls of different place and size, and one nearby that is critical
 SIZE, SPACING = (30, 26, 24), (1.0, 1.2, 2.0)
-# setting -> field of Settings and another value than the default
+# setting -> another value than the default
 OTHERS = {
-    "percentile": ("percentiles", (70,)),
-    "tolerance": ("tolerances", (1.0,)),
-    "beta": ("betas", (2,)),
-    "quantile": ("quantiles", (0.5,)),
-    "convention": ("convention", "Plastimatch"),
-    "subdivisions": ("subdivisions", 0),
-    "oversampling": ("oversampling", 1),
-    "grid": ("grid", "union"),
-    "voxelUnit": ("voxelUnit", "voxel"),
-    "critical": ("critical", "Far"),
-    "hazardKernel": ("hazardKernel", "exponential"),
-    "hazardReach": ("hazardReach", 30.0),
-    "il": ("il", 5.0),
-    "ol": ("ol", 5.0),
+    "percentiles": (70,),
+    "tolerances": (1.0,),
+    "betas": (2,),
+    "quantiles": (0.5,),
+    "convention": "Plastimatch",
+    "subdivisions": 0,
+    "accuracy": "sampled",
+    "oversampling": 1,
+    "grid": "union",
+    "voxelUnit": "voxel",
+    "critical": "Far",
+    "hazardKernel": "exponential",
+    "hazardReach": 30.0,
+    "hazardPower": 1.0,
+    "hazardBalance": 0.2,
+    "hazardTail": 0.5,
+    "il": 5.0,
+    "ol": 5.0,
+    "asPublished": True,
+    "msiUnit": "pixel",
 }
 
 
@@ -56,10 +62,9 @@ def usual() -> dict[str, dict]:
 
 @pytest.mark.parametrize("setting", OTHERS)
 def testSettingChangesTheFamiliesThatUseItAndNoOthers(setting, usual):
-    name, value = OTHERS[setting]
-    other = measured(**{name: value})
+    other = measured(**{setting: OTHERS[setting]})
     changed = {family for family in usual if other[family] != usual[family]}
-    assert changed == familiesUsing(setting) == familiesUsing(name)
+    assert changed == familiesUsing(setting)
 
 
 def testDecayMattersToTheExponentialKernelOnly():
@@ -69,6 +74,6 @@ def testDecayMattersToTheExponentialKernelOnly():
 
 def testUnknownSetting():
     assert isRelevant("grid", ["agreement"]) and not isRelevant("grid", ["boundary"])
-    assert familiesUsing("quantile") <= set(FAMILIES)
+    assert familiesUsing("quantiles") <= set(FAMILIES)
     with pytest.raises(KeyError):
         isRelevant("color", FAMILIES)

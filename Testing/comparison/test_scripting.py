@@ -255,7 +255,9 @@ def found(name: str):
     """Return a public function by its name in the library."""
     thing = SegmentMetricsLib
     for part in name.split("."):
-        if not hasattr(thing, part) or (inspect.ismodule(thing) and part in ("show", "report", "mrml", "batch", "case", "protocol")):
+        if not hasattr(thing, part) or (
+            inspect.ismodule(thing) and part in ("show", "report", "mrml", "batch", "case", "protocol")
+        ):
             importlib.import_module(f"{thing.__name__}.{part}")
         thing = getattr(thing, part)
     return thing

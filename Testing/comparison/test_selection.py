@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 
@@ -13,6 +14,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case import multilabel
+from SegmentMetricsLib.commands.options import addSettings, settingsFrom, tellWithoutEffect
 from SegmentMetricsLib.families.registry import MULTI_LABEL, REGISTRY
 from SegmentMetricsLib.families.selection import isWhole, likeliest, nameOf, wanted
 from SegmentMetricsLib.settings.settings import FAMILIES
@@ -146,6 +148,29 @@ def testOnTheCommandLine(files, capsys):
     # what is asked for now counts, not what was before
     assert main([*command, "other", "--settings", "out/metrics.json", "--metrics", "signed"]) == 0
     assert "DSC" not in json.loads((files / "other/metrics.json").read_text())["pairs"][0]["measurements"]
+
+
+@pytest.mark.parametrize(
+    ("given", "useless"),
+    [
+        (("--critical", "Cord", "--hazard-reach", "9", "--hazard-decay", "3"), "--hazard-decay"),
+        (("--critical", "Cord", "--hazard-power", "3", "--kernel", "exponential"), "--hazard-power"),
+        (("--metrics", "voxel", "--cuts", "3", "--threshold", "0.5"), "--cuts"),
+        (("--metrics", "slices", "--beta", "2", "--surface", "displayed"), "--beta"),
+        (("--metrics", "signed", "--accuracy", "sampled", "--msi-unit", "pixel"), "--msi-unit"),
+        (("--metrics", "agreement", "--grid", "union", "--convention", "MedPy"), "--convention"),
+        (("--metrics", "DSC", "--grid", "union"), "--grid"),
+        (("--metrics", "DSC", "--mesh-spacing", "0.5"), ""),
+    ],
+)
+def testOptionsWithoutEffect(given, useless, capsys):
+    """On what is measured, or because of another option; the others are not named."""
+    parser = argparse.ArgumentParser()
+    addSettings(parser)
+    options = parser.parse_args(given)
+    tellWithoutEffect(options, settingsFrom(options), [])
+    told = capsys.readouterr().err
+    assert told.strip().rpartition(": ")[2] == useless
 
 
 def testOptionsWithoutEffectOnSingleMeasurements(files, capsys):

@@ -2,31 +2,81 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
+import subprocess
+import sys
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib import Settings
-from SegmentMetricsLib.commands.options import SETTINGS
-from SegmentMetricsLib.settings.settings import FAMILIES, PRESETS
+from SegmentMetricsLib import Settings, conventions, families
+from SegmentMetricsLib.commands.options import OPTIONS, addSettings, settingsFrom
+from SegmentMetricsLib.families.registry import REGISTRY
+from SegmentMetricsLib.settings.names import TOOLS
+from SegmentMetricsLib.settings.settings import DECLARED, FAMILIES, PRESETS
 
 ALL = ", ".join((*FAMILIES, "all"))
 
 
-def testEverySettingHasALabel():
-    """Reports tell what was set; none is called the same as another one."""
-    labels = [field.metadata.get("label", "") for field in fields(Settings)]
-    assert all(labels) and len(set(labels)) == len(labels), "declare it with _setting()"
+def testEverySettingIsDeclared():
+    """Reports, the documentation and the command line tell what was set; nothing is called the same as another."""
+    assert list(DECLARED) == [field.name for field in fields(Settings)]
+    for names in (
+        [one.label for one in DECLARED.values()],
+        [one.about for one in DECLARED.values()],
+        [one.option.flag for name, one in DECLARED.items() if name != "families"],  # --metrics takes families, too
+        [one.panel.place for one in DECLARED.values() if one.panel],
+    ):
+        assert all(names) and len(set(names)) == len(names)
+    for name, one in DECLARED.items():
+        assert f"\n{name}: {one.about}" in Settings.__doc__
+        assert one.families is None or set(one.families) <= set(FAMILIES)
+        assert one.onlyIf is None or one.onlyIf[0] in DECLARED
 
 
-def testEverySettingHasAnOption():
-    options = [option.setting for group in SETTINGS.values() for option in group if option.setting]
-    options.append("families")  # --metrics takes families, too
-    assert sorted(options) == sorted(field.name for field in fields(Settings)), "add it in commands/options.py"
+def testOptionsTakeWhatTheSettingsTake():
+    """What the command line gives to a setting is accepted, whatever kind it is of."""
+    parser = argparse.ArgumentParser()
+    addSettings(parser)
+    words = {
+        "--metrics": "DSC",
+        "--membership-maximum": "255",
+        "--critical": "Cord=0.5",
+        "--label-weight": "Liver=2",
+        "--convention": "medpy",
+    }
+    for names in OPTIONS.values():
+        for name in names:
+            one = DECLARED[name]
+            value = words.get(one.option.flag) or (one.check.choices or ("reference" if name == "grid" else "1",))[0]
+            isSwitch = one.check.option.get("action") == "store_true"
+            given = settingsFrom(parser.parse_args([one.option.flag, *([] if isSwitch else [value])]))
+            usual = Settings(accuracy="sampled") if name == "subdivisions" else Settings()
+            changed = {field for field in DECLARED if getattr(given, field) != getattr(usual, field)}
+            assert changed <= {name, "families"}, name
+
+
+def testFamiliesAndToolsAreThoseThatThereAre():
+    """A new family is a folder and its name, a new tool a file and its name."""
+    folders = {path.parent.name for path in Path(families.__path__[0]).glob("*/__init__.py")}
+    assert set(FAMILIES) == folders - {"multilabel"}  # whose measurements are of several structures together
+    assert {definition.family for definition in REGISTRY} == set(FAMILIES) - {"slices"}  # which is a table
+    assert tuple(conventions.known()) == TOOLS
+
+
+def testNamesOfMeasurementsAreHandedIn():
+    """Also where nothing but the settings was imported."""
+    program = (
+        "from SegmentMetricsLib.settings.settings import Settings; import sys; Settings(families='hazard'); "
+        "print(any('families' in name for name in sys.modules)); print(Settings(metrics='nsd_3MM').tolerances)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["False", "(3.0,)"]
 
 
 def testDefaults():

@@ -8,17 +8,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from SegmentMetricsLib.base.texts import shortest
-from SegmentMetricsLib.case.explanations import FAMILIES
-from SegmentMetricsLib.comparison.definitions import PARAMETERS, Definition
+from SegmentMetricsLib.comparison.definitions import Definition
 from SegmentMetricsLib.families.hazard.formulas import EPSILON
 from SegmentMetricsLib.families.registry import MULTI_LABEL, REGISTRY
-from SegmentMetricsLib.settings.settings import Settings
+from SegmentMetricsLib.settings.names import FAMILIES, PURPOSES
+from SegmentMetricsLib.settings.settings import DECLARED, EXAMPLES, PARAMETERS, Settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "formulas.md"
-EXAMPLES = {"percentile": "95", "tolerance": "2"}
-SYMBOLS = {"percentile": "p", "tolerance": "τ", "beta": "β", "quantile": "q"}
+SYMBOLS = {parameter: DECLARED[name].parameter.symbol for parameter, name in PARAMETERS.items()}
 # The same letters in a formula.
-LETTERS = {"percentile": "p", "tolerance": r"\tau", "beta": r"\beta", "quantile": "q"}
+LETTERS = {parameter: DECLARED[name].parameter.latex for parameter, name in PARAMETERS.items()}
 ADDRESSES = {"arXiv": "https://arxiv.org/abs/", "doi": "https://doi.org/"}
 HEAD = ("unit", "range", "better", "one contour empty", "source", "computed by")
 
@@ -163,7 +162,7 @@ def aliases() -> str:
 def families() -> str:
     """Return the formulas of all families."""
     found = []
-    for family, says in FAMILIES.items():
+    for family, says in PURPOSES.items():
         if kinds([family]):
             found += [f"## {family.capitalize()}", says, *map(section, kinds([family]))]
     return "\n\n".join(found)

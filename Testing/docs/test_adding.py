@@ -1,4 +1,4 @@
-"""The pages on adding a metric, a convention and a setting: followed literally, in a copy of the repository."""
+"""The pages on adding a metric, a family, a convention and a setting: followed to the letter, in a copy of it all."""
 
 from __future__ import annotations
 
@@ -55,6 +55,14 @@ def testMetric(copy):
     assert values == pytest.approx([0.4, 0.5 / 0.6])
 
 
+def testFamily(copy):
+    follow("family", copy)
+    formulas = (copy / "docs" / "formulas.md").read_text(encoding="utf-8")
+    assert "## Size\n\nHow large the two are.\n\n### SizeRatio: Ratio of the sizes" in formulas
+    helped = pages.processIn(copy)("python -m SegmentMetricsLib compare --help")
+    assert "overlap, size, agreement" in " ".join(helped.split())
+
+
 def testConvention(copy):
     printed = follow("convention", copy)
     assert "largest distance from the reference's border voxels alone" in "".join(printed)
@@ -77,4 +85,6 @@ def testSetting(copy):
     )
     told = pages.processIn(copy)(f"python -c '{report}; print(usedSettings(Settings(mostPlaces=3), []))'")
     assert "('Worst places listed', '3')" in told
+    helped = pages.processIn(copy)("python -m SegmentMetricsLib batch --help")
+    assert "--most-places N how many of the worst places to list (all)" in " ".join(helped.split())
     assert again["settings"]["mostPlaces"] == 3 == len(again["pairs"][0]["worstPlaces"])

@@ -22,7 +22,7 @@ from SegmentMetricsLib.case import multilabel
 from SegmentMetricsLib.case.comparison import asStructure
 from SegmentMetricsLib.comparison.workspace import Pair
 from SegmentMetricsLib.families.registry import MULTI_LABEL, REGISTRY
-from SegmentMetricsLib.settings.settings import ACCURACIES
+from SegmentMetricsLib.settings.settings import DECLARED
 
 # What is measured by slices, by sides and by levels is not the same for both, and nothing is alike by chance.
 SETTINGS = Settings(families="all", tolerances=(0.8,), percentiles=(71.3,), betas=(0.7,), quantiles=(0.83,), il=0.4)
@@ -92,7 +92,7 @@ def requireItsCode(definition) -> None:
     Other functions than those named take some of the steps where the accuracy is "converged".
     """
     taken = set()
-    for accuracy in ACCURACIES:
+    for accuracy in DECLARED["accuracy"].check.choices:
         with returned([definition.code, *definition.steps]) as found:
             value = measured(definition, accuracy)
         assert np.isfinite(value)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 MODULE = Path(__file__).parents[2] / "SegmentMetrics"
-FILES = sorted(MODULE.rglob("*.py"))
+FILES = [*sorted(MODULE.rglob("*.py")), MODULE.parent / "SegmentMetricsLib" / "settings" / "settings.py"]
 
 
 def extracted(code: str) -> str:

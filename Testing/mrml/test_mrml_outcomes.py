@@ -165,7 +165,7 @@ def testExplanationsComeFromTheRegistry(outcome):
         for definition in REGISTRY:
             key = definition.keyFor({"percentile": "95", "tolerance": "τ"}).replace("_", " ")
             assert (key in text.split("\n")[1].split(", ")) == (definition.family == family)
-    assert explanations.ofSetting("tolerance").endswith(
+    assert explanations.ofSetting("tolerances").endswith(
         "Used by NSD τmm, BIoU τmm, OverFraction τmm, UnderFraction τmm, APL τmm, RelativeAPL τmm."
     )
     measurement = outcome.records[0].measurements["NSD_3mm"]

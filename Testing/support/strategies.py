@@ -22,7 +22,7 @@ from SegmentMetricsLib import Settings
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
 from SegmentMetricsLib.model.inputs import labelMasks
-from SegmentMetricsLib.settings.settings import ACCURACIES, COMBINATIONS, GRIDS, KERNELS
+from SegmentMetricsLib.settings.settings import DECLARED, GRIDS
 
 # The time of a comparison is no property; health checks would make a slow machine fail.
 COMMON = {"deadline": None, "suppress_health_check": list(hypothesis.HealthCheck), "print_blob": True}
@@ -207,7 +207,7 @@ def numbers(low: float, high: float, most: int = 3):
 @st.composite
 def settings(draw, families="all", **fixed) -> Settings:
     """Everything that can be chosen but memberships, common extents and other tools' conventions."""
-    accuracy = draw(st.sampled_from(ACCURACIES))
+    accuracy = draw(st.sampled_from(DECLARED["accuracy"].check.choices))
     chosen = {
         "families": families,
         "accuracy": accuracy,
@@ -219,8 +219,8 @@ def settings(draw, families="all", **fixed) -> Settings:
         "quantiles": draw(numbers(0.05, 1, 2)),
         "grid": draw(st.sampled_from(GRIDS)),
         "voxelUnit": draw(st.sampled_from(["mm", "voxel"])),
-        "hazardKernel": draw(st.sampled_from(KERNELS)),
-        "hazardCombination": draw(st.sampled_from(COMBINATIONS)),
+        "hazardKernel": draw(st.sampled_from(DECLARED["hazardKernel"].check.choices)),
+        "hazardCombination": draw(st.sampled_from(DECLARED["hazardCombination"].check.choices)),
         "hazardReach": draw(st.sampled_from([3.0, 10.0])),
         "hazardPower": draw(st.sampled_from([1.0, 2.0])),
         "hazardDecay": draw(st.sampled_from([2.0, 8.0])),

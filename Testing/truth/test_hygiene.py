@@ -21,7 +21,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.meshing import fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
 from SegmentMetricsLib.io.reading import readStructures
-from SegmentMetricsLib.settings.settings import ACCURACIES
+from SegmentMetricsLib.settings.settings import DECLARED
 
 pytestmark = pytest.mark.usefixtures("coarse")
 
@@ -81,7 +81,7 @@ def requireDigits(found, wanted, kept=lambda key: True, factor: float = 1.0) -> 
     assert not wrong, repr(wrong)
 
 
-@pytest.mark.parametrize("accuracy", ACCURACIES)
+@pytest.mark.parametrize("accuracy", DECLARED["accuracy"].check.choices)
 @pytest.mark.parametrize("kind", SPACINGS)
 class TestImages:
     @pytest.mark.parametrize("direction", [OBLIQUE, LEFT_HANDED], ids=["oblique", "left-handed"])
@@ -142,7 +142,7 @@ def expectedOfMeshes(accuracy: str):
     return compared([polyData(s) for s in surfaces()], SETTINGS.changed(accuracy=accuracy))
 
 
-@pytest.mark.parametrize("accuracy", ACCURACIES)
+@pytest.mark.parametrize("accuracy", DECLARED["accuracy"].check.choices)
 class TestMeshes:
     def testFarFromTheOrigin(self, accuracy):
         found = compared([polyData(s, shift=FAR) for s in surfaces()], SETTINGS.changed(accuracy=accuracy))

@@ -14,7 +14,7 @@ from ...base.errors import InputError, asPath, installing, requireKind
 from ...base.markup import Markup, filled, joined
 from ...base.texts import commaSeparated, counted, shortest
 from ...case.comparison import Comparison
-from ...case.explanations import FAMILIES, ofMeasurement
+from ...case.explanations import ofMeasurement
 from ...case.findings import repeated
 from ...case.protocol.judgment import scoreText
 from ...case.protocol.protocol import Rule
@@ -24,6 +24,7 @@ from ...case.tablemodel import Column, Table
 from ...comparison.measurements import Measurement, typeset
 from ...families.signed.entries import SIDES
 from ...model.naming import notAmong
+from ...settings.names import PURPOSES
 from ...settings.settings import Settings, asSettings
 from ..tables import byFamily, withCommonUnit
 from . import figures
@@ -364,7 +365,7 @@ def _measurements(record: Record) -> Markup:
         explained = filled('<abbr title="$meaning">$title</abbr>', meaning=ofMeasurement(one), title=title)
         value = joined((typeset(one.text()), soft(one.reason)))
         rows.append([filled("<code>$key</code>", key=key), explained, value, *directed])
-    families = [FAMILIES.get(one.family, one.family) for one in found]
+    families = [PURPOSES.get(one.family, one.family) for one in found]
     sides = sidesTable(record)
     toward = "<h3>Toward the sides of the patient</h3>$sides"
     return fromFile(

@@ -2,47 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 
 from ...base.texts import shortest
 from ...case.records import Record
-from ...case.relevance import PARAMETER_OF, isRelevant
+from ...case.relevance import isRelevant
 from ...families.registry import findDefinition
-from ...settings.settings import Settings
+from ...settings.settings import DECLARED, Settings, isInEffect
 
 # Settings that are listed first.
 FIRST = ("convention", "families")
-# Settings that are always listed; the others only if they are relevant or differ from the defaults.
-ALWAYS = ("convention", "families", "surface", "accuracy", "extent")
-# Settings that each hazard kernel does not use.
-WITHOUT = {"polynomial": ("hazardDecay",), "exponential": ("hazardReach", "hazardPower")}
 
 
 def usedSettings(settings: Settings, records: Sequence[Record]) -> list[tuple[str, str]]:
     """Return labels and values of the settings that affected a number or differ from the defaults.
 
-    records: of the report; measurements required by a protocol may have parameters of their own, which are included.
+    Rare ones, which the panel does not offer, are listed only if they differ. records: of the report; measurements
+    required by a protocol may have parameters of their own, which are included.
     """
     usual = Settings()
     families = {measurement.family for record in records for measurement in record.measurements.values()}
     rows = []
-    for field in sorted(fields(settings), key=lambda field: (*FIRST, field.name).index(field.name)):
-        name, value = field.name, getattr(settings, field.name)
-        if name in PARAMETER_OF:
-            value = _withMeasured(value, PARAMETER_OF[name], records)
-        if name in WITHOUT[settings.hazardKernel]:
-            continue
-        if name in ALWAYS or _decides(name, families) or value != getattr(usual, name):
-            rows.append((field.metadata.get("label", name), _text(value, field.metadata.get("unit", ""))))
+    for name in sorted(DECLARED, key=lambda name: (*FIRST, name).index(name)):
+        declaration, value = DECLARED[name], getattr(settings, name)
+        if declaration.parameter is not None:
+            value = _withMeasured(value, declaration.parameter.name, records)
+        isUsual = value == getattr(usual, name)
+        isMain = declaration.isAlwaysTold or (declaration.panel is not None and isRelevant(name, families))
+        if isInEffect(name, settings) and (isMain or not isUsual):
+            rows.append((declaration.label, _text(value, declaration.unit)))
     return [(label, text) for label, text in rows if text]
-
-
-def _decides(name: str, families: Iterable[str]) -> bool:
-    try:
-        return isRelevant(name, list(families))
-    except KeyError:  # rare settings, which are listed only if they differ from the defaults
-        return False
 
 
 def _withMeasured(values: Sequence[float], parameter: str, records: Sequence[Record]) -> tuple[float, ...]:

@@ -124,6 +124,10 @@ def checkHazard(session: Session) -> None:
     ui.hazardKernelComboBox.currentIndex = 0
     session.settle(0.1)
     assert not session.panel.staleness()
+    ui.hazardDecaySpinBox.value = 20
+    session.settle(0.1)
+    assert not session.panel.staleness(), "what is not shown decides nothing"
+    ui.hazardDecaySpinBox.value = 8
     critical = segmentation.GetSegmentIdBySegmentName("Mandible")
     image = slicer.vtkOrientedImageData()
     reference.GetBinaryLabelmapRepresentation(critical, image)

@@ -1,0 +1,133 @@
+"""The names that settings accept: families of measurements, tools, presets; and the checks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..base.errors import InputError, requireKind
+from ..base.texts import didYouMean, inAnyCase
+from .checks import Check
+from .vocabulary import meaningOf
+
+if TYPE_CHECKING:
+    from ..geometry.grids import Grid
+
+# Families in the order in which results list them, each a folder of the same name in families/; and what it tells.
+PURPOSES = {
+    "boundary": "How far the contours lie apart.",
+    "signed": "In which direction the contours differ: test outside or inside the reference.",
+    "overlap": "How much volume the segments share, and how large they are.",
+    "agreement": "How often the two agree voxel by voxel, also beyond chance; most depend on how large the image is.",
+    "voxel": "How far the voxels of the segments lie apart, counted over whole segments rather than their contours.",
+    "hazard": "How dangerous the differences are: those near the chosen critical structures count more.",
+    "similarity": "How well contours are followed slice by slice, with what lies inside and outside judged by levels.",
+    "slices": "How the segments differ in every slice of the reference, as a table and a chart.",
+    "effort": "What it takes to correct the test: the length of contour to draw, and how far the center is off.",
+}
+FAMILIES = tuple(PURPOSES)
+DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
+ALL = "all"
+FAMILY_CHOICE = ", ".join((*FAMILIES, ALL))
+GRIDS = ("reference", "union")
+# The preset, and thus the convention, of this library itself.
+OWN_CONVENTION = "SegmentMetrics"
+# Named ways to measure whose numbers never change; agreement with the tool of the same name is tested.
+PRESETS: dict[str, dict[str, Any]] = {
+    OWN_CONVENTION: {},
+    "MeshMetrics-0.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": None, "oversampling": 5},
+    "MeshMetrics-1.4.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": 0, "oversampling": 1},
+}
+# Tools whose numbers can be reported, each a file in conventions/tools.
+TOOLS = (
+    "Anima",
+    "DeepMind",
+    "EvaluateSegmentation",
+    "MedPy",
+    "MeshMetrics-0.1",
+    "MeshMetrics-1.4.1",
+    "MeshMetrics-surfacenets",
+    "MetricsReloaded",
+    "MISeval",
+    "MONAI",
+    "Plastimatch",
+    "pymia",
+    "seg-metrics",
+    "SimpleITK",
+)
+
+
+def inOrder(families: Iterable[str]) -> tuple[str, ...]:
+    """Return families in the order in which results list them, each once; "all" stands for every one."""
+    families = set(families)
+    return tuple(family for family in FAMILIES if family in families or ALL in families)
+
+
+def isFamily(name: str) -> bool:
+    """Return whether a name stands for whole families."""
+    return name in (*FAMILIES, ALL)
+
+
+def knownConvention(given: Any) -> str:
+    """Return the proper spelling of a preset or convention given in any case. Raises InputError for unknown names."""
+    choices = dict.fromkeys((*PRESETS, *TOOLS))
+    name = inAnyCase(str(given), choices)
+    if name not in choices:
+        hint = didYouMean(name, choices)
+        raise InputError(f"There is no convention {given!r}; choose from {', '.join(choices)}.{hint}")
+    return name
+
+
+def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:
+    if isinstance(families, str):
+        families = (families,)
+    requireKind(families, Iterable, "The metric families", "names")
+    families = tuple(families)
+    if not families:
+        raise InputError(f"No metric family is chosen; choose from {FAMILY_CHOICE}.")
+    for family in families:
+        if not isFamily(family):
+            hint = didYouMean(str(family), FAMILIES)
+            raise InputError(f"There is no metric family {family!r}; choose from {FAMILY_CHOICE}.{hint}")
+    return inOrder(families)
+
+
+def _chosenMetrics(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Return names of measurements and of families, each in its proper spelling and once."""
+    names = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (names,)
+    return tuple(dict.fromkeys(_metricOf(name) for name in names))
+
+
+def _metricOf(name: Any) -> str:
+    """Return the proper spelling of a measurement or a family. Raises InputError for an unknown one."""
+    if not isinstance(name, str):
+        raise InputError(f"Measurements and families are given by name, not as {name!r}.")
+    family = inAnyCase(name.strip(), (*FAMILIES, ALL))
+    return family if isFamily(family) else meaningOf(name).key
+
+
+def _chosenGrid(given: Any) -> str | Grid:
+    """Return the evaluated grid: a choice by name, or the grid of the given Grid, mapping or image."""
+    if isinstance(given, str):
+        if given not in GRIDS:
+            raise InputError(
+                f"The evaluated grid must be one of {', '.join(GRIDS)}, or an image whose grid it is, not {given!r}."
+            )
+        return given
+    from ..geometry.grids import Grid
+
+    if isinstance(given, Grid):
+        return given
+    if isinstance(given, Mapping):
+        return Grid.fromDictionary(given)
+    if hasattr(given, "GetDirection") and hasattr(given, "GetSpacing"):
+        return Grid.fromImage(given)
+    raise InputError(
+        f"The evaluated grid must be one of {', '.join(GRIDS)}, a Grid or an image, not {type(given).__name__}."
+    )
+
+
+chosenFamilies = Check(_chosenFamilies)
+chosenMetrics = Check(_chosenMetrics, option={"action": "append"})
+chosenGrid = Check(_chosenGrid, plain=lambda grid: grid if isinstance(grid, str) else grid.toDictionary())
+chosenConvention = Check(knownConvention)
