@@ -11,6 +11,8 @@ import pytest
 
 from SegmentMetricsLib.io import samples
 
+pytestmark = pytest.mark.nightly
+
 DEVELOPER = pages.ROOT / "docs" / "developer"
 
 

@@ -23,6 +23,8 @@ from SegmentMetricsLib.comparison.workspace import Pair
 from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.model.structures import Match, Structure
 
+pytestmark = pytest.mark.nightly
+
 ROOT = Path(__file__).resolve().parents[2]
 STRUCTURES = 6
 

@@ -11,6 +11,8 @@ import shapes
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.model.inputs import labelMask, labelMasks
 
+pytestmark = pytest.mark.nightly
+
 ROUNDS = 3
 SETTINGS = Settings(families=("boundary", "overlap"))
 

@@ -21,7 +21,7 @@ from SegmentMetricsLib.families.registry import findDefinition
 from SegmentMetricsLib.families.similarity.formulas import INTEGRATED
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
 
-pytestmark = pytest.mark.usefixtures("coarse")
+pytestmark = [pytest.mark.nightly, pytest.mark.usefixtures("coarse")]
 
 CLOSE = 1e-6
 # Looked at slice by slice; which way the slices of cubic voxels run depends on the patient.
