@@ -8,7 +8,7 @@ import numpy as np
 import promises
 import pytest
 import shapes
-from sharedpairs import NAMES, changed, compared, comparedOn, comparedWithNothing, pairs
+from sharedpairs import NAMES, VARIANTS, changed, compared, comparedOn, comparedWithNothing, pairs
 
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case.comparison import asStructure
@@ -103,15 +103,18 @@ class TestEntry:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("accuracy", ["converged", "sampled"])
-def testWhatFollowsFromOthers(name, accuracy):
-    """At either accuracy, and equal structures do not differ at either."""
-    comparison = compared(name, "AB", accuracy)
+@pytest.mark.parametrize("variant", VARIANTS)
+def testWhatFollowsFromOthers(name, variant):
+    """However it is measured, and equal structures do not differ."""
+    comparison = compared(name, "AB", variant)
     promises.requireOrder(comparison)
     promises.requireSums(comparison)
-    if pairs()[name].isExact:
-        for key, measurement in compared(name, "AA", accuracy).items():
+    for key, measurement in comparison.items():
+        promises.requireSound(key, measurement)
+    for key, measurement in compared(name, "AA", variant).items():
+        if pairs()[name].isExact:
             promises.requireNoDifference(key, measurement)
+        promises.requireIdentity(key, {key: measurement}, comparison)
 
 
 def testHintsAreExplained():
