@@ -160,6 +160,7 @@ def testAComparisonKeepsLittleMoreThanItsSurfacesAndDistances():
     assert kept / triangles < 200
 
 
+@pytest.mark.smoke
 def testWhatIsForgottenIsMadeAnew():
     pair = Pair(structure(shapes.ball(12)), structure(shapes.ball(12, (2.4, 0.3, 0.2))), Settings())
     result = compared(pair)

@@ -71,6 +71,7 @@ def testAPairCostsNoMoreThanSomeSorting(growth):
     assert ratio(growth, growth.workOf(pair, "fast"), lambda: np.sort(numbers, kind="stable")) < 3
 
 
+@pytest.mark.smoke
 def testOneLabelIsFoundSoonerThanAll(growth):
     """One structure of a label map after the other, each with a call of its own."""
     labels = np.zeros((60, 200, 200), np.uint8)

@@ -79,6 +79,7 @@ def testTrendInTheParameter(pair, settings):
 
 
 @given(pairs(), some.settings(betas=(1.0,), quantiles=(0.5, 1.0)))
+@pytest.mark.smoke
 def testWhatFollowsFromOthers(pair, settings):
     comparison = compared(pair, settings)
     promises.requireOrder(comparison)
