@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.errors import InputError, NoSegmentation
 
@@ -182,7 +183,7 @@ class Grid:
         """Whether the axes are at right angles, as in every image unless a transform sheared it."""
         return bool(np.abs(self.direction.T @ self.direction - np.eye(3)).max() < 1e-6)
 
-    def toWorld(self, index: np.ndarray) -> np.ndarray:
+    def toWorld(self, index: ArrayLike) -> np.ndarray:
         """Return LPS positions (n, 3) in mm of voxel indices (n, 3) given in the order i, j, k."""
         # coordinate by coordinate: several times faster than point by point, and a point gets the same digits among
         # others as alone
@@ -209,7 +210,7 @@ class Grid:
 
     @cached_property
     def _corners(self) -> np.ndarray:
-        corners = self.toWorld(np.array(list(itertools.product(*[(-0.5, n - 0.5) for n in self.size]))))
+        corners = self.toWorld(list(itertools.product(*[(-0.5, n - 0.5) for n in self.size])))
         # cached, so callers must not change it
         corners.setflags(write=False)
         return corners

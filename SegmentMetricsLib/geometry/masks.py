@@ -159,7 +159,7 @@ class Mask:
         # how far a voxel reaches from its center along the grid's axes
         half = np.abs(np.linalg.inv(grid.axes) @ self.grid.axes).sum(axis=1) / 2
         low, high = centers.min(axis=0) - half, centers.max(axis=0) + half
-        return grid.toWorld(np.array(list(itertools.product(*zip(low, high, strict=True)))))
+        return grid.toWorld(list(itertools.product(*zip(low, high, strict=True))))
 
     def cut(self, level: float) -> Mask:
         """Return the mask of the voxels whose membership is at least `level`."""
