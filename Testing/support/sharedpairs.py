@@ -14,9 +14,6 @@ import SimpleITK
 from scipy.ndimage import gaussian_filter
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.geometry.meshing import fromMask
-from SegmentMetricsLib.geometry.surfaces import toPolyData
-from SegmentMetricsLib.model.inputs import labelMasks
 
 SETTINGS = Settings(
     families="all", tolerances=(1.5, 2), percentiles=(50, 95), betas=(1, 0.5, 2), quantiles=(1, 0.9), oversampling=1
@@ -55,11 +52,6 @@ def memberships() -> SharedPair:
     return masks(*(shapes.imageOf(np.round(np.clip(3 * one, 0, 1), 3), (1, 1.2, 2)) for one in noise))
 
 
-def surfaceOf(image):
-    """Return the boundary of a mask as vtkPolyData."""
-    return toPolyData(fromMask(labelMasks(image, 0.5)[1]))
-
-
 def square(x: float, side: float):
     return shapes.loops([(x, 0), (x + side, 0), (x + side, side), (x, side)])
 
@@ -85,7 +77,7 @@ def pairs() -> dict[str, SharedPair]:
         "oblique": blobs((14, 12, 7), (5, 6), spacing=(0.9, 1.1, 3.3), origin=(1e5, -1e5, 7e4), direction=OBLIQUE),
         "grids": SharedPair(*grids, shapes.ball(5, (-9, 0, 0), (1, 1, 2), (-15, -15, -16), (31, 31, 17)), False),
         "meshes": SharedPair(shapes.ballMesh(7.3, (0, 0, 0), 16), shapes.ballMesh(6, (1, 2, 0.5), 14), slab, False),
-        "mask and mesh": SharedPair(grids[0], surfaceOf(grids[1]), slab, False),
+        "mask and mesh": SharedPair(grids[0], shapes.surfaceOf(grids[1]), slab, False),
         "polylines": SharedPair(square(0, 6), square(2, 7), square(-3, 2), False),
     }
 

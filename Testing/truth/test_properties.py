@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import promises
 import pytest
+import shapes
 import SimpleITK
 import strategies as some
 from hypothesis import event, given
@@ -33,7 +34,7 @@ def pairs(draw):
         return tuple(map(some.meshOf, images))
     if kind == "mask and mesh":
         which = draw(st.sampled_from([0, 1]))
-        images[which] = some.meshOf(images[which])
+        images[which] = shapes.surfaceOf(images[which])
     return tuple(images)
 
 
