@@ -11,10 +11,9 @@ import pytest
 # Files that take longest, by their names behind "test_". Workers take files in this order, so that what is left at the
 # end is short, and none goes on alone.
 LONGEST = (
-    *("conventions_inputs", "conventions", "bands", "module", "speed", "invariance", "pages", "batch_processes"),
-    *("module_limits", "hostile"),
-    *("mrml_inputs", "adding", "module_scenes", "readme", "pictures", "ground_truth", "recipes", "commandline"),
-    *("workers", "extent", "report", "documentation", "module_changes", "module_tools", "extension", "mrml_pictures"),
+    *("conventions_inputs", "registry", "conventions", "bands", "hostile", "module_limits", "mrml_inputs"),
+    *("module_scenes", "readme", "ground_truth", "recipes", "commandline", "workers", "extent", "module_changes"),
+    *("module_tools", "routes", "independent"),
 )
 
 
@@ -24,13 +23,14 @@ def pytest_xdist_auto_num_workers(config):
     return (os.cpu_count() or 1) + 1
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are deselected by their marks
 def pytest_collection_modifyitems(items):
-    """Put the tests of the longest files first; the order within a file stays."""
+    """Put the tests of the longest files first; the order within a file stays. Browsers and builds are nightly."""
     places = {f"test_{name}.py": place for place, name in enumerate(LONGEST)}
-    gone = set(places) - {path.name for path in Path(__file__).parent.glob("*/test_*.py")}
-    if gone:
-        raise pytest.UsageError(f"conftest.py names files that are not there: {', '.join(sorted(gone))}.")
     items.sort(key=lambda item: places.get(item.path.name, len(places)))
+    for item in items:
+        if {"browser", "built"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.nightly)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -83,7 +84,7 @@ def histogram(distances: SurfaceDistances, tolerance: float, signed: bool, isSpl
     total = sum(direction.totalSize for direction in distances.directions)
     limits = edges + TIE_TOLERANCE
     # sizes beyond each edge toward either side; those beyond the last edge are counted in the last bin
-    over, under = (sum(d.sizesBeyond(limits, side) for d in distances.directions) for side in (1, -1))
+    over, under = (reduce(np.add, (d.sizesBeyond(limits, side) for d in distances.directions)) for side in (1, -1))
     # sums of many sizes leave a remainder where there is nothing
     beyond = float(over[-1] + under[-1]) if largest > edges[-1] else 0.0
     outside, within = (farther[:-1] - np.append(farther[1:-1], 0.0) for farther in (over, under))

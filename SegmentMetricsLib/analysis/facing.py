@@ -13,6 +13,7 @@ few far points, it is cheaper to use the search tree, as for their distances, an
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 
@@ -114,7 +115,7 @@ def _directions(ways: np.ndarray, normals: np.ndarray, touch: float) -> np.ndarr
 
 def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
     """Return the sides (m,) that a mask's boundary faces where it is nearest to the centers of the other's cells."""
-    lattice, surface = boundaries.lattice, test.surface
+    lattice, surface = cast(Lattice, boundaries.lattice), test.surface
     positions = elementPositions(0)
     tables = cellTables(lattice.spacing, positions)
     # rounded, or rotated images would get tables of their own for a difference in the sixteenth digit
@@ -131,13 +132,13 @@ def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
     result = np.empty(len(cells), np.uint8)
     # the first step leads to the cell itself
     result[same] = sides.of(numbers[same].astype(np.intp) * 256 + codes[same], isInside[same])
-    far = [np.zeros(0, np.intp)]
+    parts = [np.zeros(0, np.intp)]
     for first in range(0, len(asked), CHUNK):
         checkpoint()
         chosen = asked[first : first + CHUNK]
         result[chosen], isFar = _ofAllNearest(lattice, cells[chosen], numbers[chosen], isInside[chosen], sides)
-        far.append(chosen[isFar])
-    far = np.concatenate(far)
+        parts.append(chosen[isFar])
+    far = np.concatenate(parts)
     if len(far):
         result[far] = _sidesOfAllNearest(boundaries, lattice.grid.toWorld(multiples[far] / positions.denominator))
     return result
@@ -151,7 +152,7 @@ def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarr
     cells, owners = closest.trianglesWithin(places, squared)
     local, corners = places[owners] - closest.center, surface.corners(cells) - closest.center
     ways = local - closestPoints(local, corners)
-    outward = np.where(boundaries.lattice.isInsideAt(0, places), -1, 1)
+    outward = np.where(cast(Lattice, boundaries.lattice).isInsideAt(0, places), -1, 1)
     ways *= outward[owners, None]
     sides = sidesOf(_directions(ways, outwardNormals(surface, cells), touch))
     result = np.zeros(len(places), np.uint8)
@@ -245,7 +246,7 @@ class SidesOfTriples:
         outside = sidesOf(product(_directions(ways, normals, touch), self._axes.T))
         # inside, the vector from the boundary to the position points to the opposite side
         inside = np.where(touches, outside, _opposite(outside))
-        return tuple(np.bitwise_or.reduceat(sides, starts) for sides in (outside, inside))
+        return np.bitwise_or.reduceat(outside, starts), np.bitwise_or.reduceat(inside, starts)
 
 
 @lockedCache(4)

@@ -78,7 +78,7 @@ class _Side:
 
     def __init__(self, direction: DirectedDistances, beyond: _Beyond, owners: np.ndarray):
         self.direction, self.cells, self.owners = direction, beyond.cells, owners
-        self.positions = {}
+        self.positions: dict[int, np.ndarray] = {}
         ofRows = np.diff(beyond.starts, append=len(beyond.elements))
         self.areas = np.bincount(owners, direction.surface.sizes[self.cells] / direction.pieces * ofRows)
         low, high = direction.rangesOf(beyond.elements)
@@ -172,7 +172,8 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
         ),
         reverse=True,
     )
-    places, taken = [], set()
+    places: list[tuple[int, int]] = []
+    taken: set[tuple[int, int]] = set()
     for _, which, number in ranked:
         if (which, number) in taken:
             continue

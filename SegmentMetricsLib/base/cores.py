@@ -12,7 +12,8 @@ from typing import TypeVar
 
 from .progress import Cancelled, alsoStoppable, checkpoint, stoppable
 
-S, T = TypeVar("S"), TypeVar("T")
+S = TypeVar("S")
+T = TypeVar("T")
 
 # Seconds between checks for cancellation while waiting for other threads.
 PATIENCE = 0.02

@@ -90,7 +90,7 @@ def requireKind(given: object, kinds: type | tuple[type, ...], what: str, needed
         raise InputError(f"{what} must be {needed}, not {type(given).__name__}.")
 
 
-def asPath(given: object, what: str = "The path") -> Path:
+def asPath(given: str | os.PathLike[str], what: str = "The path") -> Path:
     """Return the path of a file or folder. Raises InputError for anything but a text or a Path."""
     requireKind(given, (str, os.PathLike), what, "a text or a Path")
     return Path(given)

@@ -60,7 +60,8 @@ def _startWorker(prepare: Callable | None, arguments: tuple) -> None:
     parent = parent_process()
 
     def endWithParent() -> None:
-        connection.wait([parent.sentinel])
+        if parent is not None:
+            connection.wait([parent.sentinel])
         os._exit(1)
 
     if parent is not None:

@@ -6,6 +6,7 @@ Source: Frisken, Surface Nets for Multi-Label Segmentations with Preservation of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -16,7 +17,6 @@ from ..distances.surfacedistances import BoundaryPair
 from ..geometry import contours, meshing
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, triangleIndices
-from ..model.structures import Structure
 from .bandrules import sharedShare
 from .meshes import samples
 from .rules import Sample
@@ -38,16 +38,17 @@ class Faces:
 
     def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
         structures = sampling.structures
-        if any(s.mask is None or s.mask.grid.planar for s in structures) or not _sharesLattice(structures):
-            surfaces = [s.surface if s.mask is None else _alongFaces(s.mask) for s in structures]
-            return samples(BoundaryPair(*surfaces), 0)
-        spacing = structures[0].mask.grid.spacing
-        nets = [_triangles(mask.on(structures[0].mask.grid)) for mask in (s.mask for s in structures)]
-        return tuple(_measure(nets[number], nets[1 - number], spacing) for number in (0, 1))
+        masks = [s.mask for s in structures if s.mask is not None]
+        if len(masks) < 2 or any(mask.grid.planar for mask in masks) or not _shareLattice(*masks):
+            reference, test = (s.surface if s.mask is None else _alongFaces(s.mask) for s in structures)
+            return samples(BoundaryPair(reference, test), 0)
+        grid = masks[0].grid
+        mine, other = (_triangles(mask.on(grid)) for mask in masks)
+        return _measure(mine, other, grid.spacing), _measure(other, mine, grid.spacing)
 
 
-def _sharesLattice(structures: tuple[Structure, Structure]) -> bool:
-    first, second = (s.mask.grid for s in structures)
+def _shareLattice(*masks: Mask) -> bool:
+    first, second = (mask.grid for mask in masks)
     return first.isRectangular and second.offsetOn(first) is not None
 
 
@@ -160,7 +161,7 @@ def _alongFaces(mask: Mask) -> Surface:
 
 def _pixelEdges(mask: Mask) -> Surface:
     """Return the contours along the edges between the pixels of a mask and those around it."""
-    flat = mask.grid.flatAxis
+    flat = cast(int, mask.grid.flatAxis)
     pixels = np.pad(mask.voxels.squeeze(2 - flat), 1).astype(bool)  # [v, u]
     # numbered like the corners of pixels: the one before pixel (v, u) is (v, u)
     corners = np.arange((pixels.shape[0] + 1) * (pixels.shape[1] + 1)).reshape(np.array(pixels.shape) + 1)

@@ -61,7 +61,8 @@ def unsmoothed(sampling: Sampling) -> BoundaryPair:
 
     def make() -> BoundaryPair:
         reach = max(sampling.pair.settings.tolerances, default=0.0)
-        return BoundaryPair(*(structure.surface for structure in sampling.structures), reach)
+        reference, test = sampling.structures
+        return BoundaryPair(reference.surface, test.surface, reach)
 
     return sampling.keep("unsmoothed", make)
 

@@ -124,9 +124,8 @@ class _State:
     def _canTravel(self, offsets: np.ndarray, squared: np.ndarray) -> np.ndarray:
         """Return for every row whether the offset of a neighbor would improve a voxel."""
         longer = self.lengths.take(offsets + np.int32(1))
-        return (longer[..., :-1] < squared[..., 1:]).any(axis=(1, 2)) | (longer[..., 1:] < squared[..., :-1]).any(
-            axis=(1, 2)
-        )
+        isShorter = longer[..., :-1] < squared[..., 1:], longer[..., 1:] < squared[..., :-1]
+        return np.any(isShorter[0], axis=(1, 2)) | np.any(isShorter[1], axis=(1, 2))
 
     def _travel(self, source: np.ndarray, target: np.ndarray, squared: np.ndarray) -> bool:
         """Let offsets travel along a row in one direction; return whether any did.

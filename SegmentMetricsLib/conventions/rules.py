@@ -57,7 +57,7 @@ def weightedPercentile(there: Sample, back: Sample, percentile: float) -> float:
     def directed(sample: Sample) -> float:
         weights = np.ones(len(sample.distances)) if sample.weights is None else sample.weights
         shares = np.cumsum(weights[sample.order]) / np.sum(weights)
-        first = np.searchsorted(shares, percentile / 100)
+        first = int(np.searchsorted(shares, percentile / 100))
         return float(sample.distances[sample.order[min(first, len(shares) - 1)]])
 
     return max(directed(there), directed(back))

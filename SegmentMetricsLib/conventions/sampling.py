@@ -67,7 +67,8 @@ class Sampling:
     @cached_property
     def structures(self) -> tuple[Structure, Structure]:
         """The structures with boundaries made from their voxels, regardless of given surfaces; meshes are unchanged."""
-        return tuple(s if s.mask is None else Structure(s.name, mask=s.mask) for s in self.pair.structures)
+        reference, test = (s if s.mask is None else Structure(s.name, mask=s.mask) for s in self.pair.structures)
+        return reference, test
 
     def voxels(self, kind: Callable, number: int) -> np.ndarray:
         """Return the voxels [k, j, i] of a kind, like the border, of a mask."""

@@ -19,6 +19,11 @@ class Bounded(float):
         number.lower, number.upper = lower, upper
         return number
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lower and the upper bound, the number itself where they are unknown."""
+        return (self, self) if self.lower is None or self.upper is None else (self.lower, self.upper)
+
     @staticmethod
     def within(value: float, error: float, low: float, high: float) -> Bounded:
         """Return a number with an error to either side, clipped to the range of possible values from low to high."""

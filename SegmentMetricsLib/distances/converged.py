@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from typing import cast
 
 import numpy as np
 
@@ -23,8 +24,8 @@ def measure(pair: BoundaryPair, tolerances: Sequence[float], percentiles: Sequen
     """Return the distances in both directions, as precisely as required by tolerances in mm and percentiles."""
     limits = [withTies(tolerance) for tolerance in tolerances]
     both = refined([pair.sampler(source) for source in (0, 1)], limits, [p for p in percentiles if p < 100])
-    directions = [ConvergedDistances.of(one) for one in both]
-    return SurfaceDistances(*directions, "lattice lookup" if pair.lattice is not None else "search tree")
+    there, back = (ConvergedDistances.of(one) for one in both)
+    return SurfaceDistances(there, back, "lattice lookup" if pair.lattice is not None else "search tree")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,7 +142,9 @@ class ConvergedDistances(DirectedDistances):
     def meanOf(self, groups: Groups, chosen: np.ndarray) -> Bounded:
         sizes = groups.sizes.take(chosen)
         fine = float((groups.means.take(chosen) * sizes).sum())
-        return self.refined.extrapolated(fine, groups.differences.take(chosen), float(sizes.sum()), -np.inf)
+        return self.refined.extrapolated(
+            fine, cast(np.ndarray, groups.differences).take(chosen), float(sizes.sum()), -np.inf
+        )
 
     def grouped(self, pieces: int) -> Groups:
         if pieces == self.pieces:
@@ -170,7 +173,7 @@ class ConvergedDistances(DirectedDistances):
         count, corners = len(PIECES[self.refined.base.corners]), len(values)
         # the n-th piece contains the n-th corner of the element that the pieces were cut from
         whole = values.reshape(corners, -1, count, len(cells))
-        coarse = sum(whole[corner, :, corner] for corner in range(corners)) / corners
+        coarse = reduce(np.add, (whole[corner, :, corner] for corner in range(corners))) / corners
         more = (means.reshape(whole.shape[1:]) - coarse[:, None]).reshape(-1, len(cells))
         more *= self.surface.sizes.take(cells) / self.pieces
         return more

@@ -36,15 +36,16 @@ def firstReaching(
     ascending values between which it is sought, and the sizes up to these. The first limit is returned if the wanted
     size is reached there already, the last one if it is not reached at all.
     """
-    limits, reached = limits.tolist(), reached.tolist()
-    if reached[0] >= wanted or reached[-1] < wanted:
-        return limits[0] if reached[0] >= wanted else limits[-1]
-    number = bisect_left(reached, wanted)
-    below, ascending, sizes = crossedBetween(ascending, sizes, *limits[number - 1 : number + 1])
-    wanted, reached = wanted - below, [size - below for size in reached]
+    ends: list[float] = limits.tolist()
+    upTo: list[float] = reached.tolist()
+    if upTo[0] >= wanted or upTo[-1] < wanted:
+        return ends[0] if upTo[0] >= wanted else ends[-1]
+    number = bisect_left(upTo, wanted)
+    below, ascending, sizes = crossedBetween(ascending, sizes, *ends[number - 1 : number + 1])
+    wanted, upTo = wanted - below, [size - below for size in upTo]
     values = None
     while True:
-        (least, most), (sizeLeast, sizeMost) = (some[number - 1 : number + 1] for some in (limits, reached))
+        (least, most), (sizeLeast, sizeMost) = (some[number - 1 : number + 1] for some in (ends, upTo))
         if most - least <= precision:
             return most
         if values is None:
@@ -58,9 +59,9 @@ def firstReaching(
         guess = least + (most - least) * (wanted - sizeLeast) / (sizeMost - sizeLeast)
         place, off = int(values.searchsorted(guess)), count // GUESSED + 1
         between = sorted({values.item(n) for n in (max(place - off, 0), count // 2, min(place + off, count - 1))})
-        limits = [least, *between, most]
-        reached = [sizeLeast, *sizesBelow(ascending, sizes, np.array(between)).tolist(), sizeMost]
-        number = bisect_left(reached, wanted)
+        ends = [least, *between, most]
+        upTo = [sizeLeast, *sizesBelow(ascending, sizes, np.array(between)).tolist(), sizeMost]
+        number = bisect_left(upTo, wanted)
 
 
 def crossedBetween(

@@ -32,6 +32,7 @@ import itertools
 from collections.abc import Callable
 from functools import cached_property
 from threading import Lock
+from typing import cast
 
 import numpy as np
 
@@ -297,7 +298,7 @@ def cellsWithin(grid: Grid, distance: float) -> int:
 
 def doubledPoints(lattice: Lattice, source: Surface, number: int) -> np.ndarray:
     """Return the points (n, 3) of the unsmoothed surface of mask `number` as multiples of half a voxel."""
-    return np.rint(2 * (source.lattice + lattice.shifts[number])).astype(np.int32)
+    return np.rint(2 * (cast(np.ndarray, source.lattice) + lattice.shifts[number])).astype(np.int32)
 
 
 def differentCells(lattice: Lattice, doubled: np.ndarray, cells: np.ndarray) -> np.ndarray:
@@ -353,7 +354,7 @@ def signedDistancesAt(
     cells, numbers = lattice.split(multiples, positions, shift)
     tables = cellTables(lattice.spacing, positions)
     within = (positions.local > 0).all(axis=1)
-    asked, sides = [], np.empty(len(cells), bool)
+    parts, sides = [np.zeros(0, np.intp)], np.empty(len(cells), bool)
     for first in range(0, len(cells), CHUNK):
         chosen = slice(first, first + CHUNK)
         cell, position = cells[chosen], numbers[chosen]
@@ -361,9 +362,9 @@ def signedDistancesAt(
         # Where both masks have the same case a cell's triangles coincide. A point on a cell face may belong to the cell
         # next door, so only points within the cell are skipped.
         same = (codes == lattice.codes[number].take(cell)) & within.take(position)
-        asked.append(first + np.flatnonzero(~same))
+        parts.append(first + np.flatnonzero(~same))
         sides[chosen] = tables.inside.take(position * 256 + codes)
-    asked = np.concatenate([np.zeros(0, np.intp), *asked])
+    asked = np.concatenate(parts)
     count, cells, numbers = len(cells), cells[asked], numbers[asked]
     squared, far = lattice.squaredDistances(target, cells, numbers, tables)
     del cells, numbers

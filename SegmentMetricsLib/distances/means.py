@@ -183,11 +183,11 @@ def drawn(differences: np.ndarray, canBe: np.ndarray, error: float) -> tuple[np.
     least = LEAST_CHANCE * sum_ / count or 1.0
     chances += least
     chances *= np.clip(needed, FEWEST_DRAWN, MOST_DRAWN) / (sum_ + least * count)
-    rows, number = [], 0
+    parts, number = [], 0
     for first in range(0, len(chances), CHUNK):
         some = first + np.flatnonzero(canBe[first : first + CHUNK])
         multiples = np.arange(number, number + len(some)) * GOLDEN
-        rows.append(some[multiples - np.floor(multiples) < chances.take(some)])
+        parts.append(some[multiples - np.floor(multiples) < chances.take(some)])
         number += len(some)
-    rows = np.concatenate(rows)
+    rows = np.concatenate(parts)
     return rows, np.minimum(chances.take(rows), 1)

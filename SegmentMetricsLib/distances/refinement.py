@@ -156,7 +156,9 @@ class Refined:
         # limits whose shares are not precise enough yet
         self._limits = list(limits)
         # estimates may be from earlier leaves; percentiles in _isKnown have estimates for the current ones
-        self._percentiles, self._estimates, self._isKnown = tuple(percentiles), {}, set()
+        self._percentiles = tuple(percentiles)
+        self._estimates: dict[float, Estimate] = {}
+        self._isKnown: set[float] = set()
         self._mostHalvings = LATTICE_HALVINGS if sampler.isOnLattice else MOST_HALVINGS
         self._most = len(self.values) + max(ALWAYS_ADDED, MOST_ADDED * len(self.values))
 
@@ -330,8 +332,8 @@ class Refined:
             return largest, place
         found, place = extreme(self, side, known)
         # no distance on one side exceeds the largest of all, which usually has a tighter bound
-        upper = min(found.upper, max(largest.upper, known))
-        return Bounded(found, found.lower, max(found.lower, upper)), place
+        (lower, upper), (_, most) = found.bounds, largest.bounds
+        return Bounded(found, lower, max(lower, min(upper, max(most, known)))), place
 
     @property
     def mean(self) -> Bounded:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -66,7 +67,7 @@ class Sampler:
 
     @cached_property
     def _doubled(self) -> np.ndarray:
-        return lookup.doubledPoints(self._lattice, self.surface, self._source)
+        return lookup.doubledPoints(cast(lookup.Lattice, self._lattice), self.surface, self._source)
 
     def forget(self) -> None:
         """Free the memory of the points' coordinates on a lattice."""

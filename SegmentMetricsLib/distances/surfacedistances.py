@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -62,6 +62,14 @@ class DirectedDistances:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} from {self.surface!r}>"
+
+    if TYPE_CHECKING:  # a field of one kind, computed by the other
+
+        @property
+        def signed(self) -> np.ndarray: ...
+
+        @property
+        def atPoints(self) -> np.ndarray: ...
 
     @cached_property
     def distances(self) -> np.ndarray:
@@ -199,7 +207,7 @@ class DirectedDistances:
         order = above[np.argsort(self.distances[above])]
         share = np.cumsum(self.sizes[order]) + (self.totalSize - self.sizes[above].sum())
         # rounding of the sum must not decide between two neighboring values
-        first = np.searchsorted(share, wanted * (1 - 1e-12))
+        first = int(np.searchsorted(share, wanted * (1 - 1e-12)))
         return float(self.distances[order[min(first, len(order) - 1)]])
 
     def _floorBelow(self, wanted: float) -> float:
@@ -328,12 +336,12 @@ class BoundaryPair:
             for source in (0, 1)
         ]
         byLookup = self.lattice is not None and subdivisions <= LARGEST_LATTICE_SUBDIVISIONS
-        return SurfaceDistances(*directions, "lattice lookup" if byLookup else "search tree")
+        return SurfaceDistances(directions[0], directions[1], "lattice lookup" if byLookup else "search tree")
 
 
 def sharedLattice(reference: Surface, test: Surface, reach: float) -> lattice.Lattice | None:
     """Return the lattice on which both unsmoothed surfaces were built, or None."""
-    if reference.lattice is None or test.lattice is None:
+    if reference.lattice is None or test.lattice is None or reference.mask is None or test.mask is None:
         return None
     grid = reference.mask.grid
     if not grid.isRectangular or test.mask.grid.offsetOn(grid) is None:

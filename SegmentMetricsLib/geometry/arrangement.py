@@ -17,7 +17,7 @@ CHUNK = 1 << 21
 
 def withoutRepeats(loops: Iterable[np.ndarray]) -> list[np.ndarray]:
     """Return the polylines, each given by its line segments (m, 2), without closed ones that repeat an earlier one."""
-    different = {}
+    different: dict[bytes | int, np.ndarray] = {}
     for number, loop in enumerate(loops):
         sides = np.sort(loop, axis=1)
         isClosed = len(loop) and loop[0, 0] == loop[-1, 1]
@@ -31,7 +31,10 @@ def cutAtCrossings(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, n
     The points of crossings are appended to the points.
     """
     extent = np.ptp(points, axis=0).max()
-    line, place, point, added = [], [], [], []
+    lines: list[np.ndarray] = []
+    places: list[np.ndarray] = []
+    cuts: list[np.ndarray] = []
+    added: list[np.ndarray] = []
     for one, other in _neighbors(points, cells):
         a, b, c, d = (points[cells[n, end]] for n in (one, other) for end in (0, 1))
         u, v = b - a, d - c
@@ -46,7 +49,9 @@ def cutAtCrossings(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, n
                 margin = TOUCHING * extent / length
                 met = (aside <= TOUCHING * extent) & (along > margin) & (along < 1 - margin)
                 met &= (number != cells[first, 0]) & (number != cells[first, 1])
-                line.append(first[met]), place.append(along[met]), point.append(number[met])
+                lines.append(first[met])
+                places.append(along[met])
+                cuts.append(number[met])
         # proper crossings: the ends of each lie clearly on different sides of the other
         sideC, sideD = _cross(u, c - a) / lengths[0], _cross(u, d - a) / lengths[0]
         sideA, sideB = _cross(v, a - c) / lengths[1], _cross(v, b - c) / lengths[1]
@@ -56,13 +61,13 @@ def cutAtCrossings(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, n
         alongOther = sideC[crossed] / (sideC[crossed] - sideD[crossed])
         numbers = len(points) + sum(map(len, added)) + np.arange(len(crossed))
         added.append(a[crossed] + alongOne[:, None] * u[crossed])
-        line += [one[crossed], other[crossed]]
-        place += [alongOne, alongOther]
-        point += [numbers, numbers]
-    if not sum(map(len, line)):
+        lines += [one[crossed], other[crossed]]
+        places += [alongOne, alongOther]
+        cuts += [numbers, numbers]
+    if not sum(map(len, lines)):
         return points, cells
     new = np.concatenate(added)
-    line, place, point = np.concatenate(line), np.concatenate(place), np.concatenate(point)
+    line, place, point = np.concatenate(lines), np.concatenate(places), np.concatenate(cuts)
     # the points of every line: its start, its cuts, its end
     count = len(cells)
     line = np.concatenate([np.arange(count), line, np.arange(count)])

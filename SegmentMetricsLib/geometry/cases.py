@@ -125,7 +125,7 @@ def _byWitnesses(cases: np.ndarray, crossing: Callable[[np.ndarray], Callable]) 
     _, trianglesOf = caseTriangles()
     isOther = trianglesOf >= 0
     isOther[:, 1:] &= np.diff(trianglesOf, axis=1) != 0
-    votes = 0
+    votes = np.zeros(len(cases), np.int8)
     for corner, nudge in WITNESSES:
         isCrossed = crossing(CORNERS[corner] + np.where(CORNERS[corner], -1, 1) * nudge)
         # the surface is crossed an odd number of times if the sides differ

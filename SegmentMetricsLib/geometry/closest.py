@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from vtkmodules.vtkCommonCore import reference
@@ -140,8 +141,11 @@ class OneByOne:
 
     def find(self, points: np.ndarray) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3)."""
-        closest, cell, part = [0.0] * 3, vtkGenericCell(), reference(0)
-        number, squared = reference(0), reference(0.0)
+        closest, cell = [0.0] * 3, vtkGenericCell()
+        # VTK writes into these; its stubs say that it takes numbers
+        number: Any = reference(0)
+        part: Any = reference(0)
+        squared: Any = reference(0.0)
         numbers = np.empty(len(points), np.int64)
         find = self._locator.FindClosestPoint
         for row, point in enumerate(points.tolist()):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
@@ -22,7 +24,7 @@ def fromMask(mask: Mask, image: vtkImageData) -> Surface:
     """
     from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges2D
 
-    axis = mask.grid.flatAxis
+    axis = cast(int, mask.grid.flatAxis)
     kept = [a for a in range(3) if a != axis]
     # the filter requires an image in the plane of the first two axes
     image.SetDimensions([image.GetDimensions()[a] for a in kept] + [1])
@@ -83,7 +85,7 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     if not len(cells) or (np.bincount(cells.ravel(), minlength=len(points)) % 2).any():
         raise InputError("The contour lines are not closed.")
     normal = planeNormal(points)
-    repairs = ()
+    repairs: tuple[str, ...] = ()
     if len(different) < len(loops):
         repairs += (f"contours that repeat another were left out ({len(loops) - len(different)})",)
     return oriented(uncrossed(Surface(points, cells, normal, repairs=repairs)))
@@ -91,7 +93,7 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
 
 def uncrossed(surface: Surface) -> Surface:
     """Return contours as the plain boundary of the area inside an odd number of them; `repairs` lists the changes."""
-    axes = planeAxes(surface.normal)
+    axes = planeAxes(cast(np.ndarray, surface.normal))
     flat = surface.points @ axes
     positions, cells = arrangement.cutAtCrossings(flat, surface.cells)
     kept = arrangement.unshared(cells)
@@ -194,12 +196,12 @@ def sharedArea(reference: Surface, test: Surface, rows: int = 4096) -> float:
     """
     if reference.isEmpty or test.isEmpty:  # empty contours may have no plane
         return 0.0
-    axes = planeAxes(reference.normal)
+    axes = planeAxes(cast(np.ndarray, reference.normal))
     ends = [(surface.points @ axes)[surface.cells] for surface in (reference, test)]
     heights = np.concatenate([e[..., 1].ravel() for e in ends])
     edges = np.unique(np.concatenate([heights, np.linspace(heights.min(), heights.max(), rows)]))
     middles, thickness = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
-    crossings = []
+    found = []
     for number, segment in enumerate(ends):
         first = np.searchsorted(middles, segment[..., 1].min(axis=1))
         last = np.searchsorted(middles, segment[..., 1].max(axis=1))
@@ -207,8 +209,8 @@ def sharedArea(reference: Surface, test: Surface, rows: int = 4096) -> float:
         row = np.arange(len(which)) - np.repeat(np.cumsum(last - first) - (last - first), last - first) + first[which]
         start, step = segment[which, 0], segment[which, 1] - segment[which, 0]
         x = start[:, 0] + (middles[row] - start[:, 1]) / step[:, 1] * step[:, 0]
-        crossings.append(np.stack([row, x, np.full(len(row), number)], axis=1))
-    crossings = np.concatenate(crossings)
+        found.append(np.stack([row, x, np.full(len(row), number)], axis=1))
+    crossings = np.concatenate(found)
     row, x, number = crossings[np.lexsort((crossings[:, 1], crossings[:, 0]))].T
     insideBoth = (np.cumsum(number == 0) % 2 == 1) & (np.cumsum(number == 1) % 2 == 1)
     return float((np.diff(x) * thickness[row[:-1].astype(int)])[insideBoth[:-1]].sum())

@@ -43,7 +43,7 @@ def inOrder(*columns: np.ndarray) -> np.ndarray:
 
     Sorts digit by digit of 16 bits: these are sorted by counting, several times faster than by comparison.
     """
-    digits = []
+    digits: list[np.ndarray] = []
     for column in reversed(columns):
         bits = int(column.max(initial=0)).bit_length()
         digits.extend((column >> shift).astype(np.uint16) for shift in range(0, max(bits, 1), 16))

@@ -73,7 +73,8 @@ def _cuts(coordinates: np.ndarray, levels: np.ndarray, corners: np.ndarray) -> I
         low, between, high = (end.take(number) for end in (low, between, high))
         sides = (low, high), (np.where(isBelow, low, between), np.where(isBelow, between, high))
         # both triangles at an edge compute the same point on it, as both go from its lower end to its upper one
-        yield *(_cut(*(coordinates.take(end, axis=1) for end in side), row) for side in sides), row
+        start, end = (_cut(coordinates.take(a, axis=1), coordinates.take(b, axis=1), row) for a, b in sides)
+        yield start, end, row
 
 
 def _ascending(corners: np.ndarray, heights: np.ndarray) -> np.ndarray:
@@ -100,7 +101,7 @@ def _switch(changes: np.ndarray, lines: np.ndarray, start: np.ndarray, end: np.n
     for segments in _parts(last - first):
         checkpoint()
         number, line = levelsOf(first[segments], last[segments])
-        (along,) = _cut(*(ends[:, segments].take(number, axis=1) for ends in (low, high)), line)
+        (along,) = _cut(low[:, segments].take(number, axis=1), high[:, segments].take(number, axis=1), line)
         place = np.clip(np.ceil(along).astype(np.int64), 0, len(changes)) * changes.shape[1]
         place += lines[segments].take(number) + line
         # counting is much faster than toggling bits, and parity survives the overflow
@@ -194,7 +195,7 @@ def _nested(parts: Sequence[np.ndarray], shape: tuple[int, int]) -> tuple[np.nda
     """
     layers: list[np.ndarray] = []
     depths: list[int] = []
-    odd = set()
+    odd: set[str] = set()
     for number, part in enumerate(parts):
         isInside = [_isInside(part, outer) for outer in parts[:number]]
         depth = max((depths[outer] + 1 for outer in np.flatnonzero(isInside)), default=0)
@@ -216,7 +217,7 @@ def _isInside(part: np.ndarray, outer: np.ndarray) -> bool:
     same outline extend equally far beyond each other. Two islands overlap less.
     """
     beyond = np.count_nonzero(part & ~outer)
-    return beyond <= BEYOND * np.count_nonzero(part) and beyond <= AROUND * np.count_nonzero(outer & ~part)
+    return bool(beyond <= BEYOND * np.count_nonzero(part) and beyond <= AROUND * np.count_nonzero(outer & ~part))
 
 
 def apart(pixels: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -234,4 +235,4 @@ def apart(pixels: np.ndarray, others: np.ndarray) -> np.ndarray:
 def _cross(one: np.ndarray, other: np.ndarray) -> bool:
     """Return whether two sets of pixels overlap, but neither contains the other."""
     shared = np.count_nonzero(one & other)
-    return 0 < shared < min(np.count_nonzero(one), np.count_nonzero(other))
+    return bool(0 < shared < min(np.count_nonzero(one), np.count_nonzero(other)))

@@ -6,8 +6,10 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..base.errors import InputError, NoSegmentation
 
@@ -164,13 +166,15 @@ class Grid:
         """Return the grid with its axes reordered so that k runs across the slices; the voxels stay where they are."""
         axis = self.sliceAxis
         order = [*(other for other in range(3) if other != axis), axis]
-        return Grid(tuple(self.size[a] for a in order), self.matrix[:, [*order, 3]], self.planar)
+        return Grid(
+            (self.size[order[0]], self.size[order[1]], self.size[axis]), self.matrix[:, [*order, 3]], self.planar
+        )
 
     @cached_property
     def voxelSize(self) -> float:
         """Volume of a voxel in mm3, or area of a pixel in mm2 for a planar grid."""
         if self.planar:
-            u, v = np.delete(self.axes, self.flatAxis, axis=1).T
+            u, v = np.delete(self.axes, cast(int, self.flatAxis), axis=1).T
             return float(np.linalg.norm(np.cross(u, v)))
         return float(abs(np.linalg.det(self.axes)))
 
@@ -179,7 +183,7 @@ class Grid:
         """Whether the axes are at right angles, as in every image unless a transform sheared it."""
         return bool(np.abs(self.direction.T @ self.direction - np.eye(3)).max() < 1e-6)
 
-    def toWorld(self, index: np.ndarray) -> np.ndarray:
+    def toWorld(self, index: ArrayLike) -> np.ndarray:
         """Return LPS positions (n, 3) in mm of voxel indices (n, 3) given in the order i, j, k."""
         # coordinate by coordinate: several times faster than point by point, and a point gets the same digits among
         # others as alone
@@ -223,7 +227,8 @@ class Grid:
         error = np.linalg.norm(moved.corners() - self.corners(), axis=1).max()
         if error > SAME_LATTICE_TOLERANCE * min(self.spacing.min(), other.spacing.min()):
             return None
-        return tuple(int(n) for n in shift)
+        i, j, k = shift.astype(int).tolist()
+        return i, j, k
 
     def alongAxesOf(self, other: Grid) -> tuple[Grid, tuple[int, ...], tuple[bool, ...]] | None:
         """Return this grid with its axes reordered and reversed to run like another grid's, their order, and reversals.
@@ -265,8 +270,8 @@ class Grid:
 
     def resized(self, low, high) -> Grid:
         """Return the grid on the same lattice from voxel index low to high (both included)."""
-        size = tuple(int(b - a + 1) for a, b in zip(low, high, strict=True))
-        return Grid(size, self.matrix @ translation(low), self.planar)
+        i, j, k = (int(b - a + 1) for a, b in zip(low, high, strict=True))
+        return Grid((i, j, k), self.matrix @ translation(low), self.planar)
 
     def grownTo(self, points: np.ndarray) -> Grid:
         """Return the grid extended by as many voxels as needed for its voxels to contain LPS points (n, 3)."""

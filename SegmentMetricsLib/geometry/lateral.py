@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkPlane, vtkPlaneCollection
@@ -133,7 +134,7 @@ def lateralOfMask(mask: Mask, slab: Slab) -> LateralSurface:
     the boundary runs straight on, so that the nearest place is never beyond. `mask` and `lattice` of the result are
     those of the continued mask, for table lookup.
     """
-    axis = alignedAxis(mask.grid, slab.normal)
+    axis = cast(int, alignedAxis(mask.grid, slab.normal))
     first, last = slab.rows(mask.grid, axis)
     low, high = mask.low.copy(), mask.high.copy()
     low[axis], high[axis] = first, last
@@ -142,7 +143,8 @@ def lateralOfMask(mask: Mask, slab: Slab) -> LateralSurface:
     low[axis] -= MORE_SLICES
     grown = np.pad(mask.block(np.where(np.arange(3) == axis, first, low), high), more, mode="edge")
     whole = meshing.fromMask(Mask.fromArray(grown, mask.grid, low))
-    rows = whole.lattice[:, axis]
+    lattice = cast(np.ndarray, whole.lattice)
+    rows = lattice[:, axis]
     # a single slice has no boundary between it and a next one: use that up to its first copy, which is as thick
     top = max(last, first + 1)
     lateral = whole.cells[((rows >= first) & (rows <= top))[whole.cells].all(axis=1)]
@@ -154,7 +156,7 @@ def lateralOfMask(mask: Mask, slab: Slab) -> LateralSurface:
         whole.points[used],
         cells.reshape(-1, 3),
         mask=whole.mask,
-        lattice=whole.lattice[used],
+        lattice=lattice[used],
         continued=Surface(stretched, whole.cells),
         within=slab,
     )

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -63,14 +64,14 @@ class Mask:
         if not len(slices):
             return Mask.empty(grid)
         # slices known to be empty are skipped
-        layer = array[slices[0] : slices[-1] + 1].any(axis=0)
+        layer = np.any(array[slices[0] : slices[-1] + 1], axis=0)
         found = slices, np.flatnonzero(layer.any(axis=1)), np.flatnonzero(layer.any(axis=0))
         bounds = [slice(int(numbers[0]), int(numbers[-1]) + 1) for numbers in found]
         # the fastest way to one byte per voxel
         inBox = array[tuple(bounds)]
         voxels = (np.ascontiguousarray(inBox, bool) if isOwn else np.array(inBox, bool, order="C")).view(np.uint8)
-        offset = tuple(int(s) + b.start for s, b in zip(start, reversed(bounds), strict=True))
-        return Mask(voxels, offset, grid)
+        i, j, k = (int(s) + b.start for s, b in zip(start, reversed(bounds), strict=True))
+        return Mask(voxels, (i, j, k), grid)
 
     @staticmethod
     def ofMemberships(array: np.ndarray, grid: Grid, start=(0, 0, 0)) -> Mask:
@@ -178,8 +179,8 @@ class Mask:
         if self.isEmpty:
             return Mask(voxels, (0, 0, 0), own)
         far = np.array(self.grid.size) - 1 - self.high
-        offset = tuple(int(far[axis] if backward else self.low[axis]) for axis, backward in zip(order, turned))
-        return Mask(np.ascontiguousarray(voxels), offset, own)
+        i, j, k = (int(far[axis] if backward else self.low[axis]) for axis, backward in zip(order, turned))
+        return Mask(np.ascontiguousarray(voxels), (i, j, k), own)
 
     def oneThick(self) -> Mask:
         """Return a mask on a planar grid with pixels 1 mm thick."""
@@ -215,15 +216,15 @@ class Mask:
         low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
         # output index [k, j, i] -> world -> index [k, j, i] into self.voxels
         forward = np.linalg.inv(self.grid.axes) @ grid.axes
-        shift = self.grid.toIndex(grid.toWorld(low[None]))[0] - self.low
+        start = self.grid.toIndex(grid.toWorld(low[None]))[0] - self.low
         if isFuzzy and self.grid.planar:  # nothing fades across a plane
-            shift[self.grid.flatAxis] = np.rint(shift[self.grid.flatAxis])
+            start[self.grid.flatAxis] = np.rint(start[self.grid.flatAxis])
         if not isFuzzy:
-            forward, shift = rounded(forward), rounded(shift)
+            forward, start = rounded(forward), rounded(start)
         voxels = affine_transform(
             self.voxels,
             forward[::-1, ::-1],
-            shift[::-1],
+            start[::-1],
             tuple((high - low + 1)[::-1]),
             order=1 if isFuzzy else 0,
             mode="grid-constant",
@@ -253,7 +254,8 @@ class Labels:
         return _inBox(self.array, label, self._box(label), grid, start)
 
     def _box(self, label: int) -> Box:
-        everywhere = tuple(slice(0, length) for length in self.array.shape)
+        k, j, i = self.array.shape
+        everywhere = slice(0, k), slice(0, j), slice(0, i)
         if label == 0 or self.array.dtype.kind not in "iu":  # background and fractional values have no boxes
             return everywhere
         if self._boxes is None:
@@ -332,7 +334,8 @@ def _slicesWith(labels: np.ndarray, label: int) -> tuple[int, int]:
 
 def slicesOf(low: Sequence[int], high: Sequence[int]) -> Box:
     """Return the part of an array [k, j, i] from voxel index low to high (i, j, k), both included."""
-    return tuple(slice(int(a), int(b) + 1) for a, b in zip(low[::-1], high[::-1], strict=True))
+    k, j, i = (slice(int(a), int(b) + 1) for a, b in zip(low[::-1], high[::-1], strict=True))
+    return k, j, i
 
 
 def boxAround(first: Mask, second: Mask, *boxes) -> tuple[np.ndarray, np.ndarray]:
@@ -340,10 +343,10 @@ def boxAround(first: Mask, second: Mask, *boxes) -> tuple[np.ndarray, np.ndarray
 
     Raises Undefined if there is no voxel.
     """
-    boxes = [*((mask.low, mask.high) for mask in (first, second) if not mask.isEmpty), *boxes]
-    if not boxes:
+    every = [*((mask.low, mask.high) for mask in (first, second) if not mask.isEmpty), *boxes]
+    if not every:
         raise Undefined("neither structure encloses a voxel")
-    lows, highs = zip(*boxes, strict=True)
+    lows, highs = zip(*every, strict=True)
     return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
@@ -372,7 +375,7 @@ def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
     corners = np.concatenate([first.corners(), second.corners(), start])
     common = gridAround(corners, grid.direction * spacing, start[0])
     if planar:
-        axis = finer.grid.flatAxis
+        axis = cast(int, finer.grid.flatAxis)
         common = common.plane(int(np.rint(common.toIndex(start)[0, axis])), axis)
     return common, True
 

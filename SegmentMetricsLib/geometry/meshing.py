@@ -43,7 +43,7 @@ def fromMask(mask: Mask) -> Surface:
     flyingEdges.ComputeScalarsOff()
     flyingEdges.Update()
     output = flyingEdges.GetOutput()
-    lattice = vtk_to_numpy(output.GetPoints().GetData()) + np.float32(mask.offset)
+    lattice = vtk_to_numpy(output.GetPoints().GetData()) + np.array(mask.offset, np.float32)
     cells = triangleIndices(output)
     if np.linalg.det(mask.grid.axes) < 0:
         cells = cells[:, ::-1]
@@ -143,7 +143,7 @@ def _merged(triangles: vtkPolyData) -> tuple[vtkPolyData, tuple[str, ...]]:
 def _ofTriangles(triangles: vtkPolyData, repairs: tuple[str, ...] = (), given: int = 0) -> Surface:
     """Return the boundary of clean triangles. repairs: earlier repairs. given: number of triangles before these."""
     points, cells = vtk_to_numpy(triangles.GetPoints().GetData()).astype(float), triangleIndices(triangles)
-    dropped = given - np.count_nonzero(haveArea(points, cells))
+    dropped = given - int(np.count_nonzero(haveArea(points, cells)))
     if dropped > 0:
         repairs += (f"{counted(dropped, 'triangle without area was', 'triangles without area were')} left out",)
     surface = Surface(points, withoutCaps(points, cells), repairs=repairs)

@@ -135,9 +135,10 @@ def oriented(surface: Surface) -> Surface:
     turned = np.zeros(len(surface.cells), bool)
     consistent = surface
     if not edges.areBalanced:
-        turned = minority(edges, len(turned))
-        if turned is None:
+        found = minority(edges, len(turned))
+        if found is None:
             return replace(surface, defect=ONE_SIDED)
+        turned = found
         consistent = replace(surface, cells=flipped(surface.cells, turned))
         edges = Edges.of(consistent.cells)
         if not edges.areBalanced:
@@ -174,9 +175,9 @@ def minority(edges: Edges, count: int) -> np.ndarray | None:
     """
     one, other, opposed = edges.links
     # every triangle is a node twice, as it is and turned over; links connect neighbors that face the same way
-    ends = [np.concatenate([one, one + count]), np.concatenate([other, other + count])]
-    ends[1] = np.where(np.concatenate([opposed, opposed]), (ends[1] + count) % (2 * count), ends[1])
-    labels = components(*ends, 2 * count)
+    start, end = np.concatenate([one, one + count]), np.concatenate([other, other + count])
+    end = np.where(np.concatenate([opposed, opposed]), (end + count) % (2 * count), end)
+    labels = components(start, end, 2 * count)
     asIs, over = labels[:count], labels[count:]
     if (asIs == over).any():
         return None

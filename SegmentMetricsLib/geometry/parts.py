@@ -18,15 +18,15 @@ def partSizes(mask: Mask) -> list[int]:
     slices, rows, columns = mask.voxels.shape
     # gaps between rows and slices keep the end of one from touching the start of the next
     width, depth = columns + 2, rows + 1
-    changes = []
+    found = []
     for start in range(0, slices, SLICES):
         some = mask.voxels[start : start + SLICES]
         gapped = np.zeros((len(some), depth, width), np.uint8)
         gapped[:, :rows, 1:-1] = some
         flat = gapped.ravel()
         # where a run of voxels starts, and where the gap after it starts
-        changes.append(np.flatnonzero(flat[1:] != flat[:-1]) + (1 + start * depth * width))
-    changes = np.concatenate(changes)
+        found.append(np.flatnonzero(flat[1:] != flat[:-1]) + (1 + start * depth * width))
+    changes = np.concatenate(found)
     first, last = changes[::2], changes[1::2] - 1
     # runs that touch a run: in the next row, and in three rows of the next slice
     shifts = np.array([[1], [depth - 1], [depth], [depth + 1]]) * width

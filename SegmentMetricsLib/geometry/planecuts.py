@@ -55,7 +55,8 @@ def cutBeside(surface: Surface, place: np.ndarray, axes: np.ndarray, beside: flo
     matrix[:3, 3] = -beside * axes[:, 2]
     found = cut(few, Grid((1, 1, 2), matrix), within=(0, 1))
     columns = found.start, found.end, found.starts, found.ends
-    return tuple(Cut(*(column[found.slices == number] for column in columns)) for number in (0, 1))
+    before, behind = (Cut(*(column[found.slices == number] for column in columns)) for number in (0, 1))
+    return before, behind
 
 
 def nearestPlace(surface: Surface, place: np.ndarray, guess: float) -> np.ndarray:
@@ -121,8 +122,8 @@ def joined(segments: Cut) -> list[Line]:
             row = rest[row]
         if rows:
             isClosed = row == head
-            last = [] if isClosed else segments.end[rows[-1:]]
-            lines.append(Line(np.concatenate([segments.start[rows], *([] if isClosed else [last])]), isClosed))
+            last = segments.end[rows[-1:]][: 0 if isClosed else 1]
+            lines.append(Line(np.concatenate([segments.start[rows], last]), isClosed))
     return lines
 
 

@@ -50,16 +50,18 @@ class PseudoNormals:
             np.less(doubled, THIN * longest, out=isThin[chosen])
             for corner in range(3):
                 angles[corner, chosen] = np.arctan2(doubled, -dot(steps[corner], steps[corner - 1]))
-        ofSides = [sum(np.bincount(column, normal, len(sides)) for column in numbers.T) for normal in normals]
+        ofSides = [
+            reduce(np.add, (np.bincount(column, normal, len(sides)) for column in numbers.T)) for normal in normals
+        ]
         ofCorners = [
-            sum(np.bincount(column, normal * angle, len(points)) for column, angle in zip(cells.T, angles, strict=True))
+            reduce(np.add, (np.bincount(column, normal * angle, len(points)) for column, angle in zip(cells.T, angles)))
             for normal in normals
         ]
         # seven parts may be nearest: the face, the sides from each corner to the next one, and the corners
         self._normals = np.concatenate([normals, ofSides, ofCorners], axis=1).T.copy()
         self._cells = np.ascontiguousarray(cells.T)
-        sides, corners = len(cells) + numbers.T, len(cells) + len(sides) + self._cells
-        self._parts = np.concatenate([np.arange(len(cells))[None], sides, corners])
+        ofEach = len(cells) + numbers.T, len(cells) + len(sides) + self._cells
+        self._parts = np.concatenate([np.arange(len(cells))[None], *ofEach])
         # a point on each part
         self._starts = np.concatenate([self._cells[:1], self._cells, self._cells])
         # only for closed surfaces: counting crossings needs an even number of triangles at every side

@@ -152,7 +152,7 @@ def stacksOf(*sides: Mask | CrossSections) -> tuple[SliceStack, ...]:
     Structures that are not on that lattice are given by their cross-sections instead of masks.
     """
     gap = gapBetween(*sides)
-    return tuple((stackOf if isinstance(side, Mask) else stackOfSections)(side, gap) for side in sides)
+    return tuple(stackOf(side, gap) if isinstance(side, Mask) else stackOfSections(side, gap) for side in sides)
 
 
 def gapBetween(*sides: Mask | CrossSections) -> float:

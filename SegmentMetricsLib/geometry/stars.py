@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import itertools
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from .cases import caseTriangles
+from .masks import Mask
 from .surfaces import Surface
 from .triangles import columns, distancesToTriangles, dot
 
@@ -151,7 +153,7 @@ class LatticeShapes:
     """The shapes of the triangles of the unsmoothed surface of a mask."""
 
     def __init__(self, surface: Surface):
-        x, y, z = np.ascontiguousarray(surface.lattice.T, float)
+        x, y, z = np.ascontiguousarray(cast(np.ndarray, surface.lattice).T, float)
         places = (2 * (DIGITS[0] * x + DIGITS[1] * y + DIGITS[2] * z)).astype(np.int32)
         numberOf, self._turned, _ = orderedTriangles()
         self._kinds = numberOf.take(_differences(*(places.take(column) for column in surface.cells.T)))
@@ -174,7 +176,7 @@ class LatticeShapes:
 
 
 def _axes(surface: Surface) -> tuple[float, ...]:
-    return tuple(surface.mask.grid.axes.ravel().tolist())
+    return tuple(cast(Mask, surface.mask).grid.axes.ravel().tolist())
 
 
 @lru_cache(maxsize=1)

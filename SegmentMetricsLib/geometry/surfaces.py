@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
@@ -96,7 +96,8 @@ class Surface:
     @cached_property
     def box(self) -> tuple[np.ndarray, np.ndarray]:
         """The lowest and the highest LPS coordinates (3,) in mm; the boundary must not be empty."""
-        return tuple(np.array([function(column) for column in self.points.T]) for function in (np.min, np.max))
+        low, high = (np.array([function(column) for column in self.points.T]) for function in (np.min, np.max))
+        return low, high
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -119,7 +120,7 @@ class Surface:
             return float("nan")
         if self.dimension == 2:
             corners = self._local[self.cells]
-            return float(np.cross(corners[:, 0], corners[:, 1]).dot(self.normal).sum() / 2)
+            return float(np.cross(corners[:, 0], corners[:, 1]).dot(cast(np.ndarray, self.normal)).sum() / 2)
         return self.sizesAndVolume[1]
 
     @property
@@ -153,7 +154,7 @@ def eachOutwardNormals(surface: Surface) -> Iterator[np.ndarray]:
 def _eachOutwardNormals(surface: Surface, chosen: np.ndarray) -> Iterator[np.ndarray]:
     if surface.dimension == 2:
         corners = surface.points.take(chosen, axis=0)
-        yield _unit(np.cross(corners[:, 1] - corners[:, 0], surface.normal))
+        yield _unit(np.cross(corners[:, 1] - corners[:, 0], cast(np.ndarray, surface.normal)))
     else:
         yield from (_unit(vectors.T) for _, vectors in areaVectors(surface.points, chosen))
 

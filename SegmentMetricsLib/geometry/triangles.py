@@ -111,7 +111,7 @@ def _difference(one: list[np.ndarray], other: list[np.ndarray]) -> list[np.ndarr
     return [a - b for a, b in zip(one, other, strict=True)]
 
 
-def dot(one: Sequence[np.ndarray], other: Sequence[np.ndarray]) -> np.ndarray:
+def dot(one: Sequence[np.ndarray] | np.ndarray, other: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """Return the inner products (...) of vectors given coordinate by coordinate, (3, ...)."""
     return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
 
@@ -131,7 +131,8 @@ def closestPoints(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     sides = [_difference(corners[(start + 1) % 3], corners[start]) for start in range(3)]
     normal = _cross(sides[0], sides[1])
     squaredNormal = dot(normal, normal)
-    isAbove, least, nearest = squaredNormal > 0, None, None
+    isAbove, least = squaredNormal > 0, None
+    nearest: list[np.ndarray] = []
     for start, side in zip(corners, sides, strict=True):
         gap, length = _difference(point, start), dot(side, side)
         along = np.minimum(np.maximum(dot(gap, side) / np.where(length > 0, length, 1), 0), 1)

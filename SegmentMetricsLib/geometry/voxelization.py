@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from ..base.errors import InputError
@@ -57,7 +59,8 @@ def gridForMeshes(reference: Surface, test: Surface, spacing: float, steps: int)
     surfaces = [s for s in (reference, test) if not s.isEmpty]
     axes = np.eye(3)
     if surfaces[0].dimension == 2:
-        axes = np.column_stack([planeAxes(surfaces[0].normal), surfaces[0].normal])
+        normal = cast(np.ndarray, surfaces[0].normal)
+        axes = np.column_stack([planeAxes(normal), normal])
     spans = [np.ptp(s.points @ axes, axis=0)[: s.dimension] for s in surfaces]
     side = min(span.min() for span in spans)
     if side > 0:

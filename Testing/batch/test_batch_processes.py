@@ -55,6 +55,7 @@ def isRunning(process: int) -> bool:
         return False
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not HAS_PROC, reason="processes are looked at as Linux shows them")
 def testKilledAndRunAgain(study):
     write(*(f"case {n:02},ref.nrrd,t{n % 6}.nrrd" for n in range(40)))
@@ -75,6 +76,8 @@ def testKilledAndRunAgain(study):
     assert sorted(record["case"] for record in records()) == cases == [row["Case"] for row in table()]
 
 
+@pytest.mark.smoke
+@pytest.mark.nightly
 @pytest.mark.skipif(not HAS_PROC, reason="processes are looked at as Linux shows them")
 def testAWorkerThatIsKilled(study):
     """What it worked on is run again, and nothing is lost or doubled."""
@@ -106,6 +109,7 @@ def tasksOf(*names: str) -> list[Task]:
     return [Task(name, "", "r", "t") for name in names]
 
 
+@pytest.mark.nightly
 def testAWorkerThatDies():
     def makeExecutor(number):
         return Crashing(number or 2, multiprocessing.get_context("spawn"))
@@ -232,6 +236,7 @@ def scheduler():
         yield running.scheduler_address
 
 
+@pytest.mark.nightly
 def testACluster(study, scheduler):
     write(*(f"case {n},ref.nrrd,t{n}.nrrd" for n in range(6)), "gone,ref.nrrd,nowhere.nrrd")
     assert batch("--scheduler", scheduler) == 1
@@ -239,6 +244,7 @@ def testACluster(study, scheduler):
     assert "there is no such file" in table()[6]["Reason"]
 
 
+@pytest.mark.nightly
 def testAWorkerOfAClusterThatDies(scheduler):
     class Substitute(Executor):
         def __init__(self, executor):

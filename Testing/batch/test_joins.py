@@ -84,6 +84,7 @@ def testTablesJoin(study, capsys):
             assert (test[side], test["Structure"], test["Measurement"]) in summarized
 
 
+@pytest.mark.nightly
 def testAMethodThatMissesStructuresIsNotBetterInAnyMeasurement(study, capsys):
     """Method b draws as method a, but leaves one organ empty and one out in six of seven cases."""
     families = "boundary,overlap,signed,agreement,voxel,similarity,effort"

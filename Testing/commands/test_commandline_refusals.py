@@ -267,6 +267,7 @@ def testInterruption(run, pair, monkeypatch):
     assert sorted(Path().rglob("*")) == before
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 def testInterruptionFromTheKeyboard(tmp_path):
     code = (  # a test runner in the background may have told its children to ignore the signal

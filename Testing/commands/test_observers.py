@@ -86,6 +86,7 @@ def testTheReport(ofFiles, folder):
     assert ofFiles["seconds"] < MOST_SECONDS
 
 
+@pytest.mark.nightly
 def testOneFileForAllStructures(ofFiles, folder):
     """The same numbers to the last digit."""
     files = [merged(CASE / observer, folder / f"{observer}.seg.nrrd") for observer in OBSERVERS]

@@ -190,6 +190,7 @@ def shapesMasks():
     return labelMasks(shapes.box((1, 1, 1), (3, 3, 3)), 0.5).values()
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="processes are looked at as Linux shows them")
 def testInterruptionEndsTheWorkers(files):
     code = (  # a test runner in the background may have told its children to ignore the signal

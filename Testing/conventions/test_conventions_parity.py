@@ -7,7 +7,7 @@ from reference import SOURCES, needsReference, pairs
 
 from SegmentMetricsLib import Settings, compare
 
-pytestmark = needsReference
+pytestmark = [pytest.mark.nightly, needsReference]
 
 TOOLS = {
     "DeepMind": "DeepMind",
@@ -42,7 +42,7 @@ KEYS = {
 SETTINGS = Settings(tolerances=(1.0, 2.0), families=("overlap",))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("source", SOURCES)
 def testEveryToolsOwnNumbers(source):
     failures, compared = [], dict.fromkeys(TOOLS, 0)

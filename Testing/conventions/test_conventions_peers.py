@@ -14,6 +14,8 @@ import SimpleITK
 
 from SegmentMetricsLib import Settings, compare
 
+pytestmark = pytest.mark.nightly
+
 # names that these tools use and newer versions of numpy no longer have
 for name, meaning in (("in1d", np.isin), ("Inf", np.inf), ("NaN", np.nan)):
     if not hasattr(np, name):

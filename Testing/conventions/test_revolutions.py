@@ -10,6 +10,8 @@ import shapes
 import SimpleITK
 from reference import HEAD_AND_NECK, needsReference
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture(scope="module")
 def revolutions(benchmark):
@@ -146,7 +148,7 @@ def testTwoStructures(revolutions, tmp_path):
     assert (tmp_path / "again" / "tables.md").read_text("utf-8") == tables
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needsReference
 def testTheSignDependsOnTheReference(revolutions, tmp_path):
     """HD95 of DeepMind at 2 mm: too small for the meshes of the voxels, as in the paper, too large for the original."""

@@ -11,6 +11,8 @@ import pytest
 
 from SegmentMetricsLib.io import samples
 
+pytestmark = pytest.mark.nightly
+
 DEVELOPER = pages.ROOT / "docs" / "developer"
 
 
@@ -34,6 +36,7 @@ def follow(name: str, folder) -> list[str]:
     return pages.run(DEVELOPER / f"adding-a-{name}.md", folder, pages.processIn(folder))
 
 
+@pytest.mark.smoke
 def testMetric(copy):
     printed = follow("metric", copy)
     assert int(re.search(r"(\d+) passed", "".join(printed))[1]) >= 8, "all tests of an entry of the registry"

@@ -43,6 +43,7 @@ def documented(built) -> set[str]:
     return {name for kind in inventory if kind.startswith("py:") for name in inventory[kind]}
 
 
+@pytest.mark.smoke
 def testEveryPageIsBuilt(built):
     pages = {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md") if "_build" not in path.parts}
     assert len(pages) > 15

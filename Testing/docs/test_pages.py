@@ -26,6 +26,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("page", ALONE, ids=lambda page: page.stem)
 def testPage(page, folder, withoutPictures):
     if page.name in NEEDS:

@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage
 
 from SegmentMetricsLib.mrml import views
 
-pytestmark = pytest.mark.opengl
+pytestmark = [pytest.mark.nightly, pytest.mark.opengl]
 
 
 def testPicturesAreThoseThatAreShown(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 RECIPES = pages.ROOT / "docs" / "guide" / "recipes.md"
 
 
+@pytest.mark.nightly
 def testRecipes(tmp_path):
     pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
     pytest.importorskip("plotly", reason="plotly is not installed (extra report)")

@@ -13,6 +13,8 @@ from test_agreement import BOTH
 from SegmentMetricsLib import Settings, Structure, compare
 from SegmentMetricsLib.geometry.masks import Mask
 
+pytestmark = [pytest.mark.nightly, needsReference]
+
 # The names in the source's own program, where it computes what the source says; FACTORS where it does not.
 THEIRS = {
     "DICE": "DSC", "JACRD": "IoU", "AUC": "AUC", "KAPPA": "KAP", "RNDIND": "RI", "ADJRIND": "ARI", "VOLSMTY": "VS",
@@ -34,7 +36,6 @@ def cropped(reference: Structure, test: Structure, whole: bool) -> list[Structur
     ]
 
 
-@needsReference
 @pytest.mark.parametrize("source", SOURCES)
 def testTheSourcesOwnProgram(source):
     failures, seen, odd = [], 0, 0
@@ -95,7 +96,6 @@ def foundOnItsWay(start: np.ndarray, goal: np.ndarray, spacing: np.ndarray) -> f
     return total / np.count_nonzero(start)
 
 
-@needsReference
 def testErratumOfTheSourcesSearch():
     """Its longer average distances come from its search, to the last digit."""
     longer = seen = 0

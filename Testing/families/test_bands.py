@@ -43,6 +43,7 @@ def testBoxesWithKnownBandsOfAnyWidth(tolerance):
     assert biou(first, second, tolerance) == pytest.approx(shared / (2 * band - shared), abs=0.003)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (3.0, 3.0, 3.0), (0.5, 0.5, 2.0), (0.98, 0.98, 2.5)])
 @pytest.mark.parametrize("tolerance", [0.5, 2.0])
 def testAutomaticSamplingAgreesWithRandomPoints(spacing, tolerance):

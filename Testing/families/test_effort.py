@@ -103,14 +103,6 @@ def testCenterOfMaskAndItsOwnMesh():
         assert [found[f"CentroidShift{side}"] for side in "RAS"] == pytest.approx([0, -3, 0], abs=1e-9)
 
 
-def testDeclaredProperties():
-    for one in (shapes.ball(12), SQUARE):
-        assert set(valuesOf(compare(one, one, EFFORT)).values()) == {0}
-    found = compare(shapes.ball(14), shapes.ball(12, (2, 1, 0)), EFFORT)
-    assert all(0 <= found[f"RelativeAPL_{t}mm"].value <= 1 for t in (1, 2))
-    assert found["APL_1mm"].value >= found["APL_2mm"].value > 0
-
-
 def testEmptyStructures():
     box, empty = shapes.box((5, 5, 5), (14, 14, 14)), shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
     missed, invented, absent = compare(box, empty, EFFORT), compare(empty, box, EFFORT), compare(empty, empty, EFFORT)

@@ -125,18 +125,6 @@ def testTheNearestVoxelOfASteepGridMayHaveNoNeighborOutside():
     assert found.values[1, 0, 2] == pytest.approx(np.exp(-np.hypot(0.1, 0.3) / 8), abs=1e-9)
 
 
-def testDeclaredProperties():
-    settings = {"kernel": HAZARD, "exponential": Settings(families="hazard", hazardKernel="exponential")}
-    for name, chosen in settings.items():
-        one, other = (shapes.imageOf(shapes.blob(seed)) for seed in (1, 2))
-        critical = shapes.imageOf(shapes.blob(4, share=0.1))
-        there, back, same = (valuesOf(*pair, chosen, C=critical) for pair in ((one, other), (other, one), (one, one)))
-        assert all(0 <= value <= 1 for value in (*there.values(), *back.values())), name
-        assert there["wDice"] == pytest.approx(back["wDice"], abs=1e-12)
-        assert [same[key] for key in ("RFN", "RFP", "SIS", "STAR")] == [0, 0, 0, 0]
-        assert same["wDice"] == pytest.approx(1, abs=1e-9)
-
-
 def testErrorsNearTheWallWeighMore():
     near = shapes.box((9, 5, 5), (12, 9, 9))  # lacks the layer next to the wall
     far = shapes.box((8, 5, 5), (11, 9, 9))  # lacks as many voxels on the other side

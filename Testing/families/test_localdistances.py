@@ -73,6 +73,7 @@ class TestPairedDistance:
         assert result["PairedDistance"].value == pytest.approx(one.distance / 2)
 
     @reference.needsReference
+    @pytest.mark.nightly
     @pytest.mark.parametrize("label", ORGANS)
     def testOrgans(self, label):
         """The same from contours traced by scikit-image, and from the distances of densely spaced points."""

@@ -11,7 +11,6 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.comparison.measurements import Measurement
 from SegmentMetricsLib.distances import refinement
 from SegmentMetricsLib.distances.bounded import Bounded
 from SegmentMetricsLib.geometry.closest import ClosestSurface
@@ -229,14 +228,6 @@ def testConcentricBallsDifferAlikeTowardAllSides():
     assert found["OverVolume"] == pytest.approx(4 / 3 * math.pi * (22**3 - 20**3), rel=0.01)
 
 
-@pytest.mark.parametrize("subdivisions", [{}, {"subdivisions": 0}], ids=str)
-def testIdenticalStructures(subdivisions):
-    ball = shapes.ball(12)
-    found = valuesOf(compare(ball, ball, Settings(families="signed", **subdivisions)))
-    assert set(found.values()) == {0}
-    assert all(math.copysign(1, value) == 1 for value in found.values()), "no -0"
-
-
 def testMirroredPairsExchangeLeftAndRight():
     right, left = (valuesOf(compare(shapes.ball(12), shapes.ball(11, (x, 1, 0.5)), SIGNED)) for x in (-3, 3))
     for kind in ("Mean", "Max", "Min"):
@@ -253,12 +244,6 @@ def testEmptyStructures(empty):
     assert [invented[key].value for key in keys] == [math.inf, 0, 1000, 0, math.inf, math.inf]
     assert missed["UnderMax"].reason == "the test is empty" and missed["UnderMax"].status == "infinite"
     assert compare(empty, empty, SIGNED)["OverMax"].reason == "both structures are empty"
-
-
-def testPositionsSurviveJson():
-    measurement = compare(shapes.box((5, 5, 5), (14, 14, 14)), shapes.box((5, 5, 5), (14, 14, 17)), SIGNED)["OverMax"]
-    assert len(measurement.position) == 3
-    assert Measurement.fromDictionary("OverMax", measurement.toDictionary()) == measurement
 
 
 def testSidesOfMasksAreThoseOfTheirMeshes():

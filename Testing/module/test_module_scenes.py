@@ -40,6 +40,7 @@ def measureAndShowAll(session) -> None:
         session.settle(0.05)
 
 
+@pytest.mark.nightly
 def testEveryNodeHasAFileOfItsOwn(session, tmp_path):
     """Whatever structures are called, none of the files that the Save dialog suggests overwrites another one."""
     first, second = scenework.observers()

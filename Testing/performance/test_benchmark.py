@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.nightly
+
 PEERS_ON_MESHES = ["pymeshmetrics, smoothed meshes"]
 ROUNDS = 2
 TINY = {"radii": (5.0, 4.0, 6.0), "error": 2.0, "wobble": 0.5}

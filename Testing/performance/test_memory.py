@@ -23,6 +23,8 @@ from SegmentMetricsLib.comparison.workspace import Pair
 from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.model.structures import Match, Structure
 
+pytestmark = pytest.mark.nightly
+
 ROOT = Path(__file__).resolve().parents[2]
 STRUCTURES = 6
 
@@ -158,6 +160,7 @@ def testAComparisonKeepsLittleMoreThanItsSurfacesAndDistances():
     assert kept / triangles < 200
 
 
+@pytest.mark.smoke
 def testWhatIsForgottenIsMadeAnew():
     pair = Pair(structure(shapes.ball(12)), structure(shapes.ball(12, (2.4, 0.3, 0.2))), Settings())
     result = compared(pair)

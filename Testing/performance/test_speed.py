@@ -11,6 +11,8 @@ import shapes
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.model.inputs import labelMask, labelMasks
 
+pytestmark = pytest.mark.nightly
+
 ROUNDS = 3
 SETTINGS = Settings(families=("boundary", "overlap"))
 
@@ -69,6 +71,7 @@ def testAPairCostsNoMoreThanSomeSorting(growth):
     assert ratio(growth, growth.workOf(pair, "fast"), lambda: np.sort(numbers, kind="stable")) < 3
 
 
+@pytest.mark.smoke
 def testOneLabelIsFoundSoonerThanAll(growth):
     """One structure of a label map after the other, each with a call of its own."""
     labels = np.zeros((60, 200, 200), np.uint8)

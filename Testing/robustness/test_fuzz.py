@@ -13,6 +13,7 @@ WHOLE = {"structures": 2, "size": 100.0, "remarks": []}
 COMMAND = Path(fuzz.__file__)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", fuzz.KINDS)
 def testDamagedFilesAreRefusedOrRead(tmp_path, kind):
     if kind in ("structureset", "segmentation"):
@@ -69,6 +70,7 @@ def testACrashAndAHangAreReported(tmp_path, monkeypatch):
     assert [(problem.number, problem.what) for problem in found] == [(1, "crash"), (2, "hang")]
 
 
+@pytest.mark.nightly
 def testTheCommand():
     done = subprocess.run([sys.executable, COMMAND, "--kind", "ply", "--count", "10"], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.startswith("ply: ") and done.stdout.count("\n") == 1

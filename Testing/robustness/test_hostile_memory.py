@@ -99,7 +99,7 @@ def testALabelThatDoesNotOccur():
     require(Refused("Neither side has the label 1000"), lambda: compare(REFERENCE, SHIFTED, label=10**30))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def testAMillionSpecks():
     """No voxel touches another one; each is a part of its own."""
     array = np.zeros((202,) * 3, np.uint8)

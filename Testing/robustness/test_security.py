@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,6 @@ def testTheSearchFindsIt(text):
 
 
 def project() -> dict:
-    tomllib = pytest.importorskip("tomllib", reason="comes with Python 3.11")
     return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 

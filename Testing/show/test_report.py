@@ -125,6 +125,7 @@ def testItSaysWhereTheNumbersComeFrom(written):
     assert Settings(**settings) == Settings(tolerances=(1.5,), families=(*DEFAULT_FAMILIES, "slices"))
 
 
+@pytest.mark.smoke
 def testTheMapDrawsAndItsSwitchesWork(page):
     figure = page.locator("#map0")
     assert figure.locator("canvas").count() >= 1

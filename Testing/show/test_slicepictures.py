@@ -317,6 +317,7 @@ def testFarFromTheOriginItIsTheSame():
             assert sum(map(enclosed, one)) == pytest.approx(sum(map(enclosed, other)), rel=1e-6)
 
 
+@pytest.mark.nightly
 def testSetsOfPicturesAreSmall():
     settings = Settings(families="signed")
     size, spacing, origin = (80, 80, 80), (1.0, 1.0, 1.0), (-40, -40, -40)

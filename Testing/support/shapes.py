@@ -9,7 +9,9 @@ from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkTriangleFilter
 from vtkmodules.vtkFiltersSources import vtkCubeSource, vtkSphereSource
 
-from SegmentMetricsLib.geometry.surfaces import doublePoints
+from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.surfaces import doublePoints, toPolyData
+from SegmentMetricsLib.model.inputs import labelMasks
 
 
 def imageOf(array, spacing=(1.0, 1.0, 1.0), origin=(0.0, 0.0, 0.0), direction=None) -> SimpleITK.Image:
@@ -87,6 +89,11 @@ def meshOf(points, cells=(), lines=()) -> vtkPolyData:
                 array.InsertCellPoint(int(number))
         give(array)
     return result
+
+
+def surfaceOf(image) -> vtkPolyData:
+    """Return the boundary of a mask."""
+    return toPolyData(fromMask(labelMasks(image, 0.5)[1]))
 
 
 def loops(*polygons, z: float = 0.0) -> vtkPolyData:

@@ -1,8 +1,8 @@
 """Hypothesis strategies: random structures, where they lie in the patient, and ways to compare them.
 
-The tests that use them try the same few examples every time. For a long search, in which every run tries others:
+The tests that use them try the same examples every time; the nightly workflow tries others. For a long search:
 
-    cd Testing; HYPOTHESIS_PROFILE=thorough python -m pytest test_properties.py test_invariance.py test_routes.py
+    HYPOTHESIS_PROFILE=thorough python -m pytest -m '' Testing/truth/test_{properties,invariance,routes}.py
 
 What it finds becomes an @example of the test.
 """
@@ -19,18 +19,18 @@ import shapes
 from hypothesis import strategies as st
 
 from SegmentMetricsLib import Settings
-from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
-from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
-from SegmentMetricsLib.model.inputs import labelMasks
+from SegmentMetricsLib.geometry.meshing import fromPolyData
+from SegmentMetricsLib.geometry.surfaces import Surface
 from SegmentMetricsLib.settings.settings import DECLARED, GRIDS
 
 # The time of a comparison is no property; health checks would make a slow machine fail.
 COMMON = {"deadline": None, "suppress_health_check": list(hypothesis.HealthCheck), "print_blob": True}
-hypothesis.settings.register_profile("default", derandomize=True, database=None, max_examples=6, **COMMON)
+hypothesis.settings.register_profile("default", derandomize=True, database=None, max_examples=25, **COMMON)
+hypothesis.settings.register_profile("nightly", max_examples=100, **COMMON)
 hypothesis.settings.register_profile("thorough", max_examples=1000, **COMMON)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
-# For tests whose examples take long.
-few = hypothesis.settings(max_examples=max(2, hypothesis.settings().max_examples // 4))
+# For tests whose examples take long, and that are not nightly.
+few = hypothesis.settings(max_examples=max(2, hypothesis.settings().max_examples // 12))
 
 # Those of clinical images, some of which are seen again: tables are made once for each.
 SPACINGS = [(1.0, 1.0, 1.0), (1.0, 1.5, 2.0), (0.9, 0.9, 2.5), (0.2, 0.2, 10.0), (2.0, 0.7, 0.7), (0.3125, 0.5, 3.0)]
@@ -88,11 +88,6 @@ class Voxels:
     def mapped(self, function) -> Voxels:
         """Return the structures after a function of each array."""
         return Voxels(*map(function, self.arrays), self.placement)
-
-
-def meshOf(image):
-    """Return the boundary of a mask as vtkPolyData."""
-    return toPolyData(fromMask(labelMasks(image, 0.5)[1]))
 
 
 @st.composite

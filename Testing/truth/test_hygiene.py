@@ -23,7 +23,7 @@ from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
 from SegmentMetricsLib.io.reading import readStructures
 from SegmentMetricsLib.settings.settings import DECLARED
 
-pytestmark = pytest.mark.usefixtures("coarse")
+pytestmark = [pytest.mark.nightly, pytest.mark.usefixtures("coarse")]
 
 DIGITS = 1e-4
 # What is as good as zero where the structures have some 10 mm: mm, mm2, mm3 or a share.

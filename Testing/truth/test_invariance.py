@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 import pytest
+import shapes
 import strategies as some
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ from SegmentMetricsLib.families.registry import findDefinition
 from SegmentMetricsLib.families.similarity.formulas import INTEGRATED
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
 
-pytestmark = pytest.mark.usefixtures("coarse")
+pytestmark = [pytest.mark.nightly, pytest.mark.usefixtures("coarse")]
 
 CLOSE = 1e-6
 # Looked at slice by slice; which way the slices of cubic voxels run depends on the patient.
@@ -134,7 +135,9 @@ def testOrderInWhichVoxelsAreStored(voxels, settings, axes):
         if not (isCubic and findDefinition(key)[0].key in BY_SLICES):
             requireEqual(other[key], one[key])
     converged = Settings(families="boundary", tolerances=(), accuracy="converged")
-    apart = sum(compare(some.meshOf(a), some.meshOf(b), converged)["HD"].upper for a, b in zip(images[:2], others))
+    apart = sum(
+        compare(shapes.surfaceOf(a), shapes.surfaceOf(b), converged)["HD"].upper for a, b in zip(images[:2], others)
+    )
     sides = np.diff(sorted((one["HD"].value, other["HD"].value)))[0]
     # the centers of triangles may lie as far from the farthest place as half of a voxel is long
     sampled = 0.0 if settings.accuracy == "converged" else np.linalg.norm(voxels.placement.spacing) / 2
@@ -243,7 +246,7 @@ def testMaskAndItsOwnMesh(voxels, settings, which):
     """One of the two as the surface of its voxels: it is filled with the same voxels again, and as far away."""
     images = voxels.images()
     masks = compared(images, settings)
-    images[which] = some.meshOf(images[which])
+    images[which] = shapes.surfaceOf(images[which])
     mixed = compared(images, settings)
     for key in keysOf(masks, mixed):
         definition, _ = findDefinition(key)

@@ -67,7 +67,7 @@ def programOf(reference, test):
     return program
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("source", SOURCES)
 def testTheProgramsOwnNSD(source):
     """Its own nsd(tolerance) is ours or less, by the places whose distance equals the tolerance and no others."""

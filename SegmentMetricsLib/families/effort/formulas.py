@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ...base.errors import Undefined
 from ...base.progress import checkpoint
 from ...distances.surfacedistances import withTies
 from ...geometry.closest import ROUNDINGS
+from ...geometry.masks import Mask
 from ...geometry.surfaces import Surface
 from ...model.structures import Structure
 
@@ -181,7 +183,7 @@ def centroidShift(reference: Structure, test: Structure, side: str) -> float:
 def centroid(structure: Structure, isOfVoxels: bool) -> np.ndarray:
     """Return the LPS center of mass (3,) in mm of a structure's voxels, or of the interior of its closed surface."""
     if isOfVoxels:
-        mask = structure.mask
+        mask = cast(Mask, structure.mask)
         sums = [mask.voxels.sum(axis=others, dtype=np.int64) for others in ((0, 1), (0, 2), (1, 2))]
         return mask.grid.toWorld([[s @ np.arange(len(s)) / s.sum() for s in sums] + mask.low])[0]
     surface = structure.surface.solid

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -103,12 +103,12 @@ class Similarity:
     @property
     def pairedDistance(self) -> float:
         """Median distance of the slices that are not flagged, infinite when all are."""
-        return median(one.distance for one in self.paired) if self.paired else math.inf
+        return median(cast(float, one.distance) for one in self.paired) if self.paired else math.inf
 
     @property
     def meanBLD(self) -> float:
         """Median of the mean bidirectional local distances of the slices not flagged, infinite when all are."""
-        return median(one.meanBLD for one in self.paired) if self.paired else math.inf
+        return median(cast(float, one.meanBLD) for one in self.paired) if self.paired else math.inf
 
     def toDictionary(self) -> dict:
         """Return plain values for JSON."""
@@ -213,7 +213,8 @@ def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray,
             row, column = np.nonzero(ties & ~unclear[:, None])
             found.append((rest[row], numbers[row, column], distances[row, column]))
             rest, count = rest[unclear], 4 * count
-    return tuple(np.concatenate(column) for column in zip(*found, strict=True))
+    rows, others, lengths = (np.concatenate(column) for column in zip(*found, strict=True))
+    return rows, others, lengths
 
 
 # (contour of the reference, contour of the test)
@@ -312,7 +313,7 @@ def _evened(mine: list[Contour], other: list[Contour], pixelArea: float) -> tupl
         for contours, count, have in zip((mine, other), counts, holes, strict=True)
     ]
     complete = [len(contours) - have == max(counts) for contours, have in zip(cut, holes, strict=True)]
-    return tuple(cut) if all(complete) else (mine, other)
+    return (cut[0], cut[1]) if all(complete) else (mine, other)
 
 
 def position(index: int, contours: list[Contour], planes: Planes) -> tuple[float, float, float]:
@@ -382,7 +383,8 @@ def _pairDistances(samples: _Samples, step: float) -> np.ndarray:
     """Return the distances of the pairs that localDistances() finds, for the points of all contours in a row."""
     shifts = np.column_stack([samples.shifts, np.zeros(len(samples.shifts))])
     moves = np.repeat(shifts, [len(p) for p in samples.points], axis=0)
-    _, distances = localDistances(*_layered((samples.points, samples.others), samples.shifts), moves, SAME * step)
+    points, others = _layered((samples.points, samples.others), samples.shifts)
+    _, distances = localDistances(points, others, moves, SAME * step)
     return distances
 
 

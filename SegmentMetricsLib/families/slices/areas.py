@@ -58,12 +58,12 @@ def areasOf(
     stacks: their contours; a structure without a contour in a slice has no area there.
     """
     spans = [_span(side) for side in (*sides, *stacks)]
-    first, last = min(low for low, _ in spans), max(high for _, high in spans)
+    first, last = int(min(low for low, _ in spans)), int(max(high for _, high in spans))
     count = last - first + 1
     areas = [_areas(side, first, count) for side in sides]
     masks = [side for side in sides if isinstance(side, Mask)]
     if len(masks) == 2:
-        shared = _sharedByMasks(*masks, first, last)
+        shared = _sharedByMasks(masks[0], masks[1], first, last)
     else:
         hasContour = [np.bincount(stack.numbers - first, minlength=count) > 0 for stack in stacks]
         areas = [np.where(has, area, 0) for has, area in zip(hasContour, areas, strict=True)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -193,12 +194,12 @@ def traced(mask: Mask, axis: int, joined: bool) -> tuple[np.ndarray, np.ndarray,
     flat = padded.ravel()
     # right, up, left, down: each is the previous one turned left
     steps = np.array([1, columns, -1, -columns])
-    keys = []
-    for direction, step in enumerate((1, columns)):
+    found = []
+    for way, step in enumerate((1, columns)):
         low, high = flat[:-step], flat[step:]
-        keys.append(np.flatnonzero(low > high) * 4 + direction)
-        keys.append((np.flatnonzero(high > low) + step) * 4 + direction + 2)
-    keys = np.sort(np.concatenate(keys))
+        found.append(np.flatnonzero(low > high) * 4 + way)
+        found.append((np.flatnonzero(high > low) + step) * 4 + way + 2)
+    keys = np.sort(np.concatenate(found))
     pixel, direction = keys // 4, keys % 4
     left, right = (direction + 1) % 4, (direction + 3) % 4
     beside = pixel + steps[left]
@@ -220,7 +221,8 @@ def traced(mask: Mask, axis: int, joined: bool) -> tuple[np.ndarray, np.ndarray,
 def _cycles(after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of a permutation cycle by cycle, in order, and the indices at which the cycles begin."""
     following = after.tolist()
-    order, starts = [], []
+    order: list[int] = []
+    starts: list[int] = []
     for first in range(len(following)):
         number = first
         if following[number] >= 0:
@@ -241,7 +243,7 @@ def ofSurface(surface: Surface, planes: Planes) -> dict[int, list[Contour]]:
     numbers, starts = _cycles(order[used])
     loops = np.split(points[start[numbers]], starts[1:])
     contours = [Contour(loop) for loop in loops]
-    if np.linalg.det(np.column_stack([planes.grid.axes[:, planes.kept], surface.normal])) < 0:
+    if np.linalg.det(np.column_stack([planes.grid.axes[:, planes.kept], cast(np.ndarray, surface.normal)])) < 0:
         contours = [Contour(contour.points[::-1]) for contour in contours]
     return {0: contours}
 
@@ -337,7 +339,7 @@ def _cutOf(contour: Contour, pixelArea: float) -> tuple[int, int, float] | None:
     notches = [n for n in _notches(contour, np.sort(hull.vertices)) if n[0] > 0]
     deepest = max((depth for depth, _ in notches), default=0.0)
     deep = [points for depth, points in notches if depth > LEAST_NOTCH * deepest]
-    best = None
+    best: tuple[int, int, float] | None = None
     for number, mine in enumerate(deep):
         for others in deep[number + 1 :]:
             ends = contour.points[mine][:, None], contour.points[others][None]
@@ -347,8 +349,9 @@ def _cutOf(contour: Contour, pixelArea: float) -> tuple[int, int, float] | None:
             ties = lengths <= lengths.min() + SAME * contour.lengths.sum()
             a, b = np.unravel_index(np.where(ties, away, np.inf).argmin(), lengths.shape)
             if best is None or lengths[a, b] < best[2]:
-                best = (int(mine[a]), int(others[b]), float(lengths[a, b]))
-    return best and (*sorted(best[:2]), best[2])
+                ordered = sorted((int(mine[a]), int(others[b])))
+                best = ordered[0], ordered[1], float(lengths[a, b])
+    return best
 
 
 def _notches(contour: Contour, hull: np.ndarray) -> list[tuple[float, np.ndarray]]:

@@ -137,7 +137,8 @@ def columnOf(key: str) -> tuple[str, str, str]:
     """Return title, unit and description of a column of a table of slices, one of the keys of SliceRow.values."""
     if key.startswith("APL_"):
         words = {"tolerance": key.removeprefix("APL_").removesuffix("mm")}
-        return tuple(text.format(**words) for text in COLUMNS["APL_{tolerance}mm"])
+        title, unit, description = (text.format(**words) for text in COLUMNS["APL_{tolerance}mm"])
+        return title, unit, description
     return COLUMNS[key]
 
 
@@ -192,7 +193,7 @@ class _Slicewise:
     """
 
     def __init__(self, source: SliceStack, target: SliceStack, counts: np.ndarray, first: int):
-        shared = counts.all(axis=0)
+        shared = np.all(counts, axis=0)
         self.first, self.shift = first, source.shift
         self.largest, self.mean = np.zeros(len(shared)), np.zeros(len(shared))
         self.source = source

@@ -76,7 +76,8 @@ def measure(reference: Mask, test: Mask, unit: str, most: int | None = None) -> 
     requireVoxels(reference, test)
     ways = ((reference, test), (test, reference))
     isLong = min(reference.voxels.size, test.voxels.size) > LONG
-    return tuple(sideBySide([partial(_measureOneWay, *way, unit, most) for way in ways], isLong))
+    there, back = sideBySide([partial(_measureOneWay, *way, unit, most) for way in ways], isLong)
+    return there, back
 
 
 def requireVoxels(reference: Mask, test: Mask) -> None:
@@ -156,8 +157,8 @@ def _cubes(voxels: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray, np.nd
     # weighted sums along k are at most 0 + 1 + ... + 21 = 231, which fits into the bytes of voxels
     padded = np.pad(voxels.view(np.uint8), [(0, -length % step) for length in voxels.shape])
     plain, weighted = (_sums(padded, 0, step, weights).astype(np.int32) for weights in (False, True))
-    plain, *weighted = _sums(plain, 1, step), _sums(weighted, 1, step), _sums(plain, 1, step, True)
-    totals = [_sums(total, 2, step) for total in (plain, *weighted)] + [_sums(plain, 2, step, True)]
+    alongK, alongJ, plain = _sums(weighted, 1, step), _sums(plain, 1, step, True), _sums(plain, 1, step)
+    totals = [_sums(total, 2, step) for total in (plain, alongK, alongJ)] + [_sums(plain, 2, step, True)]
     isMet = totals[0] > 0
     cubes, (counts, *moments) = np.argwhere(isMet), (total[isMet] for total in totals)
     return cubes, counts, cubes * step + np.stack(moments, axis=1) / counts[:, None]

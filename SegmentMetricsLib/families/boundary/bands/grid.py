@@ -9,6 +9,7 @@ Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 
@@ -53,7 +54,8 @@ def _isLookedUp(pair: lattice.Lattice | None, grid: Grid, tolerance: float, piec
 
 
 def _lookedUp(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, pieces: int) -> Bands:
-    pair, positions, slab = boundaries.lattice, subVoxelPositions(pieces), boundaries.surfaces[0].slab
+    pair, slab = cast(lattice.Lattice, boundaries.lattice), boundaries.surfaces[0].slab
+    positions = subVoxelPositions(pieces)
     near, touching = _tables(pair.spacing, pieces, lattice.cellsWithin(pair.grid, tolerance), tolerance)
     perCell, strides = near.room, near.steps @ pair.strides
     cells, isNear = bandCells(pair, tolerance)
@@ -146,8 +148,8 @@ def _searched(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
             states[~slab.contains(places)] = OUTSIDE
         isKnown = (states != UNKNOWN).all(axis=1)
         within = states[isKnown] == IN_BAND
-        both += np.count_nonzero(within.all(axis=1)) * int(sides.prod())
-        either += np.count_nonzero(within.any(axis=1)) * int(sides.prod())
+        both += int(np.count_nonzero(within.all(axis=1)) * sides.prod())
+        either += int(np.count_nonzero(within.any(axis=1)) * sides.prod())
         if not isKnown.all():
             halves = np.unique(np.indices((2, 2, 2)).reshape(3, -1).T * isCut, axis=0) * (side // 2)
             parts = (blocks[~isKnown][:, None] + halves).reshape(-1, 3)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 
@@ -154,7 +155,7 @@ def _layersOf(slab: Slab, pair: lattice.Lattice, index: np.ndarray) -> np.ndarra
 
     A slab of one slice has one layer of cells, because structures continue unchanged beyond the slab.
     """
-    axis = alignedAxis(pair.grid, slab.normal)
+    axis = cast(int, alignedAxis(pair.grid, slab.normal))
     first, last = slab.rows(pair.grid, axis)
     rows = index[:, axis] + pair.low[axis]
     return (rows >= first) & (rows < max(last, first + 1))

@@ -57,7 +57,7 @@ def searchedBands(
     step = stepFor(COUNT_SHARE * wanted * union, sum(areas), dimension)
     voxels, room = Voxels.around(boundaries, masks[0].grid, step), DRAW_SHARE * wanted
     searches = [partial(Depths, boundaries.search(n), voxels, n, tolerance, union, room) for n in (0, 1)]
-    depths = sideBySide(searches, np.count_nonzero(voxels.blocks & np.uint8(3)) > FEW_TO_SHARE)
+    depths = sideBySide(searches, bool(np.count_nonzero(voxels.blocks & np.uint8(3)) > FEW_TO_SHARE))
     found = Members(boundaries, voxels, depths, tolerance)
     if not found.either:
         return Bands(0.0, 0.0, voxels.codes.size, float("inf")), 0
@@ -112,8 +112,8 @@ class Members:
             if places is not None:
                 member[places[number]] &= self._depths[number].above > 0
             members.append(member)
-        self.both += np.count_nonzero(members[0] & members[1]) - np.count_nonzero(codes == BOTH)
-        self.either += np.count_nonzero(members[0] | members[1]) - np.count_nonzero(codes)
+        self.both += int(np.count_nonzero(members[0] & members[1]) - np.count_nonzero(codes == BOTH))
+        self.either += int(np.count_nonzero(members[0] | members[1]) - np.count_nonzero(codes))
         return members
 
     def corrected(self, wanted: float, about: float) -> tuple[float, float, float]:
@@ -187,4 +187,4 @@ class Members:
 def partOfVoxels(dimension: int) -> np.ndarray:
     """Return for each voxel (SIDE ** d,) of a block the index of its part, which is PART voxels wide."""
     index = np.indices((SIDE,) * dimension).reshape(dimension, -1) // PART
-    return np.ravel_multi_index(tuple(index), (SIDE // PART,) * dimension)
+    return np.asarray(np.ravel_multi_index(tuple(index), (SIDE // PART,) * dimension))

@@ -7,8 +7,10 @@ grid turned by an odd angle, none is.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -56,7 +58,9 @@ class Voxels:
                 voxels = mask.voxels[slicesOf(low - mask.low, high - mask.low)]
                 codes[slicesOf(low, high)] |= voxels << np.uint8(1) if number else voxels
         slab = boundaries.surfaces[0].slab
-        for k, layer in enumerate(codes if slab is not None else ()):
+        for k, layer in enumerate(codes):
+            if slab is None:
+                break
             checkpoint()
             j, i = np.nonzero(layer)
             isOutside = ~slab.contains(grid.toWorld(np.stack([i, j, np.full(len(i), k)], axis=1)))
@@ -119,7 +123,7 @@ class Voxels:
         return self.codes.reshape(counts).transpose(order)[chosen].reshape(-1, SIDE**self.dimension)
 
 
-def joined(flags: np.ndarray, sides: np.ndarray) -> np.ndarray:
+def joined(flags: np.ndarray, sides: Iterable[int]) -> np.ndarray:
     """Return the "or" of flags [k, j, i], or of bits, over blocks of voxels. sides: of the blocks, in voxels."""
     for axis, side in enumerate(sides):
         if side == 1:
@@ -162,7 +166,7 @@ def askewAxes(home: Grid) -> np.ndarray:
     """
     direction, turn = home.direction, turned()
     if home.planar:
-        direction, turn = np.roll(direction, 2 - home.flatAxis, axis=1), np.eye(3)
+        direction, turn = np.roll(direction, 2 - cast(int, home.flatAxis), axis=1), np.eye(3)
         turn[:2, :2] = np.array([[1, -TILT], [TILT, 1]]) / np.hypot(1, TILT)
     # the axes of sheared grids are not orthogonal
     axes, lengths = np.linalg.qr(direction)
