@@ -251,6 +251,9 @@ def testOnlyInputsAndSettingsAreGivenByPlace(name):
     assert byPlace == PLACES[name]
 
 
+PACKAGES = ("show", "report", "mrml", "batch", "case", "protocol")
+
+
 def found(name: str):
     """Return a public function by its name in the library."""
     thing = SegmentMetricsLib

@@ -52,6 +52,7 @@ def agreement(g, t, betas=()) -> dict[str, float]:
         "VOI": ofReference + ofTest - 2 * information, "ICC": quotient(between - within, between + within),
         "PBD": sum(abs(g - t)) / (2 * sum(g * t)) if sum(g * t) else math.inf,
         "KAP": quotient(tp + tn - chance, n - chance), "AUC": 1 - ((1 - tnr) + (1 - tpr)) / 2,
+        "TP": tp, "FP": fp, "FN": fn, "TN": tn,
     }  # fmt: skip
     for beta in betas:
         key = "FMS" if beta == 1 else f"FMS_{beta:g}"
@@ -79,6 +80,8 @@ def voxelDistances(points, others, quantiles=(1.0,)) -> dict[str, float]:
     there, back = directed(points, others), directed(others, points)
     result = {f"HDvox_{q:g}" if q < 1 else "HDvox": max(quantile(there, q), quantile(back, q)) for q in quantiles}
     result["AVD"] = max(sum(there) / len(there), sum(back) / len(back))
+    # both sums by the number of the reference's voxels, those of the first set
+    result["bAVD"] = (sum(there) + sum(back)) / (2 * len(there))
     result["MHD"] = mahalanobis(np.asarray(points, float), np.asarray(others, float))
     return result
 
@@ -236,8 +239,9 @@ def testOneOrBothEmpty():
     empty, full = box((9, 9, 9), (8, 8, 8), (10, 10, 10)), box((3, 3, 3), (6, 6, 6), (10, 10, 10))
     settings = Settings(families=("boundary", "overlap", "agreement", "voxel", "hazard", "similarity", "effort"))
     kept = {"VolumeReference", "VolumeTest", "VolumeDifference", "VoxelVolumeReference", "VoxelVolumeTest"}
+    kept |= {"TP", "FP", "FN", "TN"}
     zero = ["NSD_2mm", "BIoU_2mm", "DSC", "IoU", "TPR", "PPV", "VS", "FMS", "KAP", "ARI", "MSI", "MSI3D"]
-    infinite = ["HD", "HD95", "MASD", "ASSD", "PBD", "AVD", "HDvox", "MHD"]
+    infinite = ["HD", "HD95", "MASD", "ASSD", "PBD", "AVD", "bAVD", "HDvox", "MHD"]
     for pair in ((empty, full), (full, empty)):
         one = compare(*pair, settings, criticals={"full": full})
         assert {key: one[key].value for key in zero} == dict.fromkeys(zero, 0.0)
