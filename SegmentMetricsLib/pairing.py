@@ -49,7 +49,7 @@ SAME_PLACE = 0.5
 # Names of the labels of a mask, whose voxels are 1 or 255.
 MASKS = frozenset(map(numbered, (1, 255)))
 # Findings that follow when two structures are exchanged.
-FOLLOW_EXCHANGE = (Kind.NO_OVERLAP, Kind.HARDLY_OVERLAP, Kind.MIRRORED)
+FOLLOW_EXCHANGE = (Kind.NO_OVERLAP, Kind.HARDLY_OVERLAP, Kind.MIRRORED, Kind.OTHER_AXES)
 REASONS = {
     "spelling": "their names differ in spelling only",
     "words": "their names consist of the same words",

@@ -37,7 +37,7 @@ from .meshfiles import readMesh
 from .messages import quiet
 from .segmentationfiles import readSegments, segmentHeaders, wholeGrid
 from .textheaders import unicodeText
-from .unread import MOST_ALONE, NOT_READ, dataFiles, mayHoldStructures, remarkOn, remarksOn, stemOfUnread
+from .unread import MOST_ALONE, NOT_READ, dataFiles, mayHoldStructures, remarkOn, remarksOn, unwrapped
 
 IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
 MESH_SUFFIXES = (".stl", ".obj", ".ply", ".vtp")
@@ -295,7 +295,7 @@ def _besideOthers(
     reasons = {path: error.about(path) for path, error in failed.items()} | dict(unread)
     # a structure is not missing if another file has it
     known = {naming.parse(structure.name).spelled for structure in structures}
-    stems = {path: stemOf(path) if suffixOf(path) else stemOfUnread(path) for path in reasons}
+    stems = {path: _stemOfAny(path) for path in reasons}
     alone = [path for path in reasons if naming.parse(stems[path]).spelled not in known]
     leftOut = {stems[path]: remarkOn(path, reasons[path]) for path in alone}
     isDamaged = {path for path, error in failed.items() if not isinstance(error, NoSegmentationFile)}
@@ -313,6 +313,12 @@ def _besideOthers(
         source[NOTES] = (*source.get(NOTES, ()), *notes)
         found.append(replace(structure, source=source))
     return found
+
+
+def _stemOfAny(path: Path) -> str:
+    """Return the file name without its suffix, also if the kind is not supported: Tumor for Tumor.gipl."""
+    known = path if suffixOf(path) else unwrapped(path)
+    return stemOf(known) if suffixOf(known) else known.stem
 
 
 def _namesItsStructures(path: Path) -> bool:

@@ -17,7 +17,7 @@ from .. import naming
 from ..definitions import PARAMETERS, Definition
 from ..errors import InputError, Mistakes, asPath, raiseAny, requireKind
 from ..files.sheets import Line, Sheet, parseSheet, readSheet
-from ..measurements import ROUNDING
+from ..measurements import ROUNDING, ROUNDING_OF_ZERO
 from ..registry import REGISTRY, findDefinition
 from ..registry.multilabel import MULTI_LABEL
 from ..selection import isWhole
@@ -32,8 +32,6 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 # "within" applies to the absolute value.
 RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
 WILDCARDS = "*?"
-# Values up to this size equal a limit of 0.
-ROUNDING_OF_ZERO = 1e-9
 
 
 @dataclass(frozen=True)
