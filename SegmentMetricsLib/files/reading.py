@@ -339,8 +339,15 @@ def _noneOf(folder: Path, failed: Mapping[Path, UnusableFile]) -> UnusableFile:
 
 def _nothingIn(folder: Path, unread: Mapping[Path, str]) -> UnusableFile:
     """Return the error to raise for a folder without any file that is read. unread: reasons for its other files."""
-    told = " ".join(["", *remarksOn(unread)[:MOST_ALONE]])
-    return UnusableFile(f"{folder}: the folder holds no files that can be compared ({', '.join(SUFFIXES)}).{told}")
+    told = remarksOn(unread)[:MOST_ALONE]
+    deeper = (p.relative_to(folder).parent for p in sorted(folder.rglob("*")) if suffixOf(p) and p.is_file())
+    if (within := next(deeper, None)) is not None:
+        told.append(
+            f"Its folders have some, such as {within}: compare one of them, or list them for segment-metrics batch if "
+            "they are the cases of a study."
+        )
+    what = f"the folder holds no files that can be compared ({', '.join(SUFFIXES)})."
+    return UnusableFile(f"{folder}: {' '.join([what, *told])}")
 
 
 def _isResult(path: Path) -> bool:

@@ -165,6 +165,37 @@ def testCompareGoesOnWithoutDamagedFiles(run, tmp_path):
     assert (status, err) == (2, f"segment-metrics: Heart.nrrd was left out: {DAMAGED}\n")
 
 
+@pytest.mark.parametrize("command", [("compare",), ("conventions", "--tool", "MedPy")])
+@pytest.mark.parametrize("unread", ["Heart.gipl", "HEART.mgz", "damaged"])
+def testSomeOfTheChosenStructures(run, tmp_path, command, unread):
+    """The others that were chosen are compared all the same, and the status says that one was not."""
+    folder("ref", Heart=BOX, Liver=BOX, Lung=BOX)
+    folder("test", Heart=BOX, Liver=SHIFTED, Lung=BOX)
+    if unread == "damaged":
+        damage("test/Heart.nrrd")
+    else:
+        Path("test/Heart.nrrd").rename(f"test/{unread}")
+    name, *options = command
+    chosen = ("--structure", "heart", "--structure", "Liver")
+    status, out, err = run(name, "ref", "test", *chosen, *options, "-o", "out")
+    file, why = ("Heart.nrrd", DAMAGED) if unread == "damaged" else (unread, NOT_READ)
+    assert (status, err) == (1, f"segment-metrics: {file} was left out: {why}\n")
+    assert "Liver" in out and "Only in the" not in out and "Lung" not in out
+    # without another one there is nothing to compare
+    status, out, err = run(name, "ref", "test", "--structure", "heart", *options, "-o", "out")
+    assert status == 2 and f"{file} was left out: {why}" in err and not out
+
+
+def testAFolderOfFoldersSaysWhere(tmp_path):
+    (tmp_path / "study" / "patient 1").mkdir(parents=True)
+    folder(tmp_path / "study" / "patient 1" / "masks", Heart=BOX)
+    said = refusal(tmp_path / "study")
+    where = str(Path("patient 1", "masks"))
+    assert (
+        f" Its folders have some, such as {where}: compare one of them, or list them for segment-metrics batch" in said
+    )
+
+
 def testBatchHasARowForEach(run, tmp_path):
     folder("ref", Heart=BOX, Liver=BOX, Tumor=BOX, Eye=BOX)
     folder("test", Heart=SHIFTED, Liver=BOX)
