@@ -5,10 +5,19 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
-from ..measurements import IN_CENTIMETERS, LEAST_IN_CENTIMETERS, ROUNDING, Measurement, decimalsOf, fixed, rounded
+from ..measurements import (
+    IN_CENTIMETERS,
+    LEAST_IN_CENTIMETERS,
+    ROUNDING,
+    ROUNDING_OF_ZERO,
+    Measurement,
+    decimalsOf,
+    fixed,
+    rounded,
+)
 from ..registry import findDefinition
 from ..texts import shortest
-from .protocol import ROUNDING_OF_ZERO, Rule
+from .protocol import Rule
 
 # Phrases for a value that keeps a limit, for one that does not, and between the latter and a second limit.
 PHRASES = {
