@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..comparison.measurements import ROUNDING
+from ..comparison.measurements import ROUNDING, ROUNDING_OF_ZERO
 
 # Relative difference up to which absolute differences are ties: they only differ by the rounding of a subtraction.
 NEAR = 1e-9
@@ -42,15 +42,15 @@ def middle(low: float, high: float) -> float:
     return 0.0 if math.isinf(low) and low == -high else float((low + high) / 2)
 
 
-def tied(values: Sequence[float], relative: float) -> np.ndarray:
-    """Return numbers (n,) in which those that differ by no more than a relative difference are the same."""
+def tied(values: Sequence[float], relative: float, absolute: float = 0.0) -> np.ndarray:
+    """Return numbers (n,) in which those that differ by no more than a relative or an absolute difference are equal."""
     values = np.array(values, float)
     order = np.argsort(values, kind="stable")
     first = math.nan
     for place in order:
         value = values[place]
         # of infinite numbers only equal ones are close
-        if not math.isclose(value, first, rel_tol=relative, abs_tol=0):
+        if not math.isclose(value, first, rel_tol=relative, abs_tol=absolute):
             first = value
         values[place] = first
     return values
@@ -101,7 +101,9 @@ def compareRanks(first: np.ndarray, second: np.ndarray) -> SignedRank:
 
 def differencesOf(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return the differences (n,) of the second numbers from the first, 0 for those that are equal but for rounding."""
-    isSame = [math.isclose(a, b, rel_tol=ROUNDING, abs_tol=0) for a, b in zip(first, second, strict=True)]
+    isSame = [
+        math.isclose(a, b, rel_tol=ROUNDING, abs_tol=ROUNDING_OF_ZERO) for a, b in zip(first, second, strict=True)
+    ]
     result = np.zeros(len(first))
     # two infinite numbers are the same, so that they are not subtracted
     np.subtract(second, first, out=result, where=~np.array(isSame, bool))
@@ -222,7 +224,7 @@ def compareMany(values: np.ndarray) -> Friedman:
         return Friedman(0, reason="no case has all methods")
     from scipy.stats import friedmanchisquare, rankdata
 
-    ranks = rankdata([tied(row, ROUNDING) for row in values], axis=1)
+    ranks = rankdata([tied(row, ROUNDING, ROUNDING_OF_ZERO) for row in values], axis=1)
     if not np.ptp(ranks, axis=1).any():
         return Friedman(len(values), reason="the methods do not differ in any case")
     found = friedmanchisquare(*ranks.T)
@@ -247,7 +249,7 @@ def ranksOf(values: np.ndarray) -> np.ndarray:
     """Return the ranks (n,) of numbers from the smallest; those that only differ by rounding share their mean rank."""
     from scipy.stats import rankdata
 
-    return rankdata(tied(values, ROUNDING))
+    return rankdata(tied(values, ROUNDING, ROUNDING_OF_ZERO))
 
 
 def signedRankGreater(differences: np.ndarray) -> float | None:

@@ -188,7 +188,9 @@ def remarks(cohort: Cohort, options: Options) -> list[str]:
     """Return remarks, in sentences, about the structures that only one side of a case has."""
     sentences = []
     isEmpty = options.missing != LEAVE_OUT
-    if any(value.missing for group in cohort.values.values() for value in group.values()):
+    # those that no test has are not in the table, and have a sentence of their own
+    drawn = (group for (structure, *_), group in cohort.values.items() if structure not in cohort.undrawn)
+    if any(value.missing for group in drawn for value in group.values()):
         what = (
             "that side is empty there, with an overlap of 0 and infinite distances"
             if isEmpty

@@ -32,6 +32,7 @@ from ..model.structures import (
     requireKnown,
     requireUsable,
     severalNamed,
+    whyLost,
 )
 from ..settings.locations import whereToSet
 from ..settings.settings import Settings
@@ -49,7 +50,7 @@ SAME_PLACE = 0.5
 # Names of the labels of a mask, whose voxels are 1 or 255.
 MASKS = frozenset(map(numbered, (1, 255)))
 # Findings that follow when two structures are exchanged.
-FOLLOW_EXCHANGE = (Kind.NO_OVERLAP, Kind.HARDLY_OVERLAP, Kind.MIRRORED)
+FOLLOW_EXCHANGE = (Kind.NO_OVERLAP, Kind.HARDLY_OVERLAP, Kind.MIRRORED, Kind.OTHER_AXES)
 REASONS = {
     "spelling": "their names differ in spelling only",
     "words": "their names consist of the same words",
@@ -74,7 +75,8 @@ def pairStructures(
     the same words; left and right are never paired. A single structure on each side is a pair regardless of its name,
     unless isAlonePair is False, or both have names or numbers that say different things and do not overlap. Other
     structures stay unmatched; two of these that overlap are a proposal. A name that a set has more than once is among
-    the failures of the pairing, as are names that differ from it only in spelling. names: structures to pair, in any
+    the failures of the pairing, as are names that differ from it only in spelling, and some of the chosen names if
+    their structures were left out of the files. names: structures to pair, in any
     spelling, all when None. choices: names of test structures by names of reference structures. They take precedence
     and are paired regardless of their names; None leaves a structure without a counterpart. isProposing: False to use
     names and codes only, never locations. labelNames: names of labels by number, so that names and choices may be
@@ -88,11 +90,14 @@ def pairStructures(
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
     chosen, alone = _chosen(reference, test, _namedChoices(choices or {}, reference, test, labelNames))
+    failures: dict[str, PairError] = {}
     if names is not None:
         names = inAnySpelling(names, labelNames, reference, test)
+        failures = _leftOut(names, reference, test)
+        names = [name for name in names if name not in failures] or names
         requireKnown(names, reference, test)
     free = _without(reference, chosen, alone), _without(test, chosen, alone)
-    failures = _ambiguous(*free) if names is None else {}
+    failures |= _ambiguous(*free) if names is None else {}
     free = tuple([s for s in structures if s.name not in failures] for structures in free)
     isWhole = isAlonePair and not (chosen or alone or failures) and not (isProposing and _areTwo(*free))
     exact, left = _byEqualNames(*free, names, isWhole)
@@ -108,10 +113,13 @@ def pairStructures(
         # explicitly chosen pairs are always compared
         matches = [m for m in matches if m.how == "choice" or m.reference.name in names or m.test.name in names]
         left = [[s for s in structures if s.name in names] for structures in left]
+        for unmatched, others in zip(left, (test, reference), strict=True):
+            lost = {s.name: whyLost(s.name, others) for s in unmatched}
+            failures |= {name: PairError(why) for name, why in lost.items() if why}
     beside = ((), ()) if names is None else _withoutRelatives(*free, names)
     order = {structure.name: number for number, structure in enumerate(reference)}
     matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
-    if failures and not matches:
+    if failures and not matches and names is None:
         raise next(iter(failures.values()))
     pairing = Pairing(tuple(matches), *map(tuple, left), (), tuple(dict.fromkeys(findings)), failures)
     if not isProposing:
@@ -235,6 +243,18 @@ def noted(comparison, match: Match):
     implied = {*match.refuted, *(FOLLOW_EXCHANGE if isExchanged else ())}
     own = [text for text in comparison.findings if asFinding(text).kind not in implied]
     return replace(comparison, findings=alarmsFirst((*match.findings, *own)))
+
+
+def _leftOut(names: Iterable[str], *sets: list[Structure]) -> dict[str, PairError]:
+    """Return the errors, by name, for chosen structures that were left out of their files."""
+    failures = {}
+    for name in names:
+        try:
+            for structures in sets:
+                requireUsable(name, structures)
+        except InputError as error:
+            failures[name] = PairError(str(error))
+    return failures
 
 
 def _ambiguous(reference: list[Structure], test: list[Structure]) -> dict[str, PairError]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # Relative difference up to which values count as equal: distances are looked up in single precision.
 ROUNDING = 1e-6
+# Values up to this size equal 0, in the unit of the measurement: sums of signed distances leave such a rest.
+ROUNDING_OF_ZERO = 1e-9
 LENGTHS = ("mm", "voxel", "pixel")
 # Decimal places by unit, the same for all numbers of a column; other units have those of fractions.
 DECIMALS = {**dict.fromkeys((*LENGTHS, "cm3", "cm2"), 2), "mm3": 1, "mm2": 1, "voxels": 0, "": 3}

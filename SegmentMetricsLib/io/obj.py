@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -30,7 +31,7 @@ def readObj(path: Path) -> tuple[vtkPolyData, str]:
     surfaces.
     """
     try:
-        return _read(path.read_bytes())
+        return _read(path.read_bytes().removeprefix(codecs.BOM_UTF8))
     except InputError:
         raise
     except (ValueError, LookupError, ArithmeticError) as error:

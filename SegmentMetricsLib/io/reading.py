@@ -37,7 +37,7 @@ from .meshfiles import readMesh
 from .messages import quiet
 from .segmentationfiles import readSegments, segmentHeaders, wholeGrid
 from .textheaders import unicodeText
-from .unread import MOST_ALONE, NOT_READ, dataFiles, mayHoldStructures, remarkOn, remarksOn, stemOfUnread
+from .unread import MOST_ALONE, NOT_READ, dataFiles, mayHoldStructures, remarkOn, remarksOn, unwrapped
 
 IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
 MESH_SUFFIXES = (".stl", ".obj", ".ply", ".vtp")
@@ -295,7 +295,7 @@ def _besideOthers(
     reasons = {path: error.about(path) for path, error in failed.items()} | dict(unread)
     # a structure is not missing if another file has it
     known = {naming.parse(structure.name).spelled for structure in structures}
-    stems = {path: stemOf(path) if suffixOf(path) else stemOfUnread(path) for path in reasons}
+    stems = {path: _stemOfAny(path) for path in reasons}
     alone = [path for path in reasons if naming.parse(stems[path]).spelled not in known]
     leftOut = {stems[path]: remarkOn(path, reasons[path]) for path in alone}
     isDamaged = {path for path, error in failed.items() if not isinstance(error, NoSegmentationFile)}
@@ -313,6 +313,12 @@ def _besideOthers(
         source[NOTES] = (*source.get(NOTES, ()), *notes)
         found.append(replace(structure, source=source))
     return found
+
+
+def _stemOfAny(path: Path) -> str:
+    """Return the file name without its suffix, also if the kind is not supported: Tumor for Tumor.gipl."""
+    known = path if suffixOf(path) else unwrapped(path)
+    return stemOf(known) if suffixOf(known) else known.stem
 
 
 def _namesItsStructures(path: Path) -> bool:
@@ -333,8 +339,15 @@ def _noneOf(folder: Path, failed: Mapping[Path, UnusableFile]) -> UnusableFile:
 
 def _nothingIn(folder: Path, unread: Mapping[Path, str]) -> UnusableFile:
     """Return the error to raise for a folder without any file that is read. unread: reasons for its other files."""
-    told = " ".join(["", *remarksOn(unread)[:MOST_ALONE]])
-    return UnusableFile(f"{folder}: the folder holds no files that can be compared ({', '.join(SUFFIXES)}).{told}")
+    told = remarksOn(unread)[:MOST_ALONE]
+    deeper = (p.relative_to(folder).parent for p in sorted(folder.rglob("*")) if suffixOf(p) and p.is_file())
+    if (within := next(deeper, None)) is not None:
+        told.append(
+            f"Its folders have some, such as {within}: compare one of them, or list them for segment-metrics batch if "
+            "they are the cases of a study."
+        )
+    what = f"the folder holds no files that can be compared ({', '.join(SUFFIXES)})."
+    return UnusableFile(f"{folder}: {' '.join([what, *told])}")
 
 
 def _isResult(path: Path) -> bool:

@@ -114,7 +114,9 @@ def shared(first: str, second: str) -> str:
     if not all(set(own) - ROLES for own in words):
         return ""
     some, others = sorted(words, key=len)
-    if not set(some) <= set(others) or not any(word.isalpha() for word in some):
+    # also BrainStem and brain_stem, or Parotid_L and left parotid
+    areAlike = set(some) <= set(others) or naming.parse(first).meaning == naming.parse(second).meaning
+    if not areAlike or not any(word.isalpha() for word in some):
         return ""
     return first if words[0] == some else second
 

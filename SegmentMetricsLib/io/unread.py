@@ -24,7 +24,11 @@ HARMLESS_NAMES = frozenset(
     ("readme", "license", "licence", "copying", "notice", "authors", "changelog", "citation", "contributing",
      "makefile", "version", "manifest", "checksums", "md5sums", "sha256sums", "dicomdir", "icon\r", "desktop.ini")
 )  # fmt: skip
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+# Suffixes behind that of the kind: of compressed files, of copies, and of downloads that were interrupted.
+WRAPPINGS = frozenset(
+    (".gz", ".bz2", ".xz", ".zst", ".zip", ".7z", ".bak", ".old", ".orig", ".tmp", ".temp", ".part", ".partial",
+     ".filepart", ".crdownload", ".download")
+)  # fmt: skip
 # The pictures that SegmentMetrics writes beside this file.
 METRICS_FILE, PICTURE = "metrics.json", "overlay_*.png"
 # Headers whose voxels may be in other files, and what such a file says instead of a name, followed by the names.
@@ -67,12 +71,12 @@ def _isNamed(path: Path, names: Iterable[str]) -> bool:
     )
 
 
-def stemOfUnread(path: Path) -> str:
-    """Return the name of a file of an unknown kind without its suffixes: Tumor for Tumor.gipl or Tumor.stl.gz."""
-    name = path.name
-    isCompressed = name.lower().endswith(COMPRESSED)
-    name = Path(name).stem if isCompressed else name
-    return Path(name).stem
+def unwrapped(path: Path) -> Path:
+    """Return the path of a file of an unknown kind without what hides the kind: Tumor.nrrd for Tumor.nrrd.part."""
+    found = Path(path.name.rstrip("~"))
+    while found.suffix.lower() in WRAPPINGS and Path(found.stem).suffix:
+        found = Path(found.stem)
+    return found
 
 
 def remarksOn(reasons: dict[Path, str]) -> list[str]:

@@ -104,7 +104,8 @@ UNPLACED = Placing()
 def _numbers(given, what: str, count: int) -> np.ndarray:
     """Return numbers of a geometry as an array (count,); one number counts for each axis of a spacing."""
     try:
-        numbers = np.asarray(given, float).ravel()
+        # texts and truth values would be taken for numbers
+        numbers = np.asarray(given, float).ravel() if np.asarray(given).dtype.kind in "iuf" else np.array([np.nan])
     except (TypeError, ValueError):
         numbers = np.array([np.nan])
     if what == "spacing" and np.ndim(given) == 0:
@@ -286,7 +287,7 @@ def positiveLabel(label: object) -> int:
         number = operator.index(label)
     except TypeError:
         number = 0
-    if number < 1:
+    if number < 1 or isinstance(label, bool):
         raise InputError(f"A label must be a whole number from 1, not {label!r}.")
     return number
 

@@ -179,6 +179,8 @@ def testWhatNoTestHasIsNotInTheTable(missed, inline, capsys):
     assert batch("--metrics", "overlap") == 0
     out = capsys.readouterr().out
     assert "In no test, so in summary.csv only: Label 2." in out and "\nLabel 2" not in out
+    # nor is there a column to explain
+    assert "Missing" not in out
     assert summary("Label 2", "DSC")["Mean"] == "0.0" and summary("Label 1", "DSC")["Mean"] == "1.0"
 
 

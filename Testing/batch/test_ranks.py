@@ -51,6 +51,16 @@ def testNearTiesOfDifferencesAreTies():
     assert compareRanks(first, second).p == 8 / 16
 
 
+def testRestsOfSumsThatCancelAreTies():
+    """Contours that are moved have a signed mean of 0 but for its rounding, which must not decide on ranks."""
+    methods = np.array([[-1.2e-17, 0.0, 6.4e-17]] * 8)
+    same = compareRanks(methods[:, 0], methods[:, 2])
+    assert (same.median, same.p, same.effect) == (0, None, None)
+    assert same.reason == compareMany(methods).reason == "the methods do not differ in any case"
+    # small values that are not rests do decide
+    assert compareRanks(np.zeros(8), np.full(8, 1e-8)).p == 2 / 2**8
+
+
 def testInfiniteAgainstInfiniteIsATie():
     found = compareRanks(np.array([INF, 1, 2, 3]), np.array([INF, 2, 4, 6]))
     assert (found.cases, found.p, found.effect) == (4, 2 / 8, 1)

@@ -117,6 +117,9 @@ MASK = LABELS == 1
         ((MASK, MASK), {"spacing": (1, 2, 0)}, "The spacing must be greater than 0 mm"),
         ((MASK, MASK), {"spacing": (1, 2, math.nan)}, "The spacing must be of finite numbers"),
         ((MASK, MASK), {"spacing": "wide"}, "The spacing must be of finite numbers, not 'wide'"),
+        ((MASK, MASK), {"spacing": "111"}, "The spacing must be of finite numbers, not '111'"),
+        ((MASK, MASK), {"spacing": ["1", "1", "1"]}, "The spacing must be of finite numbers"),
+        ((MASK, MASK), {"spacing": True}, "The spacing must be of finite numbers, not True"),
         ((MASK, MASK), {"spacing": 1, "origin": 5}, "The origin of an array needs 3 numbers here, not 1"),
         ((MASK, MASK), {"spacing": 1, "direction": (1, 0, 0)}, "The direction of an array needs 9 numbers here, not 3"),
         ((MASK, MASK), {"spacing": 1, "direction": np.ones((3, 3))}, "unit vectors at right angles"),
@@ -126,6 +129,7 @@ MASK = LABELS == 1
         ((imageOf(MASK), imageOf(MASK)), {"spacing": 1}, "The spacing is for arrays, and there are none"),
         ((LABELS, LABELS), {"spacing": 1}, r"2 labels \(1, 7\): say which one to compare \(label=\.\.\.\)"),
         ((LABELS, LABELS), {"spacing": 1, "label": 9}, "Neither side has the label 9"),
+        ((LABELS, LABELS), {"spacing": 1, "label": True}, "A label must be a whole number from 1, not True"),
     ],
 )
 def testArraysThatAreRefused(given, options, message):

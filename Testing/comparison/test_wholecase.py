@@ -53,10 +53,10 @@ def drawn(boxes, names=None, unit: float = 1) -> list[Structure]:
     return [Structure(name, mask) for name, mask in zip(names, labelMasks(image, 0.5).values(), strict=True)]
 
 
-def alarms(reference, test) -> dict[Kind, set[str]]:
+def alarms(reference, test, chosen=None) -> dict[Kind, set[str]]:
     """Return the names of the structures with each kind of alarm, without those that only state the lack of overlap."""
     found: dict[Kind, set[str]] = {}
-    for match in pairStructures(reference, test).pairs:
+    for match in pairStructures(reference, test, names=chosen).pairs:
         comparison, _ = compareMatch(match, Settings(families="overlap"), None, compare)
         for alarm in split(comparison.findings).alarms:
             found.setdefault(alarm.kind, set()).add(match.reference.name)
@@ -125,6 +125,12 @@ def testExchangedNames():
     every = [*SIDES, "Cord", "Liver"]
     exchanged = [LATERAL[1], LATERAL[0], LATERAL[3], LATERAL[2], *middle]
     assert alarms(drawn([*LATERAL, *middle], every), drawn(exchanged, every)) == {Kind.EXCHANGED: set(SIDES)}
+
+
+def testOneOfTwoExchangedNames():
+    """A single pair that was chosen has one explanation, too: its counterpart is known all the same."""
+    reference, test = drawn(LATERAL[:2], SIDES[:2]), drawn(LATERAL[1::-1], SIDES[:2])
+    assert alarms(reference, test, ["Parotid_L"]) == {Kind.EXCHANGED: {"Parotid_L"}}
 
 
 def testAMirroredFileIsNotOneWithExchangedNames():

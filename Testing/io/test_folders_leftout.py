@@ -44,6 +44,7 @@ def rows(path="out/results.csv") -> dict[str, dict[str, str]]:
 UNKNOWN = (
     *("Tumor.gipl", "Tumor.mgz", "Tumor.mgh", "Tumor.img", "Tumor.vtk", "Tumor.png", "Tumor.npy", "Tumor.npz"),
     *("Tumor.mat", "Tumor.stl.gz", "Tumor.gipl.gz", "Tumor.xyz", "Tumor", "Tumor.nrrd.part", "Tumor.zip"),
+    *("Tumor.nii.gz.part", "Tumor.nrrd~", "Tumor.nii.gz.crdownload", "Tumor.seg.nrrd.bak"),
 )
 
 
@@ -55,9 +56,8 @@ def testFilesOfUnknownKindsAreNamed(tmp_path, name):
     assert heart.name == "Heart" and heart.source["notes"] == (f"{name} was left out: {NOT_READ}",)
     # it fails only where there is such a structure
     assert unusableOf([heart]) == {}
-    if name != "Tumor.nrrd.part":
-        assert unusableOf([heart], [heart.named("tumor")]) == {"Tumor": f"{name} was left out: {NOT_READ}"}
-        assert whyLost("tumor", [heart]) == whyLost("Tumor GTV", [heart]) == f"{name} was left out: {NOT_READ}"
+    assert unusableOf([heart], [heart.named("tumor")]) == {"Tumor": f"{name} was left out: {NOT_READ}"}
+    assert whyLost("tumor", [heart]) == whyLost("Tumor GTV", [heart]) == f"{name} was left out: {NOT_READ}"
     assert whyLost("Tumors", [heart]) == whyLost("Liver", [heart]) == ""
 
 
@@ -94,6 +94,16 @@ def testOurOwnPicturesAreHarmless(run, tmp_path):
     Path("ref/metrics.json").unlink()
     (heart,) = readStructures("ref")
     assert heart.source["notes"] == (f"overlay_Heart.png was left out: {NOT_READ}",)
+
+
+def testNamesInSmallLettersMakeSentences(run, tmp_path):
+    for side in ("reference", "test"):
+        folder(tmp_path / side, Heart=BOX)
+        (tmp_path / side / f"tumor of {side}.gipl").write_bytes(b"something that nobody knows")
+    run("compare", "reference", "test", "--metrics", "DSC", "-o", "out")
+    (comparison,) = metrics("out")["pairs"]
+    told = [f for f in comparison["findings"] if "tumor" in f]
+    assert told == [f"Of the {side}, tumor of {side}.gipl was left out: {NOT_READ}" for side in ("reference", "test")]
 
 
 def testManyHaveOneRemark(tmp_path):
@@ -153,6 +163,37 @@ def testCompareGoesOnWithoutDamagedFiles(run, tmp_path):
     assert run("compare", "ref", "test", "--structure", "Liver", "--metrics", "overlap")[::2] == (0, "")
     status, _, err = run("compare", "ref", "test", "--structure", "Heart", "--metrics", "overlap")
     assert (status, err) == (2, f"segment-metrics: Heart.nrrd was left out: {DAMAGED}\n")
+
+
+@pytest.mark.parametrize("command", [("compare",), ("conventions", "--tool", "MedPy")])
+@pytest.mark.parametrize("unread", ["Heart.gipl", "HEART.mgz", "damaged"])
+def testSomeOfTheChosenStructures(run, tmp_path, command, unread):
+    """The others that were chosen are compared all the same, and the status says that one was not."""
+    folder("ref", Heart=BOX, Liver=BOX, Lung=BOX)
+    folder("test", Heart=BOX, Liver=SHIFTED, Lung=BOX)
+    if unread == "damaged":
+        damage("test/Heart.nrrd")
+    else:
+        Path("test/Heart.nrrd").rename(f"test/{unread}")
+    name, *options = command
+    chosen = ("--structure", "heart", "--structure", "Liver")
+    status, out, err = run(name, "ref", "test", *chosen, *options, "-o", "out")
+    file, why = ("Heart.nrrd", DAMAGED) if unread == "damaged" else (unread, NOT_READ)
+    assert (status, err) == (1, f"segment-metrics: {file} was left out: {why}\n")
+    assert "Liver" in out and "Only in the" not in out and "Lung" not in out
+    # without another one there is nothing to compare
+    status, out, err = run(name, "ref", "test", "--structure", "heart", *options, "-o", "out")
+    assert status == 2 and f"{file} was left out: {why}" in err and not out
+
+
+def testAFolderOfFoldersSaysWhere(tmp_path):
+    (tmp_path / "study" / "patient 1").mkdir(parents=True)
+    folder(tmp_path / "study" / "patient 1" / "masks", Heart=BOX)
+    said = refusal(tmp_path / "study")
+    where = str(Path("patient 1", "masks"))
+    assert (
+        f" Its folders have some, such as {where}: compare one of them, or list them for segment-metrics batch" in said
+    )
 
 
 def testBatchHasARowForEach(run, tmp_path):

@@ -22,6 +22,8 @@ def faces(form: str) -> str:
     "text",
     [
         POINTS + faces("{0}"),
+        # the mark at the beginning that some programs write before texts
+        "\ufeff# made elsewhere\n" + POINTS + faces("{0}"),
         # texture and normal numbers that the file does not have
         *(POINTS + faces(form) for form in ("{0}/{0}", "{0}/{0}/{0}", "{0}//{0}", "{0}//", "{0}/", "{0}/-7/99")),
         # counted back from the last point

@@ -170,6 +170,10 @@ def testNamesInLists(lines, names):
 
 def testSharedNames():
     assert shared("Brainstem", "gt_brainstem") == "Brainstem" == shared("Brainstem_ai_2", "Brainstem")
+    # in any spelling
+    assert shared("Brain Stem", "brainstem") == "brainstem" and shared("BrainStem", "brain_stem") == "BrainStem"
+    assert shared("Parotid_L", "left parotid") == "Parotid_L"
+    assert shared("Pred", "pred") == shared("Parotid_L", "right parotid") == ""
     assert shared("Parotid_L", "Parotid_R") == shared("001", "1") == shared("", "Liver_1") == ""
 
 

@@ -138,7 +138,7 @@ def _noteOf(which: str, note: str) -> str:
         owner = f"the {which}'s" if found[0].endswith("its ") else f"the {which}"
         begin = f"{found[1] or ''}{owner}"
         return f"{begin[0].upper()}{begin[1:]} {note[found.end() :]}."
-    return f"Of the {which}, {note}."
+    return f"Of the {which}, {note.removesuffix('.')}."
 
 
 def _frames(pair: Pair) -> Iterator[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from ...base.errors import InputError, Mistakes, asPath, raiseAny, requireKind
 from ...base.texts import didYouMean, inAnyCase, shortest
 from ...comparison.definitions import PARAMETERS, Definition
-from ...comparison.measurements import ROUNDING
+from ...comparison.measurements import ROUNDING, ROUNDING_OF_ZERO
 from ...families.multilabel.entries import MULTI_LABEL
 from ...families.registry import REGISTRY, findDefinition
 from ...families.selection import isWhole
@@ -32,8 +32,6 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 # "within" applies to the absolute value.
 RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
 WILDCARDS = "*?"
-# Values up to this size equal a limit of 0.
-ROUNDING_OF_ZERO = 1e-9
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,14 @@ from ...comparison.measurements import (
     IN_CENTIMETERS,
     LEAST_IN_CENTIMETERS,
     ROUNDING,
+    ROUNDING_OF_ZERO,
     Measurement,
     decimalsOf,
     fixed,
     rounded,
 )
 from ...families.registry import findDefinition
-from .protocol import ROUNDING_OF_ZERO, Rule
+from .protocol import Rule
 
 # Phrases for a value that keeps a limit, for one that does not, and between the latter and a second limit.
 PHRASES = {
