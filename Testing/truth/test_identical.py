@@ -74,5 +74,5 @@ def testMeshes(mesh, angle, accuracy):
 def testADistanceIsNotRoundedAway():
     """A shift of a hundred thousandth of a millimeter is one; of masks, it is the rounding of an origin in a header."""
     corners = np.array([(-103.3, 55.17, 12.9), (-90.1, 61.0, 20.2)])
-    one, moved = shapes.boxMesh(*corners), shapes.boxMesh(*(corners + (0, 1e-5, 0)))
+    one, moved = shapes.boxMesh(*corners), shapes.boxMesh(*np.add(corners, (0, 1e-5, 0)))
     assert compare(one, moved, Settings(families="boundary"))["HD"].value == pytest.approx(1e-5, rel=1e-3)

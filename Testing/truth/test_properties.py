@@ -31,7 +31,7 @@ def pairs(draw):
     planar = kind in ("slices", "contours")
     images = draw(some.pairsOfMasks(some.spacedPlacements() if planar else some.placements(), 7, planar)).images()
     if kind == "contours":
-        return tuple(map(some.meshOf, images))
+        return tuple(map(shapes.surfaceOf, images))
     if kind == "mask and mesh":
         which = draw(st.sampled_from([0, 1]))
         images[which] = shapes.surfaceOf(images[which])
