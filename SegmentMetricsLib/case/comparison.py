@@ -15,12 +15,13 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..analysis.places import Place, worstPlaces
 from ..base.errors import InputError, Undefined, asPath, requireKind
-from ..comparison import measurements
-from ..comparison.measurements import Measurement, finite, measurementOf
-from ..comparison.workspace import Pair
+from ..comparison.measurements import Measurement, evaluate, finite, measurementOf
+from ..comparison.workspace import Workspace
+from ..conventions.chosen import definitionsOf
 from ..distances.surfacedistances import SurfaceDistances
 from ..families.hazard.formulas import Field
 from ..families.hazard.ofpair import fieldOf
+from ..families.selection import selected
 from ..families.similarity.formulas import Similarity
 from ..families.similarity.ofpair import inSlices
 from ..families.slices.formulas import SliceRow
@@ -215,7 +216,7 @@ def compare(
         asName(name)  # raises for anything but a name or a number
         if not any(isinstance(one, (str, os.PathLike)) for one in (reference, test)):
             raise InputError("The name chooses a structure of a file, and neither the reference nor the test is one.")
-    pair = Pair(
+    pair = Workspace(
         asStructure(reference, "reference", label, settings, name=name, placing=placing),
         asStructure(test, "test", label, settings, name=name, placing=placing),
         settings,
@@ -234,11 +235,11 @@ def requireEither(structures: Iterable[Structure], label: int) -> None:
         raise InputError(f"Neither side has the label {label}: the reference has {reference}, the test {test}.")
 
 
-def compared(pair: Pair) -> Comparison:
+def compared(pair: Workspace) -> Comparison:
     """Return all measurements and findings of a pair."""
     if pair.settings.surface == "displayed" and any(s.givenSurface is None and not s.isEmpty for s in pair.structures):
         raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
-    values = measurements.evaluate(pair)
+    values = evaluate(pair, selected(pair.settings, definitionsOf(pair.settings.convention).values()))
     rows, missing = _profile(pair)
     grid = None
     if pair.wasComputed("masks"):
@@ -265,7 +266,7 @@ def compared(pair: Pair) -> Comparison:
     )
 
 
-def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
+def _profile(pair: Workspace) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
     """Return the per-slice profile if the settings request it, or a finding that explains why there is none."""
     if "slices" not in pair.settings.families:
         return (), ()

@@ -10,7 +10,7 @@ import numpy as np
 from ..base.errors import InputError, PairError, Undefined, requireKind
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, cutShort, didYouMean
-from ..comparison.workspace import Pair
+from ..comparison.workspace import Workspace
 from ..families.overlap import formulas as overlap
 from ..model import naming
 from ..model.structures import (
@@ -438,7 +438,7 @@ def _dice(reference: Structure, test: Structure) -> float:
     if (low > otherHigh).any() or (otherLow > high).any():
         return 0.0
     try:
-        return overlap.dice(Pair(reference, test, Settings()).crispCounts)
+        return overlap.dice(Workspace(reference, test, Settings()).crispCounts)
     except (InputError, Undefined):
         return 0.0
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from ..analysis.places import Place
 from ..base.errors import InputError
 from ..comparison.measurements import Measurement
+from ..conventions.chosen import definitionsOf
+from ..families.registry import findDefinition
 from ..families.similarity.formulas import Similarity
 from ..families.slices.formulas import SliceRow
 from ..model.naming import pairTitle
 from ..model.structures import SEGMENTATION
-from ..settings.settings import PRESETS
 from .findings.recognition import asFinding
 
 
@@ -118,9 +119,6 @@ def identityOf(pair) -> list[str]:
 
 def _measurement(key: str, data: Mapping, convention: str) -> Measurement:
     """Return a measurement with the texts of its convention."""
-    measurement = Measurement.fromDictionary(key, data)
-    if convention in PRESETS:
-        return measurement
-    from ..conventions import chosen
-
-    return chosen.restated(measurement, convention)
+    found = findDefinition(key)
+    definition = found and definitionsOf(convention).get(found.definition.key, found.definition)
+    return Measurement.fromDictionary(key, data, definition)

@@ -27,7 +27,8 @@ from ..base.texts import counted
 from ..distances.surfacedistances import DirectedDistances, SurfaceDistances
 from ..geometry.graphs import components
 from ..geometry.grids import Grid
-from ..geometry.lateral import SAME_PLANE, Slab, alignedAxis, lateralOfMask, lateralOfSurface, maskWithin
+from ..geometry.lateral import lateralOfMask, lateralOfSurface, maskWithin
+from ..geometry.slabs import SAME_PLANE, Slab, alignedAxis
 from ..geometry.surfaces import Surface, outwardNormals
 from ..model.structures import REFERENCE_AND_TEST, Structure
 from ..settings.locations import whereToSet

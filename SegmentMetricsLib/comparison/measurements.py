@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..base.errors import Cause, Undefined
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, didYouMean, shortest
 from ..case.findings.recognition import causeOf
-from ..families.boundary.formulas import Directed
-from ..families.registry import findDefinition
-from ..families.selection import selected
-from ..families.signed.formulas import Located
 from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY
-from .definitions import Definition, Empty
+from .definitions import Asked, Definition, Empty
+from .values import Directed, Located, Remarked
 
 if TYPE_CHECKING:
-    from .workspace import Pair
+    from .workspace import Workspace
 
 # Relative difference up to which values count as equal: distances are looked up in single precision.
 ROUNDING = 1e-6
@@ -102,31 +99,28 @@ class Measurement:
         return result
 
     @staticmethod
-    def fromDictionary(key: str, data: Mapping) -> Measurement:
-        """Return the measurement from the result of toDictionary(); title and other texts come from the registry.
+    def fromDictionary(key: str, data: Mapping, definition: Definition | None = None) -> Measurement:
+        """Return the measurement from the result of toDictionary(); title and other texts come from its definition.
 
-        A key that the registry does not know, from another version, is its own title.
+        A key without a definition, from another version, is its own title. families.registry.restored() knows them.
         """
-        definition, words = findDefinition(key) or (None, {})
         missing = math.copysign(math.inf, data.get("sign", 1)) if data["status"] == "infinite" else math.nan
 
         def number(name: str) -> float:
             return missing if data[name] is None else float(data[name])
 
+        texts = {"key": key, "title": key, **dict.fromkeys(("family", "description", "source", "better"), "")}
+        if definition is not None:
+            texts = definition.textsFor(definition.wordsIn(key) or {}, data["unit"])
         isDirected = "referenceToTest" in data
         reason = data.get("reason", "")
         isReason = reason in (REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY)
         return Measurement(
-            key=key,
-            title=definition.titleIn(data["unit"]).format(**words) if definition else key,
+            **texts,
             value=number("value"),
             unit=data["unit"],
             status=data["status"],
             reason=reason,
-            family=definition.family if definition else "",
-            description=definition.descriptionIn(data["unit"]).format(**words) if definition else "",
-            source=definition.source if definition else "",
-            better=definition.better if definition else "",
             referenceToTest=number("referenceToTest") if isDirected else None,
             testToReference=number("testToReference") if isDirected else None,
             lower=data.get("lower"),
@@ -218,23 +212,17 @@ def infiniteText(value: float) -> str:
     return "-inf" if value < 0 else "inf"
 
 
-def evaluate(pair: Pair) -> dict[str, Measurement]:
-    """Return all measurements of a pair that its settings select, by key."""
+def evaluate(pair: Workspace, asked: Iterable[Asked]) -> dict[str, Measurement]:
+    """Return the measurements of a pair that are asked for, by key, in their order."""
     measurements = {}
-    for definition, parameter in selected(pair.settings):
+    for definition, parameter in asked:
         checkpoint()
         measurement = _measure(definition, pair, parameter)
         measurements[measurement.key] = measurement
     return measurements
 
 
-def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) -> Measurement:
-    if pair.settings.isOfAnotherTool:
-        from ..conventions import chosen
-
-        if chosen.covers(pair, definition):
-            return replace(chosen.measure(definition, pair, parameter), empty=_emptiness(definition, pair))
-    words = {name: shortest(value) for name, value in parameter.items()}
+def _measure(definition: Definition, pair: Workspace, parameter: Mapping[str, float]) -> Measurement:
     directed, position = (None, None), None
     reason, cause = "", None
     try:
@@ -247,9 +235,11 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
                 value, *directed = value
             elif isinstance(value, Located):
                 value, position = value
+            elif isinstance(value, Remarked):
+                value, reason = value
             if math.isnan(value):
                 raise Undefined("the definition divides by zero for this pair")
-            reason = definition.note(pair)
+            reason = reason or definition.note(pair)
         else:
             reason = definition.emptiness(pair)
     except Undefined as undefined:
@@ -258,16 +248,11 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
         reason = reason or pair.emptiness
     unit = definition.unitFor(pair.dimension, pair.settings)
     return Measurement(
-        key=definition.keyFor(words),
-        title=definition.titleIn(unit).format(**words),
+        **definition.textsFor({name: shortest(value) for name, value in parameter.items()}, unit),
         value=_withoutSignOfZero(value),
         unit=unit,
         status=statusOf(value),
         reason=reason,
-        family=definition.family,
-        description=definition.descriptionIn(unit).format(**words),
-        source=definition.source,
-        better=definition.better,
         referenceToTest=_withoutSignOfZero(directed[0]),
         testToReference=_withoutSignOfZero(directed[1]),
         lower=_withoutSignOfZero(getattr(value, "lower", None)),
@@ -282,7 +267,7 @@ def _withoutSignOfZero(number: float | None) -> float | None:
     return None if number is None else float(number) + 0.0
 
 
-def _emptiness(definition: Definition, pair: Pair) -> str:
+def _emptiness(definition: Definition, pair: Workspace) -> str:
     """Return which structure is empty for a measurement, "" if none is or if that is undefined."""
     try:
         return definition.emptiness(pair)
@@ -290,7 +275,7 @@ def _emptiness(definition: Definition, pair: Pair) -> str:
         return ""
 
 
-def _emptyValue(definition: Definition, pair: Pair) -> float | None:
+def _emptyValue(definition: Definition, pair: Workspace) -> float | None:
     """Return the value that a measurement has by definition when a structure is empty.
 
     None if no structure is empty or if the value is computed all the same. Raises Undefined when both are empty, unless

@@ -13,8 +13,6 @@ from ..base.errors import Cause, InputError, Undefined
 from ..base.texts import commaSeparated, didYouMean
 from ..distances import converged
 from ..distances.surfacedistances import BoundaryPair, SurfaceDistances
-from ..families.agreement.formulas import Table
-from ..families.overlap import formulas as overlap
 from ..geometry import sharedvolume, voxelization
 from ..geometry.grids import Grid
 from ..geometry.masks import LARGEST_BOX, LARGEST_ROW, Mask, boxAround, commonGrid, finerFirst
@@ -22,7 +20,8 @@ from ..model import naming
 from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, WITHOUT_INSIDE, Structure, dimensionOf
 from ..settings.locations import whereToSet
 from ..settings.settings import Settings
-from . import evaluatedgrid, extents
+from . import counts, evaluatedgrid, extents
+from .counts import Counts, Table
 from .evaluatedgrid import ChosenGrid
 from .extents import Extent
 
@@ -41,11 +40,11 @@ T = TypeVar("T")
 class shared(property):
     """A quantity of a pair that is computed on first use and kept, by once()."""
 
-    def __get__(self, pair: Pair | None, owner: type | None = None):
+    def __get__(self, pair: Workspace | None, owner: type | None = None):
         return self if pair is None else pair.once(self.fget)
 
 
-class Pair:
+class Workspace:
     """Two structures and the quantities that their measurements share, each computed on first use."""
 
     def __init__(
@@ -112,7 +111,7 @@ class Pair:
 
     def wasComputed(self, name: str) -> bool:
         """Return whether a shared quantity was computed so far; findings must not cause further computation."""
-        return (getattr(Pair, name).fget,) in self._done
+        return (getattr(Workspace, name).fget,) in self._done
 
     @property
     def isCounted(self) -> bool:
@@ -229,27 +228,27 @@ class Pair:
         return self.overlapGrid.why == RESAMPLED
 
     @property
-    def counts(self) -> overlap.Counts:
+    def counts(self) -> Counts:
         """How many voxels the structures share, and how many only one of them has; those with memberships in part."""
         if not self.isFuzzy:
             return self.crispCounts
         table = self.table
-        return overlap.Counts(*map(float, (table.truePositive, table.falsePositive, table.falseNegative)))
+        return Counts(*map(float, (table.truePositive, table.falsePositive, table.falseNegative)))
 
     @shared
-    def crispCounts(self) -> overlap.Counts:
+    def crispCounts(self) -> Counts:
         """The counts in which every voxel belongs to a structure or does not; memberships do from 0.5 on.
 
         In mm2 for contours without a grid. An empty structure has none. Counts of masks on different grids need not be
         whole.
         """
         if self.dimension == 2 and all(s.samplingGrid is None for s in self.structures):
-            return overlap.areas(*(s.surface for s in self.structures))
+            return counts.areas(*(s.surface for s in self.structures))
         if self.sharedVolume is None:
-            return overlap.count(*self.masks)
+            return counts.count(*self.masks)
         volumes = (self.sharedVolume, *(s.mask.size for s in self.structures))
         both, reference, test = (volume / self.overlapGrid.grid.voxelSize for volume in volumes)
-        return overlap.Counts(both, test - both, reference - both)
+        return Counts(both, test - both, reference - both)
 
     @shared
     def sharedVolume(self) -> float | None:

@@ -14,6 +14,7 @@ from ..comparison import measurements
 from ..comparison.definitions import Definition
 from ..comparison.measurements import Measurement, finite, infiniteText, statusOf
 from ..families.registry import REGISTRY
+from ..families.selection import selected
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import OWN_CONVENTION, Settings
 from . import known
@@ -24,7 +25,7 @@ from .sampling import NO_BORDER, Sampling
 
 if TYPE_CHECKING:
     from ..case.comparison import Comparison
-    from ..comparison.workspace import Pair
+    from ..comparison.workspace import Workspace
 
 OPTIMISTIC, PESSIMISTIC, SAME = "over-optimistic", "over-pessimistic", ""
 # Prefix of these for slight differences.
@@ -188,9 +189,9 @@ def conventions(
     return {one.key: Reports(one.tool, source.report(one, values)) for one in chosen}
 
 
-def referencePair(comparison: Comparison) -> tuple[Pair, Mapping[str, Measurement]]:
+def referencePair(comparison: Comparison) -> tuple[Workspace, Mapping[str, Measurement]]:
     """Return a pair and its boundary and overlap measurements without any convention, the comparison's if possible."""
-    from ..comparison.workspace import Pair
+    from ..comparison.workspace import Workspace
 
     settings = comparison.settings
     given = comparison.reference, comparison.test
@@ -204,18 +205,18 @@ def referencePair(comparison: Comparison) -> tuple[Pair, Mapping[str, Measuremen
         extent=settings.extent,
         families=("boundary", "overlap"),
     )
-    pair = Pair(comparison.reference, comparison.test, plain)
+    pair = Workspace(comparison.reference, comparison.test, plain)
     isWhole = set(plain.families) <= set(settings.families) and not settings.metrics
     has = isWhole and not isFuzzy
     if has and (settings.subdivisions, settings.oversampling, settings.convention) == (None, None, OWN_CONVENTION):
         return pair, comparison.measurements
-    return pair, measurements.evaluate(pair)
+    return pair, measurements.evaluate(pair, selected(plain))
 
 
 class Source:
     """The data of one pair from which conventions compute their numbers."""
 
-    def __init__(self, pair: Pair, atEdge: bool = False):
+    def __init__(self, pair: Workspace, atEdge: bool = False):
         self.pair, self.atEdge = pair, atEdge
         self.empty = [structure.isEmpty for structure in pair.structures]
         self._sampling: Sampling | None = None

@@ -16,7 +16,7 @@ from .masks import Mask
 from .triangles import areaVectors, dot
 
 if TYPE_CHECKING:
-    from .lateral import Slab
+    from .slabs import Slab
 
 # Defect of a boundary with open edges.
 NOT_CLOSED = "is not closed"

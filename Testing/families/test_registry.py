@@ -14,7 +14,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.comparison import asStructure
 from SegmentMetricsLib.case.explanations import ofMeasurement
 from SegmentMetricsLib.comparison.definitions import BY_MEMBERSHIPS, PARAMETERS, Empty, ofMemberships
-from SegmentMetricsLib.comparison.workspace import Pair
+from SegmentMetricsLib.comparison.workspace import Workspace
 from SegmentMetricsLib.families.registry import REGISTRY, findDefinition
 from SegmentMetricsLib.settings.settings import FAMILIES
 
@@ -192,7 +192,7 @@ def testMembershipsCountInPart(definition):
     j, i = np.mgrid[:20, :20]
     images = [shapes.imageOf(np.clip(1.3 - np.hypot(i - x, j - 9)[None] / r, 0, 1)) for x, r in ((9, 6), (11, 9))]
     fuzzy, crisp = (
-        Pair(*(asStructure(image, "image", None, settings) for image in images), settings)
+        Workspace(*(asStructure(image, "image", None, settings) for image in images), settings)
         for settings in (Settings(), Settings(threshold=0.5))
     )
     for parameter in definition.parameters(Settings()):

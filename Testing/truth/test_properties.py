@@ -17,7 +17,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from SegmentMetricsLib import Measurement, compare
-from SegmentMetricsLib.families.registry import findDefinition
+from SegmentMetricsLib.families.registry import findDefinition, restored
 from SegmentMetricsLib.geometry.surfaces import toPolyData
 
 pytestmark = pytest.mark.usefixtures("coarse")
@@ -74,7 +74,7 @@ def requireSound(key: str, measurement: Measurement) -> None:
     if measurement.position is not None:
         assert np.isfinite(measurement.position).all()
     plain = json.loads(json.dumps(measurement.toDictionary(), allow_nan=False))
-    assert Measurement.fromDictionary(key, plain).toDictionary() == measurement.toDictionary()
+    assert restored(key, plain).toDictionary() == measurement.toDictionary()
 
 
 @given(pairs(), some.settings())

@@ -26,7 +26,7 @@ from ...settings.locations import whereToSet
 
 if TYPE_CHECKING:
     from ...comparison.measurements import Measurement
-    from ...comparison.workspace import Pair
+    from ...comparison.workspace import Workspace
 
 # A structure is small if it spans less than this fraction of its image along any axis.
 SMALL = 0.05
@@ -47,7 +47,7 @@ THRESHOLD = whereToSet("--threshold 0.5", "threshold=0.5")
 UNION = whereToSet("--grid union", 'grid="union"', "Advanced > Evaluated grid")
 
 
-def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+def find(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Yield the cautions of a pair whose measurements are known."""
     yield from _memberships(pair)
     if not pair.emptiness:
@@ -63,11 +63,11 @@ def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
         yield from _critical(pair)
 
 
-def _chosen(pair: Pair, *families: str) -> bool:
+def _chosen(pair: Workspace, *families: str) -> bool:
     return bool(set(families) & set(pair.settings.families))
 
 
-def _memberships(pair: Pair) -> Iterator[str]:
+def _memberships(pair: Workspace) -> Iterator[str]:
     if pair.isFuzzy and _chosen(pair, "overlap", "agreement"):
         which = " and the ".join(w for w, s in zip(REFERENCE_AND_TEST, pair.structures) if s.memberships is not None)
         yield (
@@ -77,7 +77,7 @@ def _memberships(pair: Pair) -> Iterator[str]:
         )
 
 
-def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _outliers(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     for key, mostOf in (("HD", _mostOfBoundary), ("HDvox", _mostOfVoxels)):
         if key not in values or values[key].status != "ok" or (most := mostOf(pair, values)) is None:
             continue
@@ -94,7 +94,7 @@ def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
             return
 
 
-def _mostOfBoundary(pair: Pair, values: Mapping[str, Measurement]) -> float | None:
+def _mostOfBoundary(pair: Workspace, values: Mapping[str, Measurement]) -> float | None:
     """Return HD95, None if it is not finite or if the settings do not ask for it: nothing more is computed."""
     if "HD95" in values:
         most = values["HD95"].value
@@ -105,12 +105,12 @@ def _mostOfBoundary(pair: Pair, values: Mapping[str, Measurement]) -> float | No
     return most if math.isfinite(most) else None
 
 
-def _mostOfVoxels(pair: Pair, values: Mapping[str, Measurement]) -> float | None:
+def _mostOfVoxels(pair: Workspace, values: Mapping[str, Measurement]) -> float | None:
     found = pair.done(distancesOf)
     return None if found is None else voxels.hausdorff(found, OUTLYING_PERCENTILE / 100).value
 
 
-def _parts(pair: Pair) -> Iterator[str]:
+def _parts(pair: Workspace) -> Iterator[str]:
     sizes = [[] if s.mask is None else partSizes(s.mask) for s in pair.structures]
     for which, found in zip(REFERENCE_AND_TEST, sizes):
         if len(found) >= MANY_PARTS and found[len(found) // 2] == 1:
@@ -132,7 +132,7 @@ def _parts(pair: Pair) -> Iterator[str]:
     yield f"{said}: numbers for the whole can hide a part that is missing or added."
 
 
-def _units(pair: Pair) -> Iterator[str]:
+def _units(pair: Workspace) -> Iterator[str]:
     """Warn if the structures are smaller than every tolerance, which structures of patients never are."""
     if not _isTolerant(pair):
         return
@@ -145,7 +145,7 @@ def _units(pair: Pair) -> Iterator[str]:
         )
 
 
-def _percentiles(pair: Pair) -> Iterator[str]:
+def _percentiles(pair: Workspace) -> Iterator[str]:
     """Warn about percentiles below 1, which were probably meant as fractions."""
     if _chosen(pair, "boundary"):
         for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
@@ -157,12 +157,12 @@ def _percentiles(pair: Pair) -> Iterator[str]:
             )
 
 
-def _isTolerant(pair: Pair) -> bool:
+def _isTolerant(pair: Workspace) -> bool:
     """Return whether a chosen family uses the tolerances."""
     return bool(pair.settings.tolerances) and _chosen(pair, "boundary", "signed", "effort")
 
 
-def _tolerances(pair: Pair) -> Iterator[str]:
+def _tolerances(pair: Workspace) -> Iterator[str]:
     if not _isTolerant(pair) or not any(s.samplingGrid for s in pair.structures):
         return
     # slices may be thicker than the tolerance, but below the shortest side of the voxels no difference is within it
@@ -177,7 +177,7 @@ def _tolerances(pair: Pair) -> Iterator[str]:
         )
 
 
-def _size(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _size(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Warn if the reference is small along any axis of the image, however long it is along the others."""
     grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None)
     if grid is None or not _isShared(values):
@@ -205,12 +205,12 @@ def _isShared(values: Mapping[str, Measurement]) -> bool:
     return any(m.family in families and not m.unit and key != "VS" for key, m in values.items())
 
 
-def _volumes(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _volumes(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Warn that equal volumes are no agreement where there is hardly any."""
     similarity = values.get("VS")
     if similarity is None or similarity.status != "ok":
         return
-    dice = overlap.dice(pair.weightedCounts)
+    dice = overlap.dice(pair.counts)
     if dice < HALF_SHARED:
         yield (
             f"VS ({similarity.text()}) compares the two volumes and says nothing about their places: DSC is only "
@@ -218,7 +218,7 @@ def _volumes(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
         )
 
 
-def _density(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _density(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Warn if a structure is porous or hollow, which distances hardly see."""
     if not any(m.family in ("boundary", "voxel") and m.unit in LENGTHS for m in values.values()):
         return
@@ -233,7 +233,7 @@ def _density(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
         )
 
 
-def _background(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _background(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Warn if nearly all voxels are of one kind, so that agreement by chance is high."""
     chosen = [key for key in AT_THEIR_BEST if key in values and values[key].status == "ok"]
     if not chosen:
@@ -252,7 +252,7 @@ def _background(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
             )
 
 
-def _critical(pair: Pair) -> Iterator[str]:
+def _critical(pair: Workspace) -> Iterator[str]:
     """Warn if the reference is itself a critical structure, as when all structures of a patient are compared."""
     mask = pair.given[0].mask
     if mask is not None and any(s.mask is not None and mask.isSameAs(s.mask) for s, _ in pair.criticals):
@@ -262,7 +262,7 @@ def _critical(pair: Pair) -> Iterator[str]:
         )
 
 
-def _coarsest(pair: Pair) -> float:
+def _coarsest(pair: Workspace) -> float:
     """Return the longest voxel side in mm of both structures; for two meshes, the mesh spacing of the settings."""
     grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
     return max((float(_sides(grid).max()) for grid in grids), default=pair.settings.meshSpacing)

@@ -11,6 +11,7 @@ import numpy as np
 from ...base.errors import Undefined
 from ...base.texts import commaSeparated, counted, shortest
 from ...comparison import extents
+from ...comparison.counts import Counts, count
 from ...families.boundary import formulas as boundary
 from ...families.overlap import formulas as overlap
 from ...families.similarity.ofpair import inSlices
@@ -24,7 +25,7 @@ from .recognition import asFinding
 
 if TYPE_CHECKING:
     from ...comparison.measurements import Measurement
-    from ...comparison.workspace import Pair
+    from ...comparison.workspace import Workspace
     from ...model.structures import Structure
 
 # Pattern of a DICOM UID, for frames of reference.
@@ -67,12 +68,12 @@ def alarmsFirst(findings: Iterable[str]) -> tuple[Finding, ...]:
     return (*alarms, *advice)
 
 
-def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
+def find(pair: Workspace, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
     """Return all findings of a pair whose measurements are known, alarms first."""
     return alarmsFirst(one if isinstance(one, Finding) else Finding(one) for one in _found(pair, values))
 
 
-def _found(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _found(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from _emptiness(pair)
     if pair.settings.isOfAnotherTool:
         from ...conventions import chosen
@@ -93,7 +94,7 @@ def _found(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from cautions.find(pair, values)
 
 
-def _emptiness(pair: Pair) -> Iterator[str]:
+def _emptiness(pair: Workspace) -> Iterator[str]:
     both = list(zip(REFERENCE_AND_TEST, pair.structures, strict=True))
     faint = [which for which, s in both if pair.isFuzzy and s.isEmpty and s.memberships is not None]
     if faint:
@@ -110,7 +111,7 @@ def _emptiness(pair: Pair) -> Iterator[str]:
         yield Finding.of(Kind.ONE_EMPTY, reason=pair.emptiness)
 
 
-def _extent(pair: Pair) -> Iterator[str]:
+def _extent(pair: Workspace) -> Iterator[str]:
     """Yield a finding about the evaluated extent, or that the ends determine the Hausdorff distance."""
     if pair.extent.problem:
         yield Finding.of(Kind.NOTHING_COMPARED, reason=pair.extent.problem)
@@ -120,7 +121,7 @@ def _extent(pair: Pair) -> Iterator[str]:
         yield from extents.decisiveEnd(*pair.structures, pair.distances)
 
 
-def _notes(pair: Pair) -> Iterator[str]:
+def _notes(pair: Workspace) -> Iterator[str]:
     """Yield the remarks from reading the files; whole sentences that both have appear only once."""
     notes = [s.source.get(NOTES, ()) for s in pair.structures]
     for note in notes[0]:
@@ -141,7 +142,7 @@ def _noteOf(which: str, note: str) -> str:
     return f"Of the {which}, {note}."
 
 
-def _frames(pair: Pair) -> Iterator[str]:
+def _frames(pair: Workspace) -> Iterator[str]:
     frames = [s.frameOfReference for s in pair.structures]
     # the UID in a DICOM file and the name of the space in a NIfTI file cannot be compared
     if all(frames) and frames[0] != frames[1] and len({bool(UID.fullmatch(frame)) for frame in frames}) == 1:
@@ -165,7 +166,7 @@ def _extentOf(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
     return corners.min(axis=0), corners.max(axis=0)
 
 
-def _placement(pair: Pair, wasCounted: bool) -> Iterator[str]:
+def _placement(pair: Workspace, wasCounted: bool) -> Iterator[str]:
     """Yield the alarms that two structures, neither empty, do not lie in the same place.
 
     They are the same whatever is measured. wasCounted: whether a measurement needed the overlap in voxels.
@@ -195,7 +196,7 @@ def _placement(pair: Pair, wasCounted: bool) -> Iterator[str]:
         yield from _sides(pair)
 
 
-def _countsOf(pair: Pair) -> overlap.Counts | None:
+def _countsOf(pair: Workspace) -> Counts | None:
     """Return the overlap in voxels, None for a surface without an inside."""
     try:
         return pair.crispCounts
@@ -203,7 +204,7 @@ def _countsOf(pair: Pair) -> overlap.Counts | None:
         return None
 
 
-def _otherCoordinates(pair: Pair) -> Iterator[str]:
+def _otherCoordinates(pair: Workspace) -> Iterator[str]:
     """Yield findings that structures, which do not overlap, would match in another unit or with other axes."""
     yield from otherUnits(*pair.structures)
     reference, test = (np.array(s.box) for s in pair.structures)
@@ -229,7 +230,7 @@ def shareOfBoxes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.divide(both, either, out=np.zeros(np.shape(either)), where=either > 0)
 
 
-def _sides(pair: Pair) -> Iterator[str]:
+def _sides(pair: Workspace) -> Iterator[str]:
     """Yield the finding that left and right are probably exchanged, if the mirrored test matches much better."""
     dice = overlap.dice(pair.crispCounts)
     if dice >= 1 - MIRROR_GAIN:
@@ -240,7 +241,7 @@ def _sides(pair: Pair) -> Iterator[str]:
         yield Finding.of(Kind.MIRRORED, best=f"{best:.2f}", dice=f"{dice:.2f}")
 
 
-def _mayMeetMirrored(pair: Pair, plane: float) -> bool:
+def _mayMeetMirrored(pair: Workspace, plane: float) -> bool:
     """Return whether the boxes around the reference and the mirrored test intersect.
 
     Usually they lie on opposite sides of the body, so that the test need not be mirrored.
@@ -260,9 +261,9 @@ def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:
         center = mask.grid.toWorld([(mask.low + mask.high) / 2])[0]
         if abs(center[0] - plane) < MIRROR_DISTANCE:
             return 0.0
-    if overlap.dice(overlap.count(reference, mirroredLeftRight(reference, plane))) > MIRROR_LIKENESS:
+    if overlap.dice(count(reference, mirroredLeftRight(reference, plane))) > MIRROR_LIKENESS:
         return 0.0
-    return overlap.dice(overlap.count(reference, mirroredLeftRight(test, plane)))
+    return overlap.dice(count(reference, mirroredLeftRight(test, plane)))
 
 
 def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]) -> bool:
@@ -270,7 +271,7 @@ def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.nda
     return bool((first[0] <= second[1]).all() and (second[0] <= first[1]).all())
 
 
-def sagittalPlanes(pair: Pair) -> set[float]:
+def sagittalPlanes(pair: Workspace) -> set[float]:
     """Return the LPS x in mm of planes at which sides may be exchanged: the origin and the middle of each image."""
     grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
     return {0.0, *(round(float(grid.corners()[:, 0].mean()), 3) for grid in grids)}
@@ -289,7 +290,7 @@ def mirroredLeftRight(mask: Mask, plane: float) -> Mask:
     return mirrored.on(mask.grid)
 
 
-def _edges(pair: Pair) -> Iterator[str]:
+def _edges(pair: Workspace) -> Iterator[str]:
     touching = [
         which
         for which, structure in (("reference", pair.reference), ("test", pair.test))
@@ -300,7 +301,7 @@ def _edges(pair: Pair) -> Iterator[str]:
         yield f"{names} the image edge: a part of the structure may be cut off."
 
 
-def _surfaces(pair: Pair) -> Iterator[str]:
+def _surfaces(pair: Workspace) -> Iterator[str]:
     for which, structure in (("reference", pair.reference), ("test", pair.test)):
         surface = structure.givenSurface
         if surface is None:
@@ -318,7 +319,7 @@ def _surfaces(pair: Pair) -> Iterator[str]:
             yield f"{name} was cleaned: {repair}."
 
 
-def _grids(pair: Pair, wasCounted: bool) -> Iterator[str]:
+def _grids(pair: Workspace, wasCounted: bool) -> Iterator[str]:
     bySlice = {family: words for family, words in BY_SLICE.items() if family in pair.settings.families}
     if not ((wasCounted or bySlice) and pair.isResampled):
         return
@@ -345,7 +346,7 @@ def _inSlices(asPublished: bool, families: Mapping[str, str]) -> Iterator[str]:
         )
 
 
-def _howCounted(pair: Pair) -> str:
+def _howCounted(pair: Workspace) -> str:
     """Return a sentence on how the overlap of masks on different grids was counted."""
     isExact = pair.sharedVolume is not None and not pair.isFuzzy
     exactly = f"Overlap was counted in parts of voxels{'' if pair.isTurned else ', exactly'}."
@@ -360,7 +361,7 @@ def _howCounted(pair: Pair) -> str:
     )
 
 
-def _ties(pair: Pair) -> Iterator[str]:
+def _ties(pair: Workspace) -> Iterator[str]:
     if not pair.wasComputed("distances") or "boundary" not in pair.settings.families:
         return
     for tolerance in pair.settings.tolerances:
@@ -373,7 +374,7 @@ def _ties(pair: Pair) -> Iterator[str]:
             )
 
 
-def _slices(pair: Pair) -> Iterator[str]:
+def _slices(pair: Workspace) -> Iterator[str]:
     found = pair.done(inSlices)
     if found is not None and found.flagged:
         # in mm, as slice numbers differ between an image and the part of it that Slicer keeps

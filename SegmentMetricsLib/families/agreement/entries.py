@@ -51,7 +51,7 @@ COUNTS = (
         identity=None, dependsOnGrid=True, hint=FIX_THE_GRID, alias="TN",
         formula=r"\mathrm{TN} = \sum_i \min(1 - f_{A,i}, 1 - f_{B,i}) = n - \mathrm{TP} - \mathrm{FP} - \mathrm{FN}",
         code="families.agreement.formulas.outside",
-        steps=("families.agreement.formulas.Table.trueNegative",),
+        steps=("comparison.counts.Table.trueNegative",),
     ),
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ SIDES = {"R": "right", "L": "left", "A": "anterior", "P": "posterior", "S": "sup
 def _towardSides(kind: str, title: str, field: str, description: str, formula: str) -> Iterator[Definition]:
     """Yield the definitions of one number of the signed distances toward each side of the patient.
 
-    field: of metrics.signed.Side. description: with a blank for the side.
+    field: of formulas.Side. description: with a blank for the side.
     """
     for side, word in SIDES.items():
         yield Definition(
@@ -27,7 +27,7 @@ def _towardSides(kind: str, title: str, field: str, description: str, formula: s
             symmetric=False, identity=0, side=word, emptiness=lambda pair, side=side: emptinessToward(pair, side),
             hint="Choose it when a direction matters, such as that of a neighboring organ.",
             formula=rf"\mathrm{{{kind}}}_k = {formula}",
-            code=f"metrics.signed.{field}Toward",
+            code=f"families.signed.formulas.{field}Toward",
             steps=("families.signed.formulas.bySide", "analysis.facing.sidesOfReference", "analysis.facing.sidesBelow"),
         )  # fmt: skip
 
@@ -103,7 +103,7 @@ SIGNED = (
         hint="Grows with the structure: compare it between tests of one reference.",
         formula=r"\mathrm{OverVolume} = v \, \mathrm{FP}",
         code="families.signed.ofpair.volumeOutside",
-        steps=("families.overlap.formulas.count",),
+        steps=("comparison.counts.count",),
     ),
     Definition(
         key="UnderVolume", title="Under-contoured volume", family="signed", source=OURS,
@@ -116,7 +116,7 @@ SIGNED = (
         hint="Grows with the structure: compare it between tests of one reference.",
         formula=r"\mathrm{UnderVolume} = v \, \mathrm{FN}",
         code="families.signed.ofpair.volumeOutside",
-        steps=("families.overlap.formulas.count",),
+        steps=("comparison.counts.count",),
     ),
     *_towardSides(
         kind="Mean", title="Signed mean", field="mean",

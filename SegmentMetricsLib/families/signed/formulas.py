@@ -13,18 +13,12 @@ import numpy as np
 
 from ...analysis.facing import DIRECTIONS, sideBit, sidesBelow, sidesOfReference
 from ...base.errors import Cause, Undefined
+from ...comparison.values import Located
 from ...distances.bounded import Bounded, combined
 from ...distances.surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, touching, withTies
 
 # Reason given if there are no distances toward a side.
 NO_BOUNDARY = "no part of the boundary faces {side}"
-
-
-class Located(NamedTuple):
-    """A value and the LPS position in mm where it was found, None if it has no place."""
-
-    value: float
-    position: tuple[float, float, float] | None
 
 
 class Side(NamedTuple):

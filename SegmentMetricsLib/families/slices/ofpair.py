@@ -18,10 +18,10 @@ from .formulas import SliceRow, profile
 from .sections import solidOf
 
 if TYPE_CHECKING:
-    from ...comparison.workspace import Pair
+    from ...comparison.workspace import Workspace
 
 
-def profileOf(pair: Pair) -> tuple[SliceRow, ...]:
+def profileOf(pair: Workspace) -> tuple[SliceRow, ...]:
     """Return a row for every slice of the reference that either structure is in; one row for contours in one plane.
 
     The slices are those of the reference's image, in its own orientation; a test on another lattice, or given as a
@@ -36,7 +36,7 @@ def profileOf(pair: Pair) -> tuple[SliceRow, ...]:
     return _withSimilarity(pair, profile(areas, stacks, beyond, sides[0].grid))
 
 
-def _withSimilarity(pair: Pair, rows: tuple[SliceRow, ...]) -> tuple[SliceRow, ...]:
+def _withSimilarity(pair: Workspace, rows: tuple[SliceRow, ...]) -> tuple[SliceRow, ...]:
     """Return the rows with what the similarity family measured in their slices, unchanged if it measured nothing."""
     found = pair.done(inSlices)
     if found is None:
@@ -47,7 +47,7 @@ def _withSimilarity(pair: Pair, rows: tuple[SliceRow, ...]) -> tuple[SliceRow, .
     return tuple(replace(row, similarity=values.get(row.index, missing)) for row in rows)
 
 
-def _ofContours(pair: Pair) -> SliceRow:
+def _ofContours(pair: Workspace) -> SliceRow:
     """Return the row of two contours in one plane, neither empty."""
     hausdorff = boundary.hausdorff(pair.distances).value
     direction = max(pair.distances.directions, key=lambda d: d.largest)
