@@ -9,7 +9,7 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.base.texts import commaSeparated
 from SegmentMetricsLib.case import explanations
-from SegmentMetricsLib.case.findings.search import split
+from SegmentMetricsLib.comparison.findings import split
 from SegmentMetricsLib.comparison.measurements import fixed, typeset
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.model.structures import SEGMENTATION

@@ -15,6 +15,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..analysis.places import Place, worstPlaces
 from ..base.errors import InputError, Undefined, asPath, requireKind
+from ..comparison.findings import Finding, Kind
 from ..comparison.measurements import Measurement, evaluate, finite, measurementOf
 from ..comparison.workspace import Workspace
 from ..conventions.chosen import definitionsOf
@@ -33,7 +34,6 @@ from ..settings.settings import Settings, asSettings
 from ..show import tables
 from . import multilabel, summary
 from .findings import search
-from .findings.kinds import Finding, Kind
 from .multilabel import Share
 from .records import Record
 
@@ -275,7 +275,7 @@ def _profile(pair: Workspace) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]
             raise Undefined(pair.extent.problem)
         return profileOf(pair), ()
     except Undefined as undefined:
-        return (), (Finding.of(Kind.NO_PROFILE, reason=undefined),)
+        return (), (Finding.of(Kind.NO_PROFILE, reason=str(undefined)),)
 
 
 def criticalsFrom(given: object) -> Mapping[str, object]:

@@ -10,6 +10,7 @@ import numpy as np
 from ..base.errors import InputError, PairError, Undefined, requireKind
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, cutShort, didYouMean
+from ..comparison.findings import ALIKE, Finding, Kind, alarmsFirst, asFinding, shareOfBoxes
 from ..comparison.workspace import Workspace
 from ..families.overlap import formulas as overlap
 from ..model import naming
@@ -35,9 +36,6 @@ from ..model.structures import (
 )
 from ..settings.locations import whereToSet
 from ..settings.settings import Settings
-from .findings.kinds import Finding, Kind
-from .findings.recognition import asFinding
-from .findings.search import ALIKE, alarmsFirst, shareOfBoxes
 from .findings.wholecase import refuted
 
 # Confidence of a match by anything but equal names.

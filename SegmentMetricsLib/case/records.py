@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..analysis.places import Place
 from ..base.errors import InputError
+from ..comparison.findings import asDictionaries, asFinding
 from ..comparison.measurements import Measurement
 from ..conventions.chosen import definitionsOf
 from ..families.registry import findDefinition
@@ -14,7 +15,9 @@ from ..families.similarity.formulas import Similarity
 from ..families.slices.formulas import SliceRow
 from ..model.naming import pairTitle
 from ..model.structures import SEGMENTATION
-from .findings.recognition import asFinding
+
+# Of the plain values of a record: since 2, findings have a kind and values; in 1 they were sentences.
+SCHEMA = 2
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ class Record:
     def toDictionary(self) -> dict:
         """Return the record as plain values, as in metrics.json; values that are not finite are null."""
         values = {
+            "schema": SCHEMA,
             "reference": dict(self.reference),
             "test": dict(self.test),
             "grid": dict(self.grid) if self.grid else None,
@@ -72,7 +76,7 @@ class Record:
             "method": self.method or None,
             "subdivisions": self.subdivisions,
             "measurements": {key: measurement.toDictionary() for key, measurement in self.measurements.items()},
-            "findings": list(self.findings),
+            "findings": asDictionaries(self.findings),
             "slices": [row.toDictionary() for row in self.slices],
             "worstPlaces": [place.toDictionary() for place in self.worstPlaces],
             "summary": self.summary,

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..base.errors import Cause, Undefined
+from ..base.errors import Cause, Reason, Undefined, causeOf
 from ..base.progress import checkpoint
+from ..base.statements import kindNamed, nameOf
 from ..base.texts import commaSeparated, didYouMean, shortest
-from ..case.findings.recognition import causeOf
-from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY
+from ..model.structures import BOTH_EMPTY
 from .definitions import Asked, Definition, Empty
 from .values import Directed, Located, Remarked
 
@@ -40,8 +40,7 @@ class Measurement:
     what the value leaves out. referenceToTest, testToReference: the value of each direction alone, None if there is
     none. lower, upper: bounds of the true value, certain for the largest distances and valid for about 95 % of pairs
     for others; None if unknown. position: LPS in mm of the single place that the value refers to, None if there is
-    none. empty: which structure is empty, in words, "" if none is. cause: the cause that the reason describes, None for
-    most reasons.
+    none. empty: which structure is empty, in words, "" if none is.
     """
 
     key: str
@@ -60,7 +59,11 @@ class Measurement:
     upper: float | None = None
     position: tuple[float, float, float] | None = None
     empty: str = ""
-    cause: Cause | None = None
+
+    @property
+    def cause(self) -> Cause | None:
+        """The cause that the reason states, None for most reasons."""
+        return causeOf(self.reason)
 
     def __str__(self) -> str:
         return f"{self.key}: {self.text()}{f' ({self.reason})' if self.reason else ''}"
@@ -94,8 +97,10 @@ class Measurement:
             result["lower"], result["upper"] = self.lower, self.upper
         if self.position is not None:
             result["position"] = list(self.position)
-        if self.empty and self.empty != self.reason:
+        if self.empty:
             result["empty"] = self.empty
+        if isinstance(self.reason, Reason):
+            result["cause"] = {"kind": nameOf(self.reason.kind), "values": self.reason.values}
         return result
 
     @staticmethod
@@ -113,21 +118,18 @@ class Measurement:
         if definition is not None:
             texts = definition.textsFor(definition.wordsIn(key) or {}, data["unit"])
         isDirected = "referenceToTest" in data
-        reason = data.get("reason", "")
-        isReason = reason in (REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY)
         return Measurement(
             **texts,
             value=number("value"),
             unit=data["unit"],
             status=data["status"],
-            reason=reason,
+            reason=_reasonFrom(data),
             referenceToTest=number("referenceToTest") if isDirected else None,
             testToReference=number("testToReference") if isDirected else None,
             lower=data.get("lower"),
             upper=data.get("upper"),
             position=tuple(data["position"]) if "position" in data else None,
-            empty=data.get("empty", reason if isReason else ""),
-            cause=causeOf(reason),
+            empty=data.get("empty", ""),
         )
 
     def text(self) -> str:
@@ -137,6 +139,13 @@ class Measurement:
         if self.status == "infinite":
             return infiniteText(self.value)
         return withUnit(self.value, self.unit)
+
+
+def _reasonFrom(data: Mapping) -> str:
+    """Return the reason in the result of toDictionary(); a cause of another version is left out."""
+    reason, given = data.get("reason", ""), data.get("cause", {})
+    cause = kindNamed(given.get("kind"), Cause)
+    return reason if cause is None else Reason(reason, cause, given["values"])
 
 
 def formatted(number, form: str) -> str:
@@ -224,7 +233,7 @@ def evaluate(pair: Workspace, asked: Iterable[Asked]) -> dict[str, Measurement]:
 
 def _measure(definition: Definition, pair: Workspace, parameter: Mapping[str, float]) -> Measurement:
     directed, position = (None, None), None
-    reason, cause = "", None
+    reason = ""
     try:
         if pair.extent.problem:
             raise Undefined(pair.extent.problem)
@@ -243,7 +252,7 @@ def _measure(definition: Definition, pair: Workspace, parameter: Mapping[str, fl
         else:
             reason = definition.emptiness(pair)
     except Undefined as undefined:
-        value, directed, reason, cause = math.nan, (None, None), str(undefined), undefined.cause
+        value, directed, reason = math.nan, (None, None), undefined.reason
     if math.isinf(value):
         reason = reason or pair.emptiness
     unit = definition.unitFor(pair.dimension, pair.settings)
@@ -259,7 +268,6 @@ def _measure(definition: Definition, pair: Workspace, parameter: Mapping[str, fl
         upper=_withoutSignOfZero(getattr(value, "upper", None)),
         position=position,
         empty=_emptiness(definition, pair),
-        cause=cause,
     )
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..base.cores import allCores
-from ..base.errors import Cause, InputError, Undefined
+from ..base.errors import Cause, InputError, Reason, Undefined
 from ..base.texts import commaSeparated, didYouMean
 from ..distances import converged
 from ..distances.surfacedistances import BoundaryPair, SurfaceDistances
@@ -17,13 +17,14 @@ from ..geometry import sharedvolume, voxelization
 from ..geometry.grids import Grid
 from ..geometry.masks import LARGEST_BOX, LARGEST_ROW, Mask, boxAround, commonGrid, finerFirst
 from ..model import naming
-from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, WITHOUT_INSIDE, Structure, dimensionOf
+from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, dimensionOf
 from ..settings.locations import whereToSet
 from ..settings.settings import Settings
 from . import counts, evaluatedgrid, extents
 from .counts import Counts, Table
 from .evaluatedgrid import ChosenGrid
 from .extents import Extent
+from .findings import otherUnits
 
 # Beyond this a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
@@ -81,8 +82,6 @@ class Workspace:
         voxels = np.maximum(size / steps, 1)
         # very thick slices, in steps as thin as those of the other image, make a long row of few voxels
         if np.prod(voxels) > LARGEST_BOX or voxels.max() > LARGEST_ROW:
-            from ..case.findings.search import otherUnits
-
             for finding in otherUnits(*self.structures):
                 raise InputError(str(finding))
             apart = np.linalg.norm(np.maximum(np.max(low, axis=0) - np.min(high, axis=0), 0))
@@ -191,8 +190,9 @@ class Workspace:
         for structure in structures:
             if not structure.surface.isClosed:
                 which = "reference" if structure is self.reference else "test"
-                cause = Cause.NOT_CLOSED if structure.surface.openEdges else Cause.DEFECT
-                raise Undefined(WITHOUT_INSIDE.format(which=which, why=structure.surface.whyNoInside), cause)
+                if structure.surface.openEdges:
+                    raise Undefined(Reason.of(Cause.NOT_CLOSED, which=which))
+                raise Undefined(Reason.of(Cause.DEFECT, which=which, why=structure.surface.whyNoInside))
 
     @shared
     def masks(self) -> tuple[Mask, Mask]:

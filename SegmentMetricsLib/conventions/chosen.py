@@ -39,7 +39,7 @@ def _asOf(convention: Convention, definition: Definition) -> Definition:
             raise Undefined(f"{convention.tool} does not report it")
         reported = pair.once(Source).reportOne(convention, number, definition, parameter, {})
         if reported.status == "undefined":
-            raise Undefined(reported.reason, reported.cause)
+            raise Undefined(reported.reason)
         return Remarked(reported.value, "" if reported.status == "ok" and reported.isReproducible else reported.reason)
 
     how = f" As {convention.label} does it: {number.reason}." if number else ""

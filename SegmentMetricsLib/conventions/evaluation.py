@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..base.errors import Cause, Undefined, requireKind
+from ..base.errors import Cause, Undefined, causeOf, requireKind
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, shortest
 from ..comparison import measurements
@@ -46,7 +46,6 @@ class Reported:
     finite for empty masks, for which tools have numbers of their own. reason: one line on what the tool does.
     reference: the value without any convention. lower, upper: its bounds, None if it has none. isReproducible: whether
     this is the tool's own number; if not, the value is that of the tool's definition, and the reason explains why.
-    cause: as in Measurement.
     """
 
     key: str
@@ -61,7 +60,11 @@ class Reported:
     isReproducible: bool = True
     lower: float | None = None
     upper: float | None = None
-    cause: Cause | None = None
+
+    @property
+    def cause(self) -> Cause | None:
+        """The cause that the reason states, as in Measurement."""
+        return causeOf(self.reason)
 
     @property
     def difference(self) -> float:
@@ -226,7 +229,7 @@ class Source:
     def sampling(self) -> Sampling:
         """The voxels of both. Raises Undefined when a mesh has no inside or encloses no voxel."""
         if self._problem is not None:
-            raise Undefined(*self._problem.args, self._problem.cause)
+            raise Undefined(*self._problem.args)
         if self._sampling is None:
             try:
                 self._sampling = Sampling(self.pair, self.atEdge)
@@ -263,7 +266,7 @@ class Source:
         """Return one number of one tool."""
         words = {name: shortest(value) for name, value in parameter.items()}
         key = definition.keyFor(words)
-        value, reason, cause = self._value(convention, number, definition.key, parameter)
+        value, reason = self._value(convention, number, definition.key, parameter)
         if number.notReproducible and not any(self.empty):
             reason += f"; {number.notReproducible}: this is the value of its definition"
         own = reference.get(key)
@@ -280,20 +283,19 @@ class Source:
             upper=own.upper if own else None,
             better=definition.better,
             isReproducible=not number.notReproducible or any(self.empty),
-            cause=cause,
         )
 
     def _value(
         self, convention: Convention, number: Number, key: str, parameter: Mapping[str, float]
-    ) -> tuple[float, str, Cause | None]:
-        """Return the value and the reason of one number, and the cause if it has no value."""
+    ) -> tuple[float, str]:
+        """Return the value and the reason of one number."""
         if any(self.empty):
             both = all(self.empty)
             given = convention.valueIfEmpty(key, *self.empty)
             who = "both masks are" if both else f"the {'reference' if self.empty[0] else 'test'} is"
             if isinstance(given, str):
-                return math.nan, f"{who} empty: {given}", None
-            return given, f"{who} empty: the tool reports {_reportedText(given)}", None
+                return math.nan, f"{who} empty: {given}"
+            return given, f"{who} empty: the tool reports {_reportedText(given)}"
         try:
             elements = number.elements or convention.elements
             measured = self.sampling.keep(elements, lambda: elements(self.sampling))
@@ -301,14 +303,14 @@ class Source:
                 raise Undefined(NO_BORDER)
             value = float(number.rule(*measured, *parameter.values()))
         except Undefined as undefined:
-            return math.nan, str(undefined), undefined.cause
+            return math.nan, undefined.reason
         words = {name: shortest(given) for name, given in parameter.items()}
         reason = number.reason.format(**words)
         if self.sampling.ofMeshes and not isinstance(elements, Meshes):
             reason += f"; both meshes were filled on voxels of {self.sampling.spacing[0]:.3g} mm"
         if convention.atEdge and key in DISTANCES and not self.atEdge and self._touchesEdge():
             reason += f"; {convention.atEdge}"
-        return value, reason, None
+        return value, reason
 
     def _touchesEdge(self) -> bool:
         return any(s.mask is not None and s.mask.touchesEdge for s in self.pair.structures)

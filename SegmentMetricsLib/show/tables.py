@@ -10,9 +10,9 @@ from html import escape
 from ..base.errors import Cause
 from ..base.texts import commaSeparated, counted, oneLine
 from ..case.findings import repeated
-from ..case.findings.recognition import asFinding
 from ..case.multilabel import MultiLabel
 from ..case.records import Record
+from ..comparison.findings import asFinding
 from ..comparison.measurements import Measurement, rounded, typeset, withUnit
 from ..families.registry import REGISTRY, findDefinition
 from ..families.slices.formulas import columnOf

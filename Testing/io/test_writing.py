@@ -112,7 +112,7 @@ def testFilesOfARun(results):
 
 def requireSchema(document: dict) -> None:
     """Fail unless a document has the form of metrics.json; keys beyond it are allowed where more may be told."""
-    assert document["schema"] == "segment-metrics/1"
+    assert document["schema"] == "segment-metrics/2"
     assert set(document) - {"pairing", "protocol"} == {"schema", "software", "settings", "pairs", "unmatched"}
     assert {"SegmentMetrics", "Python", "numpy", "SimpleITK", "VTK"} <= set(document["software"])
     assert all(isinstance(version, str) and version[0].isdigit() for version in document["software"].values())
@@ -126,7 +126,7 @@ def requireSchema(document: dict) -> None:
             assert isinstance(structure["volumeMm3"], float)
         if pair["grid"] is not None:
             assert {"size", "spacing", "origin", "direction"} <= set(pair["grid"])
-        assert all(isinstance(finding, str) and finding.endswith(".") for finding in pair["findings"])
+        assert all(finding["text"].endswith(".") and finding["kind"] for finding in pair["findings"])
         assert pair["measurements"]
         for measurement in pair["measurements"].values():
             requireMeasurement(measurement)
@@ -166,7 +166,7 @@ def testJsonHoldsTheNumbersOfCompare(pairs, inputs):
     for name, pair in pairs.items():
         result = compare(reference[name], test[name], Settings(tolerances=TOLERANCES, percentiles=PERCENTILES))
         assert pair["measurements"] == {key: measurement.toDictionary() for key, measurement in result.items()}
-        assert pair["findings"] == list(result.findings)
+        assert pair["findings"] == [finding.toDictionary() for finding in result.findings]
 
 
 def testJsonNamesTheFilesOfAPair(pairs, results):
@@ -213,7 +213,7 @@ def testJsonOfEmptyStructures(pairs):
     assert nowhere["NSD_2mm"] == {
         "value": None, "unit": "", "status": "undefined", "reason": "both structures are empty"
     }  # fmt: skip
-    assert pairs["Nowhere"]["findings"][0].startswith("Absent in both")
+    assert pairs["Nowhere"]["findings"][0]["text"].startswith("Absent in both")
 
 
 def testJsonOfPlanarAndOpenStructures(tmp_path):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ...base.errors import Undefined
 from ...base.texts import commaSeparated, counted, shortest
 from ...comparison import extents
 from ...comparison.counts import Counts, count
+from ...comparison.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
 from ...families.boundary import formulas as boundary
 from ...families.overlap import formulas as overlap
 from ...families.similarity.ofpair import inSlices
@@ -20,8 +21,6 @@ from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...model.structures import NOTES, PATIENT, REFERENCE_AND_TEST, WITHOUT_VOXELS
 from . import cautions
-from .kinds import Finding, Kind
-from .recognition import asFinding
 
 if TYPE_CHECKING:
     from ...comparison.measurements import Measurement
@@ -42,30 +41,6 @@ HARDLY = 0.05
 # so the centers must be at least MIRROR_DISTANCE mm off the plane, and the Dice of the reference with its own mirror
 # image at most MIRROR_LIKENESS.
 MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
-# Other units that files may be in, by their size in mm; and the intersection over union of the boxes above which
-# structures are alike in another unit or with other axes.
-UNITS, ALIKE = {10: "cm instead of mm", 1000: "m instead of mm"}, 0.3
-
-
-class Split(NamedTuple):
-    """Alarms, which make all numbers doubtful, and all other findings, both in order."""
-
-    alarms: list[Finding]
-    advice: list[Finding]
-
-
-def split(findings: Iterable[str]) -> Split:
-    """Return findings by whether they are alarms."""
-    found = Split([], [])
-    for finding in map(asFinding, findings):
-        (found.alarms if finding.isAlarm else found.advice).append(finding)
-    return found
-
-
-def alarmsFirst(findings: Iterable[str]) -> tuple[Finding, ...]:
-    """Return findings in the order in which they are listed everywhere: alarms first."""
-    alarms, advice = split(findings)
-    return (*alarms, *advice)
 
 
 def find(pair: Workspace, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
@@ -211,23 +186,6 @@ def _otherCoordinates(pair: Workspace) -> Iterator[str]:
     turned = np.array([-1, -1, 1])
     if shareOfBoxes(np.sort(test * turned, axis=0), reference) > ALIKE:
         yield Finding.of(Kind.OTHER_AXES)
-
-
-def otherUnits(reference: Structure, test: Structure) -> Iterator[Finding]:
-    """Yield findings that two structures would match if the file of one of them were in another unit."""
-    boxes = np.array(test.box), np.array(reference.box)
-    for scale, units in UNITS.items():
-        for which, one, other in (("test", *boxes), ("reference", *boxes[::-1])):
-            if shareOfBoxes(scale * one, other) > ALIKE:
-                yield Finding.of(Kind.OTHER_UNITS, which=which, scale=scale, units=units)
-
-
-def shareOfBoxes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the intersection over union of boxes, each given by its lowest and highest corner (..., 2, 3)."""
-    common = np.minimum(first[..., 1, :], second[..., 1, :]) - np.maximum(first[..., 0, :], second[..., 0, :])
-    both = np.prod(np.maximum(common, 0), axis=-1)
-    either = sum(np.prod(np.ptp(boxes, axis=-2), axis=-1) for boxes in (first, second)) - both
-    return np.divide(both, either, out=np.zeros(np.shape(either)), where=either > 0)
 
 
 def _sides(pair: Workspace) -> Iterator[str]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from ...case.findings import repeated
-from ...case.findings.search import split
 from ...case.records import Record
+from ...comparison.findings import split
 from ...comparison.measurements import typeset
 from .elements import CHECK_FIRST, linkTo
 

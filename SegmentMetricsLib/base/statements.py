@@ -1,0 +1,51 @@
+"""Sentences that other code depends on: each is text for readers, with its kind and values for programs and files."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+K = TypeVar("K", bound=enum.Enum)
+S = TypeVar("S", bound="Statement")
+
+
+class Statement(str):
+    """A sentence made of its kind and values; a plain string to code that does not need these.
+
+    With more text added, it keeps both. kind: a member of an enumeration whose members have a template as `sentence`.
+    values: of the template's blanks.
+    """
+
+    kind: Any
+    values: dict[str, Any]
+
+    def __new__(cls: type[S], text: str, kind: enum.Enum, values: Mapping[str, Any] | None = None) -> S:
+        statement = super().__new__(cls, text)
+        statement.kind, statement.values = kind, dict(values or {})
+        return statement
+
+    def __getnewargs__(self) -> tuple[str, Any, dict[str, Any]]:
+        return str(self), self.kind, self.values
+
+    def __add__(self: S, more: str) -> S:
+        return type(self)(str(self) + more, self.kind, self.values)
+
+    @classmethod
+    def of(cls: type[S], kind: Any, **values: Any) -> S:
+        """Return the sentence of a kind. values: of its template's blanks, texts or numbers."""
+        return cls(kind.sentence.format(**values), kind, values)
+
+    def toDictionary(self) -> dict[str, Any]:
+        """Return kind, values and text as plain values for files."""
+        return {"kind": nameOf(self.kind), "values": dict(self.values), "text": str(self)}
+
+
+def nameOf(kind: enum.Enum) -> str:
+    """Return the name of a kind in files, such as "no-overlap"."""
+    return kind.name.lower().replace("_", "-")
+
+
+def kindNamed(name: object, kinds: type[K]) -> K | None:
+    """Return the kind that has a name in files, None for an unknown one, as another version may have written it."""
+    return next((kind for kind in kinds if nameOf(kind) == name), None)
