@@ -21,12 +21,12 @@ from ..comparison.workspace import Workspace
 from ..conventions.chosen import definitionsOf
 from ..distances.surfacedistances import SurfaceDistances
 from ..families.hazard.formulas import Field
-from ..families.hazard.ofpair import fieldOf
+from ..families.hazard.ofpair import errorsOf, fieldOf
 from ..families.selection import selected
 from ..families.similarity.formulas import Similarity
 from ..families.similarity.ofpair import inSlices
 from ..families.slices.formulas import SliceRow
-from ..families.slices.ofpair import profileOf
+from ..families.slices.ofpair import needsOfProfile, profileOf
 from ..model import inputs
 from ..model.inputs import UNPLACED, Placing
 from ..model.structures import SEGMENTATION, WITHOUT_LABEL, WITHOUT_LABELS, Structure, asName, dimensionOf
@@ -239,14 +239,12 @@ def compared(pair: Workspace) -> Comparison:
     """Return all measurements and findings of a pair."""
     if pair.settings.surface == "displayed" and any(s.givenSurface is None and not s.isEmpty for s in pair.structures):
         raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
-    values = evaluate(pair, selected(pair.settings, definitionsOf(pair.settings.convention).values()))
+    asked = list(selected(pair.settings, definitionsOf(pair.settings.convention).values()))
+    pair.plan(need for one in asked for need in one.definition.needs)
+    if "slices" in pair.settings.families:
+        pair.plan(needsOfProfile(pair))
+    values = evaluate(pair, asked)
     rows, missing = _profile(pair)
-    grid = None
-    if pair.wasComputed("masks"):
-        grid = {**pair.overlapGrid.grid.describe(), "choice": pair.overlapGrid.why}
-        if pair.wasComputed("evaluatedGrid"):
-            evaluated, choice = pair.evaluatedGrid
-            grid["evaluated"] = {**evaluated.describe(), "voxels": round(pair.evaluatedVoxels), "choice": choice}
     pair.forgetIfLarge()
     found = search.find(pair, values)
     pair.forget()
@@ -255,15 +253,29 @@ def compared(pair: Workspace) -> Comparison:
         pair.settings,
         values,
         (*found, *missing),
-        grid,
-        pair.distances if pair.wasComputed("distances") else None,
-        pair.done(fieldOf),
-        pair.done(inSlices),
+        _gridOf(pair),
+        pair.plannedDistances,
+        None if pair.planned(errorsOf) is None else pair.once(fieldOf),
+        pair.planned(inSlices),
         rows,
         pair.extent.description,
         multilabel.shareOf(pair) if multilabel.isWanted(pair.settings) else None,
         tuple(structure for structure, _ in pair.criticals),
     )
+
+
+def _gridOf(pair: Workspace) -> dict | None:
+    """Return a description of the grid on which what was asked for is counted, None if nothing is."""
+    table, errors = pair.planned(Workspace.table), pair.planned(errorsOf)
+    hasOutside = errors is not None or (table is not None and table.voxels is not None)
+    isOfAreas = pair.dimension == 2 and all(s.samplingGrid is None for s in pair.structures)
+    if not hasOutside and (isOfAreas or not pair.areVoxelsCounted):
+        return None
+    grid = {**pair.overlapGrid.grid.describe(), "choice": pair.overlapGrid.why}
+    if hasOutside:
+        evaluated, choice = pair.evaluatedGrid
+        grid["evaluated"] = {**evaluated.describe(), "voxels": round(pair.evaluatedVoxels), "choice": choice}
+    return grid
 
 
 def _profile(pair: Workspace) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:

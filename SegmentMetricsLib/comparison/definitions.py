@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..settings.settings import Settings
 from .values import Directed, Located, Remarked
@@ -20,6 +20,10 @@ TAHA = "Taha & Hanbury, doi:10.1186/s12880-015-0068-x"
 NIKOLOV = "Nikolov et al., arXiv:1809.04430"
 CHENG = "Cheng et al., arXiv:2103.16562"
 OURS = "SegmentMetrics"
+
+
+# A quantity of a workspace, shared by measurements: one of its properties, or a function of it.
+Need = property | Callable[..., Any]
 
 
 class Empty(enum.Enum):
@@ -73,6 +77,8 @@ class Definition:
     emptiness: takes the pair and returns which structure is empty for this measurement, "" if none is; None stands for
         ofMemberships() in the families that count these, and for ofMasks() in all others.
     note: takes the pair and returns what the value leaves out, "" if nothing.
+    needs: the quantities that it needs and that findings or results can use, too: shared properties of a Workspace, or
+        functions of it that are computed once. A comparison has those that something in it needs.
     """
 
     key: str
@@ -105,6 +111,7 @@ class Definition:
     unitSetting: Callable[[Settings], str] | None = None
     emptiness: Callable[[Workspace], str] | None = None
     note: Callable[[Workspace], str] = lambda pair: ""
+    needs: tuple[Need, ...] = ()
 
     def __post_init__(self) -> None:
         if self.emptiness is None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import nullcontext
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..settings.locations import whereToSet
 from ..settings.settings import Settings
 from . import counts, evaluatedgrid, extents
 from .counts import Counts, Table
+from .definitions import Need
 from .evaluatedgrid import ChosenGrid
 from .extents import Extent
 from .findings import otherUnits
@@ -61,6 +62,7 @@ class Workspace:
                 "single slice needs one more beside it."
             )
         self._done: dict[tuple, object] = {}
+        self._needs: set[Callable[..., Any]] = set()
         self.given, self.settings = (reference, test), settings
         self.extent = Extent()
         if settings.extent == "common":
@@ -104,30 +106,34 @@ class Workspace:
             self._done[key] = compute(self, *arguments)
         return self._done[key]
 
-    def done(self, compute: Callable[..., T], *arguments: Hashable) -> T | None:
-        """Return the result of an earlier once() with the same arguments, None if there was none."""
-        return self._done.get((compute, *arguments))
+    def plan(self, needs: Iterable[Need]) -> None:
+        """Declare what is needed by what was asked for, whatever else turns out to need it."""
+        self._needs.update(map(_functionOf, needs))
 
-    def wasComputed(self, name: str) -> bool:
-        """Return whether a shared quantity was computed so far; findings must not cause further computation."""
-        return (getattr(Workspace, name).fget,) in self._done
+    def planned(self, quantity: Need) -> Any | None:
+        """Return a quantity if anything that was asked for needs it; None else, and for a pair that has none.
 
-    @property
-    def isCounted(self) -> bool:
-        """Whether the voxels of both structures were counted so far."""
-        return self.wasComputed("crispCounts") or self.wasComputed("masks")
+        So findings and outputs cause no computation that nobody asked for.
+        """
+        compute = _functionOf(quantity)
+        if compute not in self._needs or self.extent.problem:
+            return None
+        try:
+            return self.once(compute)
+        except Undefined:
+            return None
 
     def forget(self) -> None:
         """Free caches that are larger than the surfaces themselves and rarely needed again."""
-        if self.wasComputed("boundaries"):
-            self.boundaries.forget()
-        if self.wasComputed("distances"):
-            self.distances.forget()
+        for quantity in (Workspace.boundaries, Workspace.distances):
+            if (kept := self._done.get((_functionOf(quantity),))) is not None:
+                kept.forget()
 
     @property
     def isLarge(self) -> bool:
         """Whether the boundaries exist and are so large that their caches should be freed before other work."""
-        return self.wasComputed("boundaries") and sum(len(s.cells) for s in self.boundaries.surfaces) > MANY_ELEMENTS
+        boundaries = self._done.get((_functionOf(Workspace.boundaries),))
+        return boundaries is not None and sum(len(s.cells) for s in boundaries.surfaces) > MANY_ELEMENTS
 
     def forgetIfLarge(self) -> None:
         """Free the caches of large boundaries, which need too much memory beside what comes next."""
@@ -164,8 +170,10 @@ class Workspace:
     def distances(self) -> SurfaceDistances:
         """The distances in mm from each boundary to the other, with the sizes of the elements that have them.
 
-        Raises InputError for more elements than memory can hold.
+        Raises Undefined for an empty structure, and InputError for more elements than memory can hold.
         """
+        if self.emptiness:
+            raise Undefined(self.emptiness)
         subdivisions = self.settings.subdivisionsFor(self.dimension)
         if subdivisions is None:
             return converged.measure(self.boundaries, self.settings.tolerances, self.settings.percentiles)
@@ -193,6 +201,19 @@ class Workspace:
                 if structure.surface.openEdges:
                     raise Undefined(Reason.of(Cause.NOT_CLOSED, which=which))
                 raise Undefined(Reason.of(Cause.DEFECT, which=which, why=structure.surface.whyNoInside))
+
+    @property
+    def plannedDistances(self) -> SurfaceDistances | None:
+        """The distances if anything that was asked for needs them and they exist; else None."""
+        found = self.planned(Workspace.distances)
+        return self.planned(Workspace.signedDistances) if found is None else found
+
+    @property
+    def areVoxelsCounted(self) -> bool:
+        """Whether anything that was asked for is counted in voxels of both structures on one grid, or in areas."""
+        # by definition nothing is counted of an empty structure, except for what the confusion matrix says
+        always, ofBoth = (Workspace.table,), (Workspace.counts, Workspace.crispCounts, Workspace.masks)
+        return any(self.planned(one) is not None for one in (*always, *(() if self.emptiness else ofBoth)))
 
     @shared
     def masks(self) -> tuple[Mask, Mask]:
@@ -346,6 +367,11 @@ class Workspace:
         if structure.mask is not None:
             return structure.mask.size
         return 0.0 if structure.isEmpty else self.masks[number].size
+
+
+def _functionOf(quantity: Need) -> Callable[..., Any]:
+    """Return the function of a workspace that computes a quantity, given as a function or as a shared property."""
+    return quantity.fget if isinstance(quantity, property) else quantity
 
 
 def _whichIsEmpty(reference: bool, test: bool) -> str:

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from ..base.errors import Undefined
 from ..comparison.definitions import Definition, Empty
 from ..comparison.values import Remarked
+from ..comparison.workspace import Workspace
 from ..families.registry import REGISTRY
 from ..settings.settings import PRESETS
 from . import find
-from .convention import KEYS, Convention
+from .convention import DSC, IOU, KEYS, Convention
 from .evaluation import Source
-
-if TYPE_CHECKING:
-    from ..comparison.workspace import Workspace
 
 
 @lru_cache
@@ -51,6 +48,7 @@ def _asOf(convention: Convention, definition: Definition) -> Definition:
         unitSetting=lambda settings: unit,
         empty=Empty.COMPUTED,
         compute=compute,
+        needs=() if number is None else (Workspace.crispCounts if definition.key in (DSC, IOU) else Workspace.masks,),
         note=lambda pair: "",
     )
 

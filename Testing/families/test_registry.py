@@ -13,9 +13,12 @@ import SimpleITK
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.comparison import asStructure
 from SegmentMetricsLib.case.explanations import ofMeasurement
-from SegmentMetricsLib.comparison.definitions import BY_MEMBERSHIPS, PARAMETERS, Empty, ofMemberships
+from SegmentMetricsLib.comparison.definitions import BY_MEMBERSHIPS, PARAMETERS, Asked, Empty, ofMemberships
+from SegmentMetricsLib.comparison.measurements import evaluate
 from SegmentMetricsLib.comparison.workspace import Workspace
+from SegmentMetricsLib.families.hazard.ofpair import errorsOf
 from SegmentMetricsLib.families.registry import REGISTRY, findDefinition
+from SegmentMetricsLib.families.similarity.ofpair import inSlices
 from SegmentMetricsLib.settings.settings import FAMILIES
 
 SETTINGS = Settings(
@@ -198,5 +201,21 @@ def testMembershipsCountInPart(definition):
     for parameter in definition.parameters(Settings()):
         weighted, whole = (definition.compute(pair, **parameter) for pair in (fuzzy, crisp))
         assert weighted != pytest.approx(whole, abs=1e-6)
-    assert not fuzzy.wasComputed("crispCounts")
+    assert (Workspace.crispCounts.fget,) not in fuzzy._done
     assert definition.emptiness is ofMemberships
+
+
+@pytest.mark.parametrize("definition", REGISTRY, ids=lambda definition: definition.key)
+def testWhatAnEntryNeedsIsDeclared(definition):
+    """Findings and results go by that, whatever was computed on the way."""
+    settings = Settings(families="all")
+    images = shapes.ball(6), shapes.ball(5, (1, 0, 0)), shapes.ball(3, (0, 9, 0))
+    reference, test, critical = (asStructure(image, "image", None, settings) for image in images)
+    pair = Workspace(reference, test, settings, {"Cord": critical})
+    evaluate(pair, [Asked(definition, next(definition.parameters(settings)))])
+    computed = {key[0] for key in pair._done}
+    pair.plan(definition.needs)
+    assert (pair.plannedDistances is not None) == (Workspace.distances.fget in computed)
+    assert pair.areVoxelsCounted == bool({Workspace.crispCounts.fget, Workspace.masks.fget} & computed)
+    for quantity in (inSlices, errorsOf):
+        assert (pair.planned(quantity) is not None) == (quantity in computed)

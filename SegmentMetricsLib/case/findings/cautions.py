@@ -98,16 +98,15 @@ def _mostOfBoundary(pair: Workspace, values: Mapping[str, Measurement]) -> float
     """Return HD95, None if it is not finite or if the settings do not ask for it: nothing more is computed."""
     if "HD95" in values:
         most = values["HD95"].value
-    elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.wasComputed("distances"):
+    elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.plannedDistances is not None:
         most = boundary.percentileHausdorff(pair.distances, OUTLYING_PERCENTILE).value
     else:
         return None
     return most if math.isfinite(most) else None
 
 
-def _mostOfVoxels(pair: Workspace, values: Mapping[str, Measurement]) -> float | None:
-    found = pair.done(distancesOf)
-    return None if found is None else voxels.hausdorff(found, OUTLYING_PERCENTILE / 100).value
+def _mostOfVoxels(pair: Workspace, values: Mapping[str, Measurement]) -> float:
+    return voxels.hausdorff(pair.once(distancesOf), OUTLYING_PERCENTILE / 100).value
 
 
 def _parts(pair: Workspace) -> Iterator[str]:

@@ -57,13 +57,11 @@ def _found(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from _extent(pair)
     yield from _frames(pair)
     yield from _notes(pair)
-    # what is said of the measured overlap depends on whether it was measured; alarms count it in any case
-    wasCounted = pair.isCounted
     if not pair.emptiness:
-        yield from _placement(pair, wasCounted)
+        yield from _placement(pair)
     yield from _edges(pair)
     yield from _surfaces(pair)
-    yield from _grids(pair, wasCounted)
+    yield from _grids(pair)
     yield from _ties(pair)
     yield from _slices(pair)
     yield from cautions.find(pair, values)
@@ -92,8 +90,13 @@ def _extent(pair: Workspace) -> Iterator[str]:
         yield Finding.of(Kind.NOTHING_COMPARED, reason=pair.extent.problem)
     elif pair.extent.sentence:
         yield pair.extent.sentence
-    elif pair.extent.description is None and "boundary" in pair.settings.families and pair.wasComputed("distances"):
+    elif pair.extent.description is None and _hasBoundary(pair):
         yield from extents.decisiveEnd(*pair.structures, pair.distances)
+
+
+def _hasBoundary(pair: Workspace) -> bool:
+    """Return whether distances of the boundary family were asked for and exist."""
+    return "boundary" in pair.settings.families and pair.plannedDistances is not None
 
 
 def _notes(pair: Workspace) -> Iterator[str]:
@@ -141,14 +144,15 @@ def _extentOf(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
     return corners.min(axis=0), corners.max(axis=0)
 
 
-def _placement(pair: Workspace, wasCounted: bool) -> Iterator[str]:
+def _placement(pair: Workspace) -> Iterator[str]:
     """Yield the alarms that two structures, neither empty, do not lie in the same place.
 
-    They are the same whatever is measured. wasCounted: whether a measurement needed the overlap in voxels.
+    They are the same whatever is measured: these always count the overlap. What is said of it else depends on whether
+    anything that was asked for is counted.
     """
     counts = _countsOf(pair)
     hollow = [] if counts is None else [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
-    if hollow and wasCounted:
+    if hollow and pair.areVoxelsCounted:
         verb, are = ("enclose", "they are") if len(hollow) == 2 else ("encloses", "it is")
         yield (
             f"The {' and the '.join(hollow)} {verb} no {counts.unit}: {are} thinner than the voxels on which overlap "
@@ -277,7 +281,8 @@ def _surfaces(pair: Workspace) -> Iterator[str]:
             yield f"{name} was cleaned: {repair}."
 
 
-def _grids(pair: Workspace, wasCounted: bool) -> Iterator[str]:
+def _grids(pair: Workspace) -> Iterator[str]:
+    wasCounted = pair.areVoxelsCounted
     bySlice = {family: words for family, words in BY_SLICE.items() if family in pair.settings.families}
     if not ((wasCounted or bySlice) and pair.isResampled):
         return
@@ -320,7 +325,7 @@ def _howCounted(pair: Workspace) -> str:
 
 
 def _ties(pair: Workspace) -> Iterator[str]:
-    if not pair.wasComputed("distances") or "boundary" not in pair.settings.families:
+    if not _hasBoundary(pair):
         return
     for tolerance in pair.settings.tolerances:
         ties = boundary.shareOfTies(pair.distances, tolerance)
@@ -333,7 +338,7 @@ def _ties(pair: Workspace) -> Iterator[str]:
 
 
 def _slices(pair: Workspace) -> Iterator[str]:
-    found = pair.done(inSlices)
+    found = pair.planned(inSlices)
     if found is not None and found.flagged:
         # in mm, as slice numbers differ between an image and the part of it that Slicer keeps
         grid = next((structure.samplingGrid for structure in pair.structures if structure.samplingGrid), None)

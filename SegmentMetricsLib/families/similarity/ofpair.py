@@ -37,12 +37,13 @@ def inSlices(pair: Workspace) -> Similarity:
     """Return how well the contours are followed in every slice of the reference's image, neither structure empty.
 
     If the reference is a mesh, the slices are those of the test's image. A mesh, or a mask with other voxels, is cut by
-    their planes; with the setting asPublished, the authors' formula on boundary
-    chains, it is resampled to the image. Two contours given as lines are used as
-    they are. Raises Undefined for two meshes, which have no slices, for contours in different planes, and for a
-    structure that no slice goes through.
+    their planes; with the setting asPublished, the authors' formula on boundary chains, it is resampled to the image.
+    Two contours given as lines are used as they are. Raises Undefined for an empty structure, for two meshes, which
+    have no slices, for contours in different planes, and for a structure that no slice goes through.
     """
     settings = pair.settings
+    if pair.emptiness:
+        raise Undefined(pair.emptiness)
     if pair.dimension == 2 and not liesInPlane(*(s.surface for s in pair.structures)):
         raise Undefined("the contours lie in different planes")
     grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...comparison.definitions import Need
+from ...comparison.workspace import Workspace
 from ..boundary import formulas as boundary
 from ..effort import formulas as effort
 from ..effort.ofpair import lengthsBeyond, sidesOf, stacksOf
@@ -17,8 +18,10 @@ from . import areas as sliceareas
 from .formulas import SliceRow, profile
 from .sections import solidOf
 
-if TYPE_CHECKING:
-    from ...comparison.workspace import Workspace
+
+def needsOfProfile(pair: Workspace) -> tuple[Need, ...]:
+    """Return what the profile of a pair needs that findings and results can use, too."""
+    return (Workspace.distances, Workspace.crispCounts) if pair.dimension == 2 and not pair.emptiness else ()
 
 
 def profileOf(pair: Workspace) -> tuple[SliceRow, ...]:
@@ -38,7 +41,7 @@ def profileOf(pair: Workspace) -> tuple[SliceRow, ...]:
 
 def _withSimilarity(pair: Workspace, rows: tuple[SliceRow, ...]) -> tuple[SliceRow, ...]:
     """Return the rows with what the similarity family measured in their slices, unchanged if it measured nothing."""
-    found = pair.done(inSlices)
+    found = pair.planned(inSlices)
     if found is None:
         return rows
     key = "MeanBLD" if found.unit == "mm" else f"MeanBLD_{found.unit}"

@@ -57,7 +57,7 @@ def noteOnCuts(pair: Workspace) -> str:
 
 def noteOnDistances(pair: Workspace) -> str:
     """Return a note on cuts that were left out, or on voxels that were taken together."""
-    ways = [way for ways in pair.done(distancesOf) or () for way in ways]
+    ways = [way for ways in pair.once(distancesOf) for way in ways]
     step = max((way.step for way in ways), default=1)
     if step > 1:
         return f"voxels alone in one mesh were taken together in cubes {step} voxels long"
