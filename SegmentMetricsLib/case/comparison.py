@@ -122,7 +122,7 @@ class Comparison(Mapping):
         """
         from ..conventions.evaluation import conventions
 
-        return conventions(self, keys, atEdge)
+        return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements)
 
     def record(self) -> Record:
         """Return the comparison without its geometry, so small that many can be kept."""

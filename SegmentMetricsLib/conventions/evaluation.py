@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from ..base.errors import Cause, Undefined, causeOf, requireKind
 from ..base.progress import checkpoint
@@ -13,19 +12,16 @@ from ..base.texts import commaSeparated, shortest
 from ..comparison import measurements
 from ..comparison.definitions import Definition
 from ..comparison.measurements import Measurement, finite, infiniteText, statusOf
+from ..comparison.workspace import Workspace
 from ..families.registry import REGISTRY
 from ..families.selection import selected
-from ..model.structures import REFERENCE_AND_TEST
+from ..model.structures import REFERENCE_AND_TEST, Structure
 from ..settings.settings import OWN_CONVENTION, Settings
-from . import known
+from . import find, known
 from .convention import DISTANCES, KEYS, Convention, Number
 from .meshes import Meshes
 from .rules import Sample
 from .sampling import NO_BORDER, Sampling
-
-if TYPE_CHECKING:
-    from ..case.comparison import Comparison
-    from ..comparison.workspace import Workspace
 
 OPTIMISTIC, PESSIMISTIC, SAME = "over-optimistic", "over-pessimistic", ""
 # Prefix of these for slight differences.
@@ -171,33 +167,36 @@ class Reports(dict):
 
 
 def conventions(
-    comparison: Comparison, keys: str | Iterable[str] | None = None, atEdge: bool = False
+    given: tuple[Structure, Structure],
+    settings: Settings,
+    keys: str | Iterable[str] | None = None,
+    atEdge: bool = False,
+    measured: Mapping[str, Measurement] | None = None,
 ) -> dict[str, dict[str, Reported]]:
-    """Return what each tool would have reported for the pair of a comparison: convention -> key -> Reported.
+    """Return what each tool would have reported for two structures: convention -> key -> Reported.
 
-    The percentiles and tolerances are those of the comparison's settings. A key that a tool does not report is missing:
-    the KeyError for it lists the reported ones, and get() returns None. keys: one convention or several, all when None.
-    atEdge: whether to keep the edge of the image; otherwise background continues beyond it, so that numbers do not
-    depend on how the image was cropped. Raises ValueError for an unknown convention.
+    The percentiles and tolerances are those of the settings. A key that a tool does not report is missing: the KeyError
+    for it lists the reported ones, and get() returns None. keys: one convention or several, all when None. atEdge:
+    whether to keep the edge of the image; otherwise background continues beyond it, so that numbers do not depend on
+    how the image was cropped. measured: all measurements of the two with these settings, so that reference values need
+    not be measured again. Raises ValueError for an unknown convention.
     """
-    from . import find
-
     if isinstance(keys, str):
         keys = (keys,)
     if keys is not None:
         requireKind(keys, Iterable, "The conventions", "names of tools")
     chosen = [find(key) for key in (known() if keys is None else keys)]
-    pair, values = referencePair(comparison)
+    pair, isAsMeasured = _referencePair(given, settings)
+    values = measured if isAsMeasured and measured is not None else measurements.evaluate(pair, selected(pair.settings))
     source = Source(pair, atEdge)
     return {one.key: Reports(one.tool, source.report(one, values)) for one in chosen}
 
 
-def referencePair(comparison: Comparison) -> tuple[Workspace, Mapping[str, Measurement]]:
-    """Return a pair and its boundary and overlap measurements without any convention, the comparison's if possible."""
-    from ..comparison.workspace import Workspace
+def _referencePair(given: tuple[Structure, Structure], settings: Settings) -> tuple[Workspace, bool]:
+    """Return a pair for boundary and overlap measurements without any convention.
 
-    settings = comparison.settings
-    given = comparison.reference, comparison.test
+    Also return whether all of these are among the measurements with the given settings.
+    """
     # tools do not support memberships: the reference value is that of the same whole voxels
     isFuzzy = settings.threshold is None and any(s.memberships is not None for s in given)
     threshold = 0.5 if isFuzzy else settings.threshold
@@ -208,12 +207,9 @@ def referencePair(comparison: Comparison) -> tuple[Workspace, Mapping[str, Measu
         extent=settings.extent,
         families=("boundary", "overlap"),
     )
-    pair = Workspace(comparison.reference, comparison.test, plain)
-    isWhole = set(plain.families) <= set(settings.families) and not settings.metrics
-    has = isWhole and not isFuzzy
-    if has and (settings.subdivisions, settings.oversampling, settings.convention) == (None, None, OWN_CONVENTION):
-        return pair, comparison.measurements
-    return pair, measurements.evaluate(pair, selected(plain))
+    isWhole = set(plain.families) <= set(settings.families) and not settings.metrics and not isFuzzy
+    isPlain = (settings.subdivisions, settings.oversampling, settings.convention) == (None, None, OWN_CONVENTION)
+    return Workspace(*given, plain), isWhole and isPlain
 
 
 class Source:
