@@ -4,17 +4,38 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 K = TypeVar("K", bound=enum.Enum)
 S = TypeVar("S", bound="Statement")
+
+
+class Place(NamedTuple):
+    """Where a setting can be changed that a sentence recommends; as text, all places in parentheses.
+
+    option: of the command line, with its value. argument: the same in Python. panel: its place in Slicer, "" if the
+    panel does not have it.
+    """
+
+    option: str
+    argument: str
+    panel: str = ""
+
+    def __str__(self) -> str:
+        slicer = [f"in Slicer {self.panel}"] if self.panel else []
+        return f"({'; '.join([self.option, f'in Python {self.argument}', *slicer])})"
+
+    @property
+    def inPanel(self) -> str:
+        """The text for users of Slicer's panel."""
+        return f"({self.panel or 'in scripts only'})"
 
 
 class Statement(str):
     """A sentence made of its kind and values; a plain string to code that does not need these.
 
     With more text added, it keeps both. kind: a member of an enumeration whose members have a template as `sentence`.
-    values: of the template's blanks.
+    values: of the template's blanks: texts, numbers or places.
     """
 
     kind: Any
@@ -33,12 +54,19 @@ class Statement(str):
 
     @classmethod
     def of(cls: type[S], kind: Any, **values: Any) -> S:
-        """Return the sentence of a kind. values: of its template's blanks, texts or numbers."""
+        """Return the sentence of a kind. values: of its template's blanks."""
         return cls(kind.sentence.format(**values), kind, values)
 
     def toDictionary(self) -> dict[str, Any]:
         """Return kind, values and text as plain values for files."""
-        return {"kind": nameOf(self.kind), "values": dict(self.values), "text": str(self)}
+        values = {name: value._asdict() if isinstance(value, Place) else value for name, value in self.values.items()}
+        return {"kind": nameOf(self.kind), "values": values, "text": str(self)}
+
+    @property
+    def inPanel(self) -> str:
+        """The sentence for users of Slicer's panel: of the places where a setting can be changed, only that one."""
+        values = {name: value.inPanel if isinstance(value, Place) else value for name, value in self.values.items()}
+        return str(self) if values == self.values else self.kind.sentence.format(**values)
 
 
 def nameOf(kind: enum.Enum) -> str:

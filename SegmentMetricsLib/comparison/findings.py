@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.statements import Statement, kindNamed
+from ..base.statements import Place, Statement, kindNamed
 from ..model.structures import Structure
 
 # Other units that files may be in, by their size in mm; and the intersection over union of the boxes above which
@@ -86,6 +86,39 @@ class Kind(enum.Enum):
     ONE_EMPTY = Severity.ADVICE, "Only one contour exists: {reason}."
     NOTHING_COMPARED = Severity.ADVICE, "Nothing was compared: {reason}."
     NO_PROFILE = Severity.ADVICE, "There is no per-slice profile: {reason}."
+    # advice on a setting
+    COUNTED_IN_PART = (
+        Severity.ADVICE,
+        "Voxels of the {which} count in part, by their membership, for overlap and agreement, while surfaces and "
+        "distances are those at 0.5; with a threshold, such as 0.5, every voxel counts fully or not at all {where}.",
+    )
+    LOW_PERCENTILE = (
+        Severity.ADVICE,
+        "HD{percentile} is the distance within which {percentile} % of the boundary lies; the percentile that leaves "
+        "out the farthest {rest} % is {better} {where}.",
+    )
+    MOSTLY_ONE_KIND = (
+        Severity.ADVICE,
+        "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is. "
+        "Prefer KAP or ARI, which take off what chance alone reaches.",
+    )
+    IMAGE_MOSTLY_ONE_KIND = (
+        Severity.ADVICE,
+        "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is. "
+        "Prefer KAP or ARI, which take off what chance alone reaches; or choose the grid union {where}, or one volume "
+        "for all cases.",
+    )
+    ENDS_DECIDE = (
+        Severity.ADVICE,
+        "The Hausdorff distance of {distance} mm lies at the {end} end, beyond what both contours cover; within that "
+        "they lie at most about {within} mm apart. If it is arbitrary where the structure ends (spinal cord, "
+        "esophagus, vessels), choose the common extent {where}.",
+    )
+    PROPOSED = (
+        Severity.ADVICE,
+        "{reference} of the reference and {test} of the test may be the same structure{sides}: they overlap with a "
+        "Dice of {dice}. If they are, pair them {where}.",
+    )
     REMARK = Severity.ADVICE, "{text}"
 
     def __init__(self, severity: Severity, sentence: str):
@@ -120,7 +153,8 @@ def asFinding(given: str | Mapping[str, Any]) -> Finding:
     if isinstance(given, str):
         return Finding(given)
     kind = kindNamed(given["kind"], Kind)
-    return Finding(given["text"], kind or Kind.REMARK, given["values"])
+    values = {name: Place(**value) if isinstance(value, Mapping) else value for name, value in given["values"].items()}
+    return Finding(given["text"], kind or Kind.REMARK, values if kind else {})
 
 
 class Split(NamedTuple):

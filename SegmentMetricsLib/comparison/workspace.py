@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.cores import allCores
 from ..base.errors import Cause, InputError, Reason, Undefined
+from ..base.statements import Place
 from ..base.texts import commaSeparated, didYouMean
 from ..distances import converged
 from ..distances.surfacedistances import BoundaryPair, SurfaceDistances
@@ -18,7 +19,6 @@ from ..geometry.grids import Grid
 from ..geometry.masks import LARGEST_BOX, LARGEST_ROW, Mask, boxAround, commonGrid, finerFirst
 from ..model import naming
 from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, dimensionOf
-from ..settings.locations import whereToSet
 from ..settings.settings import Settings
 from . import counts, evaluatedgrid, extents
 from .counts import Counts, Table
@@ -183,7 +183,7 @@ class Workspace:
         if elements > LARGEST_NUMBER_OF_ELEMENTS:
             raise InputError(
                 f"Cut {subdivisions} times, the two boundaries have {elements / 1e6:.0f} million elements: "
-                f"choose fewer {whereToSet('--subdivisions', 'subdivisions', 'Advanced > Subdivisions')}."
+                f"choose fewer {Place('--subdivisions', 'subdivisions', 'Advanced > Subdivisions')}."
             )
         return self.boundaries.measure(subdivisions)
 

@@ -18,6 +18,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 
 from SegmentMetricsLib import Settings, compare, readStructures
+from SegmentMetricsLib.base.statements import Place
 from SegmentMetricsLib.case import pairing
 from SegmentMetricsLib.case.comparison import asStructure
 from SegmentMetricsLib.case.findings import search
@@ -26,7 +27,6 @@ from SegmentMetricsLib.case.records import Record
 from SegmentMetricsLib.comparison.findings import Finding, Kind, Severity, alarmsFirst, asFinding, split
 from SegmentMetricsLib.model import inputs
 from SegmentMetricsLib.model.structures import NOTES, Match
-from SegmentMetricsLib.settings.locations import inPanel, whereToSet
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
 EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
@@ -416,12 +416,14 @@ def testTies():
 
 
 def testThePanelNamesItsOwnPlaceOnly():
-    """Names of structures may look like the end of what is to be left out."""
+    """Also of a finding that was kept in a file, and whatever structures are called."""
     odd = "A (1); in Slicer"
-    where = whereToSet(f'--pair "{odd}={odd}"', f"choices={ {odd: odd} }", "Inputs > Pairs")
-    elsewhere = whereToSet("--threshold 0.5", "threshold=0.5")
-    text = f"Use one {elsewhere}, (at best) two. Pair them {where}. Fewer {whereToSet('--x', 'x=1', 'Advanced > X')}."
-    assert inPanel(text) == (
-        "Use one (in scripts only), (at best) two. Pair them (Inputs > Pairs). Fewer (Advanced > X)."
-    )
-    assert inPanel("Nothing (--x) to set.") == "Nothing (--x) to set."
+    where = Place(f'--pair "{odd}={odd}"', f"choices={ {odd: odd} }", "Inputs > Pairs")
+    exchanged = Finding.of(Kind.EXCHANGED, first=odd, second="B", pairs=where)
+    assert f"pair them {where}." in exchanged and str(where).startswith('(--pair "A (1)')
+    for finding in (exchanged, asFinding(json.loads(json.dumps(exchanged.toDictionary())))):
+        assert finding.inPanel.startswith(f"{odd} and B are exchanged")
+        assert finding.inPanel.endswith("if only the names are wrong, pair them (Inputs > Pairs).")
+    scripted = Finding.of(Kind.COUNTED_IN_PART, which="test", where=Place("--threshold 0.5", "threshold=0.5"))
+    assert scripted.inPanel.endswith("fully or not at all (in scripts only).")
+    assert Finding("Nothing (--x) to set {here}.").inPanel == "Nothing (--x) to set {here}."

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...base.statements import Place
 from ...base.texts import commaSeparated, counted, shortest
+from ...comparison.findings import Finding, Kind
 from ...families.boundary import formulas as boundary
 from ...families.overlap import formulas as overlap
 from ...families.voxel import formulas as voxels
@@ -22,7 +24,6 @@ from ...geometry.density import shareMissingInside
 from ...geometry.grids import Grid
 from ...geometry.parts import partSizes
 from ...model.structures import REFERENCE_AND_TEST
-from ...settings.locations import whereToSet
 
 if TYPE_CHECKING:
     from ...comparison.measurements import Measurement
@@ -43,8 +44,8 @@ AT_THEIR_BEST = ("ACC", "TNR", "FPR", "RI")
 OUTLYING_FACTOR, OUTLYING_VOXELS, OUTLYING_PERCENTILE = 3, 3, 95.0
 # At least this many parts, most of them single voxels, indicate noise.
 MANY_PARTS = 50
-THRESHOLD = whereToSet("--threshold 0.5", "threshold=0.5")
-UNION = whereToSet("--grid union", 'grid="union"', "Advanced > Evaluated grid")
+THRESHOLD = Place("--threshold 0.5", "threshold=0.5")
+UNION = Place("--grid union", 'grid="union"', "Advanced > Evaluated grid")
 
 
 def find(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
@@ -70,11 +71,7 @@ def _chosen(pair: Workspace, *families: str) -> bool:
 def _memberships(pair: Workspace) -> Iterator[str]:
     if pair.isFuzzy and _chosen(pair, "overlap", "agreement"):
         which = " and the ".join(w for w, s in zip(REFERENCE_AND_TEST, pair.structures) if s.memberships is not None)
-        yield (
-            f"Voxels of the {which} count in part, by their membership, for overlap and agreement, while surfaces and "
-            "distances are those at 0.5; with a threshold, such as 0.5, every voxel counts fully or not at all "
-            f"{THRESHOLD}."
-        )
+        yield Finding.of(Kind.COUNTED_IN_PART, which=which, where=THRESHOLD)
 
 
 def _outliers(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
@@ -149,11 +146,10 @@ def _percentiles(pair: Workspace) -> Iterator[str]:
     if _chosen(pair, "boundary"):
         for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
             better = shortest(round(100 * percentile, 9))
-            yield (
-                f"HD{shortest(percentile)} is the distance within which {shortest(percentile)} % of the boundary lies; "
-                f"the percentile that leaves out the farthest {shortest(round(100 - 100 * percentile, 9))} % is "
-                f"{better} {whereToSet(f'--percentile {better}', f'percentiles={better}', 'Percentile')}."
-            )
+            rest = shortest(round(100 - 100 * percentile, 9))
+            where = Place(f"--percentile {better}", f"percentiles={better}", "Percentile")
+            numbers = {"percentile": shortest(percentile), "rest": rest, "better": better}
+            yield Finding.of(Kind.LOW_PERCENTILE, **numbers, where=where)
 
 
 def _isTolerant(pair: Workspace) -> bool:
@@ -243,12 +239,12 @@ def _background(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[
         if voxelsThere > MOSTLY_ONE_KIND * table.size:
             verb, best = ("is", "its") if len(chosen) == 1 else ("are", "their")
             isOfImage = pair.settings.grid == "reference" and any(s.samplingGrid for s in pair.structures)
-            instead = f"; or choose the grid union {UNION}, or one volume for all cases" if isOfImage else ""
-            yield (
-                f"More than {100 * MOSTLY_ONE_KIND:g} % of the evaluated grid ({grid}) is {place}: "
-                f"{' and '.join(filter(None, [', '.join(chosen[:-1]), chosen[-1]]))} {verb} near {best} best whatever "
-                f"the test is. Prefer KAP or ARI, which take off what chance alone reaches{instead}."
-            )
+            keys = " and ".join(filter(None, [", ".join(chosen[:-1]), chosen[-1]]))
+            said = {"most": f"{100 * MOSTLY_ONE_KIND:g}", "grid": grid, "place": place, "keys": f"{keys} {verb}"}
+            if isOfImage:
+                yield Finding.of(Kind.IMAGE_MOSTLY_ONE_KIND, **said, best=best, where=UNION)
+            else:
+                yield Finding.of(Kind.MOSTLY_ONE_KIND, **said, best=best)
 
 
 def _critical(pair: Workspace) -> Iterator[str]:
