@@ -65,8 +65,10 @@ class Statement(str):
     @property
     def inPanel(self) -> str:
         """The sentence for users of Slicer's panel: of the places where a setting can be changed, only that one."""
-        values = {name: value.inPanel if isinstance(value, Place) else value for name, value in self.values.items()}
-        return str(self) if values == self.values else self.kind.sentence.format(**values)
+        text = str(self)
+        for place in self.values.values():
+            text = text.replace(str(place), place.inPanel) if isinstance(place, Place) else text
+        return text
 
 
 def nameOf(kind: enum.Enum) -> str:
