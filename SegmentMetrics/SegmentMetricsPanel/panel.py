@@ -10,7 +10,6 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.mrml import folders, outcomes
 from SegmentMetricsLib.mrml.leftovers import Leftovers
-from SegmentMetricsLib.settings.locations import inPanel
 
 from .attempts import Attempts
 from .choices import Choices
@@ -333,7 +332,7 @@ class Panel(VTKObservationMixin):
             self.results.invite(not self.whyNot())
         problems = (self.map.problem, self.hazard.problem, self.plot.problem)
         message = next(filter(None, (self.notice, self.inputs.mistake(), self.whyNotSettings(), *problems)), "")
-        self.ui.messageLabel.text = inPanel(message)
+        self.ui.messageLabel.text = message
         self.ui.messageLabel.visible = bool(message)
 
     def pairNumber(self) -> int:

@@ -7,13 +7,13 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
+from SegmentMetricsLib.base.statements import Statement
 from SegmentMetricsLib.base.texts import commaSeparated
 from SegmentMetricsLib.case import explanations, resulttables
-from SegmentMetricsLib.case.findings.search import split
+from SegmentMetricsLib.comparison.findings import split
 from SegmentMetricsLib.comparison.measurements import fixed, typeset
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.model.structures import SEGMENTATION
-from SegmentMetricsLib.settings.locations import inPanel
 from SegmentMetricsLib.settings.names import PURPOSES
 from SegmentMetricsLib.settings.settings import OWN_CONVENTION
 from SegmentMetricsLib.show import tables, writing
@@ -237,7 +237,7 @@ def bulleted(sentence: str) -> str:
 
 def worded(sentence: str) -> str:
     """Return a sentence of the library as the panel shows it."""
-    return typeset(inPanel(sentence))
+    return typeset(sentence.inPanel if isinstance(sentence, Statement) else sentence)
 
 
 def overview(records, family: str = "", judgment=None) -> tuple:
@@ -259,7 +259,7 @@ def overview(records, family: str = "", judgment=None) -> tuple:
     rows = []
     for number, record in enumerate(records):
         alarms, _advice = split(record.findings)
-        tip = "\n".join([record.name, *map(worded, (record.summary, *(f"{ALARM} {alarm}" for alarm in alarms)))])
+        tip = "\n".join([record.name, *worded(record.summary), *(f"{ALARM} {worded(alarm)}" for alarm in alarms)])
         row = [(f"{ALARM} {record.name}" if alarms else record.name, record.name.lower(), tip)]
         if judgment is not None:
             row.append(verdictCell(judgment, record.name))

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from .statements import Statement
 from .texts import oneLine
 
 # Most mistakes in a file that are listed; more are not typing errors, and only counted.
@@ -66,19 +67,35 @@ class NoSegmentation(InputError):
 
 
 class Cause(enum.Enum):
-    """The cause of a measurement without a value, for causes that other code depends on."""
+    """The cause of a measurement without a value, for causes that other code depends on, with its sentence."""
 
-    NOT_CLOSED = "the surface of one of both is not closed"
-    DEFECT = "the surface of one of both is closed, and has no inside all the same"
-    NO_BOUNDARY = "there is no boundary that it could be about"
+    NOT_CLOSED = "the surface of the {which} is not closed, so it has no inside"
+    # closed, and without an inside all the same
+    DEFECT = "the surface of the {which} {why}, so it has no inside"
+    NO_BOUNDARY = "no part of the boundary faces {side}"
+
+    @property
+    def sentence(self) -> str:
+        return self.value
+
+
+class Reason(Statement):
+    """Why a measurement has no value, where other code depends on that."""
+
+    kind: Cause
 
 
 class Undefined(ValueError):
-    """A measurement has no value for a pair; the message is the reason. cause: None if no other code depends on it."""
+    """A measurement has no value for a pair. reason: a Reason where other code depends on the cause."""
 
-    def __init__(self, reason: str, cause: Cause | None = None):
+    def __init__(self, reason: str):
         super().__init__(reason)
-        self.cause = cause
+        self.reason = reason
+
+
+def causeOf(reason: str) -> Cause | None:
+    """Return the cause that a reason states, None if no other code depends on it."""
+    return reason.kind if isinstance(reason, Reason) else None
 
 
 def requireKind(given: object, kinds: type | tuple[type, ...], what: str, needed: str) -> None:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..base.texts import commaSeparated, counted, oneLine
-from ..case.findings.kinds import Kind
-from ..case.findings.search import split
+from ..comparison.findings import Kind, split
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from .cases import caseTitle

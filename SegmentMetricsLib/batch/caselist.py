@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from ..base.texts import commaSeparated, cutShort, tellingApart
 from ..case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
-from ..comparison.measurements import Measurement
+from ..families.registry import restored
 from ..model.structures import TEST_EMPTY
 from ..show.report.index import FAILED, CaseLine
 from .alarms import inShort, nameOf
@@ -119,7 +119,7 @@ def _badness(pair: Mapping) -> float:
     keys = [key for key in pair["measurements"] if re.fullmatch(r"HD[\d.]+", key)] + ["HD", "DSC"]
     for key in keys:
         if key in pair["measurements"]:
-            measurement = Measurement.fromDictionary(key, pair["measurements"][key])
+            measurement = restored(key, pair["measurements"][key])
             if measurement.empty == TEST_EMPTY or math.isinf(measurement.value):
                 return math.inf
             if not math.isnan(measurement.value):

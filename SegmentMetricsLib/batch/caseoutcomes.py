@@ -16,6 +16,7 @@ from ..case.missing import compareMissing, diagonal, structureName, whatIsMissin
 from ..case.pairing import pairStructures, whyNothingIsPaired
 from ..case.protocol.judgment import Judgment, judgeCase
 from ..case.protocol.measuring import compareMatch
+from ..comparison.findings import asDictionaries
 from ..comparison.measurements import Measurement
 from ..io.reading import readAll
 from ..io.structurenames import settled
@@ -73,7 +74,7 @@ def compared(task: Task) -> dict:
         "missing": missing,
         "pairing": {
             "proposals": [match.toDictionary() for match in pairing.proposals],
-            "findings": list(pairing.findings if pairing.pairs else whyNothingIsPaired(pairing, sets)),
+            "findings": asDictionaries(pairing.findings if pairing.pairs else whyNothingIsPaired(pairing, sets)),
         },
         **({"failures": pairs.failures} if pairs.failures else {}),
     }

@@ -17,8 +17,7 @@ from ..base.texts import shortest
 from ..case.missing import BOTH, CountedNames, Roster
 from ..case.protocol.protocol import Protocol
 from ..case.tablemodel import Column
-from ..comparison.measurements import Measurement
-from ..families.registry import REGISTRY
+from ..families.registry import REGISTRY, restored
 from ..families.selection import selected
 from ..model.naming import PAIR_JOINT, notAmong, pairTitle
 from ..model.structures import REFERENCE_AND_TEST
@@ -253,7 +252,7 @@ class CohortFiles:
         names = [pair[side]["name"] for side in REFERENCE_AND_TEST]
         files = [pair[side]["file"] for side in REFERENCE_AND_TEST]
         verdict = verdicts.get(pairTitle(names), "")
-        found = {key: Measurement.fromDictionary(key, given) for key, given in pair["measurements"].items()}
+        found = {key: restored(key, given) for key, given in pair["measurements"].items()}
         how = pair["pairing"]["how"] if "pairing" in pair else ""
         identity = [*names, *files, how, verdict, inShort(pair)]
         identity += [pair.get("convention", "")] * (len(self.identity) - len(IDENTITY))

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..base.errors import requireKind
 from ..case.missing import REFERENCE, TEST, CountedNames, Roster
-from ..comparison.measurements import Measurement
-from ..families.registry import REGISTRY, findDefinition
+from ..families.registry import REGISTRY, findDefinition, restored
 from ..model.structures import TEST_EMPTY
 from .ranks import Friedman, SignedRank, compareMany, compareRanks, corrected, quantile
 from .summaryoptions import BY_MEASUREMENT, CONFIDENCE, DIAGONAL, LEAVE_OUT, RESAMPLES, SEED, STEPWISE, Options
@@ -170,7 +169,7 @@ class Cohort:
                 continue
             missing = record.get("missing", "")
             for key, given in record["measurements"].items():
-                measurement = Measurement.fromDictionary(key, given)
+                measurement = restored(key, given)
                 self.units.setdefault(key, measurement.unit)
                 group = self.values.setdefault((structure, outcome["method"], key), {})
                 isEmpty = not missing and measurement.empty == TEST_EMPTY

@@ -15,23 +15,24 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..analysis.places import Place, worstPlaces
 from ..base.errors import InputError, Undefined, asPath, requireKind
-from ..comparison import measurements
-from ..comparison.measurements import Measurement, finite, measurementOf
-from ..comparison.workspace import Pair
+from ..comparison.findings import Finding, Kind
+from ..comparison.measurements import Measurement, evaluate, finite, measurementOf
+from ..comparison.workspace import Workspace
+from ..conventions.chosen import definitionsOf
 from ..distances.surfacedistances import SurfaceDistances
 from ..families.hazard.formulas import Field
-from ..families.hazard.ofpair import fieldOf
+from ..families.hazard.ofpair import errorsOf, fieldOf
+from ..families.selection import selected
 from ..families.similarity.formulas import Similarity
 from ..families.similarity.ofpair import inSlices
 from ..families.slices.formulas import SliceRow
-from ..families.slices.ofpair import profileOf
+from ..families.slices.ofpair import needsOfProfile, profileOf
 from ..model import inputs
 from ..model.inputs import UNPLACED, Placing
 from ..model.structures import SEGMENTATION, WITHOUT_LABEL, WITHOUT_LABELS, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
 from . import multilabel, resulttables, summary
 from .findings import search
-from .findings.kinds import Finding, Kind
 from .multilabel import Share
 from .records import Record
 
@@ -120,7 +121,7 @@ class Comparison(Mapping):
         """
         from ..conventions.evaluation import conventions
 
-        return conventions(self, keys, atEdge)
+        return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements)
 
     def record(self) -> Record:
         """Return the comparison without its geometry, so small that many can be kept."""
@@ -214,7 +215,7 @@ def compare(
         asName(name)  # raises for anything but a name or a number
         if not any(isinstance(one, (str, os.PathLike)) for one in (reference, test)):
             raise InputError("The name chooses a structure of a file, and neither the reference nor the test is one.")
-    pair = Pair(
+    pair = Workspace(
         asStructure(reference, "reference", label, settings, name=name, placing=placing),
         asStructure(test, "test", label, settings, name=name, placing=placing),
         settings,
@@ -233,18 +234,16 @@ def requireEither(structures: Iterable[Structure], label: int) -> None:
         raise InputError(f"Neither side has the label {label}: the reference has {reference}, the test {test}.")
 
 
-def compared(pair: Pair) -> Comparison:
+def compared(pair: Workspace) -> Comparison:
     """Return all measurements and findings of a pair."""
     if pair.settings.surface == "displayed" and any(s.givenSurface is None and not s.isEmpty for s in pair.structures):
         raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
-    values = measurements.evaluate(pair)
+    asked = list(selected(pair.settings, definitionsOf(pair.settings.convention).values()))
+    pair.plan(need for one in asked for need in one.definition.needs)
+    if "slices" in pair.settings.families:
+        pair.plan(needsOfProfile(pair))
+    values = evaluate(pair, asked)
     rows, missing = _profile(pair)
-    grid = None
-    if pair.wasComputed("masks"):
-        grid = {**pair.overlapGrid.grid.describe(), "choice": pair.overlapGrid.why}
-        if pair.wasComputed("evaluatedGrid"):
-            evaluated, choice = pair.evaluatedGrid
-            grid["evaluated"] = {**evaluated.describe(), "voxels": round(pair.evaluatedVoxels), "choice": choice}
     pair.forgetIfLarge()
     found = search.find(pair, values)
     pair.forget()
@@ -253,10 +252,10 @@ def compared(pair: Pair) -> Comparison:
         pair.settings,
         values,
         (*found, *missing),
-        grid,
-        pair.distances if pair.wasComputed("distances") else None,
-        pair.done(fieldOf),
-        pair.done(inSlices),
+        _gridOf(pair),
+        pair.plannedDistances,
+        None if pair.planned(errorsOf) is None else pair.once(fieldOf),
+        pair.planned(inSlices),
         rows,
         pair.extent.description,
         multilabel.shareOf(pair) if multilabel.isWanted(pair.settings) else None,
@@ -264,7 +263,21 @@ def compared(pair: Pair) -> Comparison:
     )
 
 
-def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
+def _gridOf(pair: Workspace) -> dict | None:
+    """Return a description of the grid on which what was asked for is counted, None if nothing is."""
+    table, errors = pair.planned(Workspace.table), pair.planned(errorsOf)
+    hasOutside = errors is not None or (table is not None and table.voxels is not None)
+    isOfAreas = pair.dimension == 2 and all(s.samplingGrid is None for s in pair.structures)
+    if not hasOutside and (isOfAreas or not pair.areVoxelsCounted):
+        return None
+    grid = {**pair.overlapGrid.grid.describe(), "choice": pair.overlapGrid.why}
+    if hasOutside:
+        evaluated, choice = pair.evaluatedGrid
+        grid["evaluated"] = {**evaluated.describe(), "voxels": round(pair.evaluatedVoxels), "choice": choice}
+    return grid
+
+
+def _profile(pair: Workspace) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
     """Return the per-slice profile if the settings request it, or a finding that explains why there is none."""
     if "slices" not in pair.settings.families:
         return (), ()
@@ -273,7 +286,7 @@ def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
             raise Undefined(pair.extent.problem)
         return profileOf(pair), ()
     except Undefined as undefined:
-        return (), (Finding.of(Kind.NO_PROFILE, reason=undefined),)
+        return (), (Finding.of(Kind.NO_PROFILE, reason=str(undefined)),)
 
 
 def criticalsFrom(given: object) -> Mapping[str, object]:

@@ -29,7 +29,7 @@ from .resulttables import labelsTable
 from .tablemodel import notebookTable
 
 if TYPE_CHECKING:
-    from ..comparison.workspace import Pair
+    from ..comparison.workspace import Workspace
     from .comparison import Comparable
 
     # What compareLabels() takes as a reference or a test.
@@ -119,7 +119,7 @@ def compareLabels(
     direction: of arrays, as for compare(). Raises ValueError for input that is not a segmentation or has no names, and
     for weights of unknown labels.
     """
-    from ..comparison.workspace import Pair
+    from ..comparison.workspace import Workspace
 
     settings, placing = asSettings(settings), Placing(spacing=spacing, origin=origin, direction=direction)
     placing.requireUse(*(one for given in (reference, test) for one in _membersOf(given)))
@@ -127,7 +127,7 @@ def compareLabels(
         settings = settings.changed(labelWeights=weights)
     sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
     pairing = pairByName(*sides, isAlonePair=False)
-    shares = [shareOf(Pair(one, other, settings)) for one, other in pairing.pairs]
+    shares = [shareOf(Workspace(one, other, settings)) for one, other in pairing.pairs]
     shares += alone(pairing.unmatchedReference, settings, "reference") + alone(pairing.unmatchedTest, settings, "test")
     return combined(shares, settings)
 
@@ -162,7 +162,7 @@ def isWanted(settings: Settings) -> bool:
     return any(isSelected(definition, settings, definition.key) for definition in MULTI_LABEL)
 
 
-def shareOf(pair: Pair) -> Share:
+def shareOf(pair: Workspace) -> Share:
     """Return the volumes of both structures of a pair and of their intersection."""
     name = pair.reference.name
     if pair.emptinessOfMemberships == BOTH_EMPTY:

@@ -9,8 +9,10 @@ import numpy as np
 
 from ..base.errors import InputError, PairError, Undefined, requireKind
 from ..base.progress import checkpoint
+from ..base.statements import Place
 from ..base.texts import commaSeparated, cutShort, didYouMean
-from ..comparison.workspace import Pair
+from ..comparison.findings import ALIKE, Finding, Kind, alarmsFirst, asFinding, shareOfBoxes
+from ..comparison.workspace import Workspace
 from ..families.overlap import formulas as overlap
 from ..model import naming
 from ..model.structures import (
@@ -34,11 +36,7 @@ from ..model.structures import (
     severalNamed,
     whyLost,
 )
-from ..settings.locations import whereToSet
 from ..settings.settings import Settings
-from .findings.kinds import Finding, Kind
-from .findings.recognition import asFinding
-from .findings.search import ALIKE, alarmsFirst, shareOfBoxes
 from .findings.wholecase import refuted
 
 # Confidence of a match by anything but equal names.
@@ -433,20 +431,19 @@ def _inTheSamePlace(own: Structure, counterpart: Structure, others: Iterable[Str
     return best if best is not None and _dice(own, best) >= SAME_PLACE else None
 
 
-def _howToPair(*pairs: tuple[Structure, Structure]) -> str:
-    """Return the places where pairs of a reference and a test structure can be chosen, in parentheses."""
+def _howToPair(*pairs: tuple[Structure, Structure]) -> Place:
+    """Return the places where pairs of a reference and a test structure can be chosen."""
     names = dict(sorted((reference.name, test.name) for reference, test in pairs))
     options = " ".join(f'--pair "{reference}={test}"' for reference, test in names.items())
-    return whereToSet(options, f"choices={names}", "Inputs > Pairs")
+    return Place(options, f"choices={names}", "Inputs > Pairs")
 
 
-def _proposed(match: Match) -> str:
+def _proposed(match: Match) -> Finding:
     reference, test = match
     sides = " although their names say different sides" if naming.oppositeSides(reference.name, test.name) else ""
-    return (
-        f"{reference.name} of the reference and {test.name} of the test may be the same structure{sides}: "
-        f"they overlap with a Dice of {match.confidence:.2f}. If they are, pair them {_howToPair((reference, test))}."
-    )
+    names = {"reference": reference.name, "test": test.name, "sides": sides}
+    dice, where = f"{match.confidence:.2f}", _howToPair((reference, test))
+    return Finding.of(Kind.PROPOSED, **names, dice=dice, where=where)
 
 
 def _dice(reference: Structure, test: Structure) -> float:
@@ -458,7 +455,7 @@ def _dice(reference: Structure, test: Structure) -> float:
     if (low > otherHigh).any() or (otherLow > high).any():
         return 0.0
     try:
-        return overlap.dice(Pair(reference, test, Settings()).crispCounts)
+        return overlap.dice(Workspace(reference, test, Settings()).crispCounts)
     except (InputError, Undefined):
         return 0.0
 

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 
 from ..analysis.places import Place
 from ..base.errors import InputError
+from ..comparison.findings import asDictionaries, asFinding
 from ..comparison.measurements import Measurement
+from ..conventions.chosen import definitionsOf
+from ..families.registry import findDefinition
 from ..families.similarity.formulas import Similarity
 from ..families.slices.formulas import SliceRow
 from ..model.naming import pairTitle
 from ..model.structures import SEGMENTATION
-from ..settings.settings import PRESETS
-from .findings.recognition import asFinding
+
+# Of the plain values of a record: since 2, findings have a kind and values; in 1 they were sentences.
+SCHEMA = 2
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ class Record:
     def toDictionary(self) -> dict:
         """Return the record as plain values, as in metrics.json; values that are not finite are null."""
         values = {
+            "schema": SCHEMA,
             "reference": dict(self.reference),
             "test": dict(self.test),
             "grid": dict(self.grid) if self.grid else None,
@@ -71,7 +76,7 @@ class Record:
             "method": self.method or None,
             "subdivisions": self.subdivisions,
             "measurements": {key: measurement.toDictionary() for key, measurement in self.measurements.items()},
-            "findings": list(self.findings),
+            "findings": asDictionaries(self.findings),
             "slices": [row.toDictionary() for row in self.slices],
             "worstPlaces": [place.toDictionary() for place in self.worstPlaces],
             "summary": self.summary,
@@ -118,9 +123,6 @@ def identityOf(pair) -> list[str]:
 
 def _measurement(key: str, data: Mapping, convention: str) -> Measurement:
     """Return a measurement with the texts of its convention."""
-    measurement = Measurement.fromDictionary(key, data)
-    if convention in PRESETS:
-        return measurement
-    from ..conventions import chosen
-
-    return chosen.restated(measurement, convention)
+    found = findDefinition(key)
+    definition = found and definitionsOf(convention).get(found.definition.key, found.definition)
+    return Measurement.fromDictionary(key, data, definition)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..base.errors import InputError, Undefined
-from ..comparison.workspace import Pair
+from ..comparison.workspace import Workspace
 from ..families.hazard.formulas import Field
 from ..families.hazard.ofpair import fieldOf
 from ..geometry.masks import Mask, boxAround
@@ -96,7 +96,7 @@ def stressTest(
         raise InputError(f"{reference.name} is empty, so there is no boundary to change.")
     # measure the boundary of the voxels, as that is what changes
     reference = replace(reference, givenSurface=None, surfaceKind="unsmoothed", memberships=None)
-    pair = Pair(reference, reference, settings, given)
+    pair = Workspace(reference, reference, settings, given)
     for critical, _ in pair.criticals:
         if critical.mask is not None and reference.mask.isSameAs(critical.mask):
             raise InputError(

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from ..analysis.places import mostlyToward
 from ..base.errors import Cause
+from ..comparison.findings import Kind, asFinding
 from ..comparison.measurements import Measurement
 from ..model.structures import REFERENCE_AND_TEST
-from .findings.kinds import Kind
-from .findings.recognition import asFinding
 from .records import Record
 
 if TYPE_CHECKING:

@@ -7,20 +7,23 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..families.boundary.formulas import Directed
-from ..families.signed.formulas import Located
 from ..settings.settings import PARAMETERS, Settings
+from .values import Directed, Located, Remarked
 
 if TYPE_CHECKING:
-    from .workspace import Pair
+    from .workspace import Workspace
 
 REVOLUTIONS = "Podobnik & Vrtovec, arXiv:2410.02630"
 TAHA = "Taha & Hanbury, doi:10.1186/s12880-015-0068-x"
 NIKOLOV = "Nikolov et al., arXiv:1809.04430"
 CHENG = "Cheng et al., arXiv:2103.16562"
 OURS = "SegmentMetrics"
+
+
+# A quantity of a workspace, shared by measurements: one of its properties, or a function of it.
+Need = property | Callable[..., Any]
 
 
 class Empty(enum.Enum):
@@ -73,6 +76,8 @@ class Definition:
     emptiness: takes the pair and returns which structure is empty for this measurement, "" if none is; None stands for
         ofMemberships() in the families that count these, and for ofMasks() in all others.
     note: takes the pair and returns what the value leaves out, "" if nothing.
+    needs: the quantities that it needs and that findings or results can use, too: shared properties of a Workspace, or
+        functions of it that are computed once. A comparison has those that something in it needs.
     """
 
     key: str
@@ -85,7 +90,7 @@ class Definition:
     better: str
     empty: Empty
     description: str
-    compute: Callable[..., float | Directed | Located]
+    compute: Callable[..., float | Directed | Located | Remarked]
     identity: float | None
     formula: str
     code: str
@@ -103,8 +108,9 @@ class Definition:
     areaTitle: str = ""
     areaDescription: str = ""
     unitSetting: Callable[[Settings], str] | None = None
-    emptiness: Callable[[Pair], str] | None = None
-    note: Callable[[Pair], str] = lambda pair: ""
+    emptiness: Callable[[Workspace], str] | None = None
+    note: Callable[[Workspace], str] = lambda pair: ""
+    needs: tuple[Need, ...] = ()
 
     def __post_init__(self) -> None:
         if self.emptiness is None:
@@ -159,6 +165,17 @@ class Definition:
             return self.unitSetting(settings)
         return AREA if self.unit == VOLUME and dimension == 2 else self.unit
 
+    def textsFor(self, words: Mapping[str, str], unit: str) -> dict[str, str]:
+        """Return the texts of a measurement with these parameters, as text, and unit."""
+        return {
+            "key": self.keyFor(words),
+            "title": self.titleIn(unit).format(**words),
+            "family": self.family,
+            "description": self.descriptionIn(unit).format(**words),
+            "source": self.source,
+            "better": self.better,
+        }
+
     def titleIn(self, unit: str) -> str:
         """Return the title of a measurement in a unit: the area title for areas, if there is one."""
         return self.areaTitle if self.areaTitle and unit == AREA else self.title
@@ -168,11 +185,18 @@ class Definition:
         return self.areaDescription if self.areaDescription and unit == AREA else self.description
 
 
-def ofMasks(pair: Pair) -> str:
+class Asked(NamedTuple):
+    """A measurement that is asked for: its definition, and its parameter with the value, {} without one."""
+
+    definition: Definition
+    parameter: Mapping[str, float]
+
+
+def ofMasks(pair: Workspace) -> str:
     """Return the empty structure in words for measurements that look at boundaries or whole voxels."""
     return pair.emptiness
 
 
-def ofMemberships(pair: Pair) -> str:
+def ofMemberships(pair: Workspace) -> str:
     """Return the empty structure in words for measurements that count memberships."""
     return pair.emptinessOfMemberships

@@ -23,14 +23,16 @@ from functools import cached_property
 
 import numpy as np
 
+from ..base.statements import Place
 from ..base.texts import counted
 from ..distances.surfacedistances import DirectedDistances, SurfaceDistances
 from ..geometry.graphs import components
 from ..geometry.grids import Grid
-from ..geometry.lateral import SAME_PLANE, Slab, alignedAxis, lateralOfMask, lateralOfSurface, maskWithin
+from ..geometry.lateral import lateralOfMask, lateralOfSurface, maskWithin
+from ..geometry.slabs import SAME_PLANE, Slab, alignedAxis
 from ..geometry.surfaces import Surface, outwardNormals
 from ..model.structures import REFERENCE_AND_TEST, Structure
-from ..settings.locations import whereToSet
+from .findings import Finding, Kind
 
 # Triangles that face the end of a mesh within 60 degrees of the axis belong to its cap.
 CAP_COSINE = 0.5
@@ -39,7 +41,7 @@ CAP_COSINE = 0.5
 LONG, DECISIVE = 2.0, 0.75
 # Distances up to this fraction of the structure's length are ignored.
 NEGLIGIBLE = 1e-4
-COMMON = whereToSet("--extent common", 'extent="common"', "Advanced > Extent")
+COMMON = Place("--extent common", 'extent="common"', "Advanced > Extent")
 NO_COMMON_EXTENT = "the two contours have no common extent along the axis of the slices"
 
 
@@ -198,7 +200,7 @@ def section(structure: Structure, slab: Slab) -> Section:
     return Section(**values, whole=structure, slab=slab)
 
 
-def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistances) -> Iterator[str]:
+def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistances) -> Iterator[Finding]:
     """Yield the finding that the ends of two long structures determine the Hausdorff distance, if they do."""
     structures = (reference, test)
     if reference.dimension == 2 or not all(s.surface.isClosed for s in structures):
@@ -219,12 +221,7 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     if within > DECISIVE * worst.largest:
         return
     end = "upper" if place @ slab.normal > slab.high else "lower"
-    yield (
-        f"The Hausdorff distance of {worst.largest:.1f} mm lies at the {end} end, beyond what both contours cover; "
-        f"within that they lie at most about {within:.1f} mm apart. If it is arbitrary where the structure ends "
-        "(spinal cord, esophagus, vessels), choose the common extent "
-        f"{COMMON}."
-    )
+    yield Finding.of(Kind.ENDS_DECIDE, distance=f"{worst.largest:.1f}", end=end, within=f"{within:.1f}", where=COMMON)
 
 
 def _largestWithin(direction: DirectedDistances, slab: Slab, limits: np.ndarray) -> float:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..base.errors import Cause, Undefined
+from ..base.errors import Cause, Reason, Undefined, causeOf
 from ..base.progress import checkpoint
+from ..base.statements import kindNamed, nameOf
 from ..base.texts import commaSeparated, didYouMean, shortest
-from ..case.findings.recognition import causeOf
-from ..families.boundary.formulas import Directed
-from ..families.registry import findDefinition
-from ..families.selection import selected
-from ..families.signed.formulas import Located
-from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY
-from .definitions import Definition, Empty
+from ..model.structures import BOTH_EMPTY
+from .definitions import Asked, Definition, Empty
+from .values import Directed, Located, Remarked
 
 if TYPE_CHECKING:
-    from .workspace import Pair
+    from .workspace import Workspace
 
 # Relative difference up to which values count as equal: distances are looked up in single precision.
 ROUNDING = 1e-6
@@ -45,8 +42,7 @@ class Measurement:
     what the value leaves out. referenceToTest, testToReference: the value of each direction alone, None if there is
     none. lower, upper: bounds of the true value, certain for the largest distances and valid for about 95 % of pairs
     for others; None if unknown. position: LPS in mm of the single place that the value refers to, None if there is
-    none. empty: which structure is empty, in words, "" if none is. cause: the cause that the reason describes, None for
-    most reasons.
+    none. empty: which structure is empty, in words, "" if none is.
     """
 
     key: str
@@ -65,7 +61,11 @@ class Measurement:
     upper: float | None = None
     position: tuple[float, float, float] | None = None
     empty: str = ""
-    cause: Cause | None = None
+
+    @property
+    def cause(self) -> Cause | None:
+        """The cause that the reason states, None for most reasons."""
+        return causeOf(self.reason)
 
     def __str__(self) -> str:
         return f"{self.key}: {self.text()}{f' ({self.reason})' if self.reason else ''}"
@@ -99,43 +99,39 @@ class Measurement:
             result["lower"], result["upper"] = self.lower, self.upper
         if self.position is not None:
             result["position"] = list(self.position)
-        if self.empty and self.empty != self.reason:
+        if self.empty:
             result["empty"] = self.empty
+        if isinstance(self.reason, Reason):
+            result["cause"] = {"kind": nameOf(self.reason.kind), "values": self.reason.values}
         return result
 
     @staticmethod
-    def fromDictionary(key: str, data: Mapping) -> Measurement:
-        """Return the measurement from the result of toDictionary(); title and other texts come from the registry.
+    def fromDictionary(key: str, data: Mapping, definition: Definition | None = None) -> Measurement:
+        """Return the measurement from the result of toDictionary(); title and other texts come from its definition.
 
-        A key that the registry does not know, from another version, is its own title.
+        A key without a definition, from another version, is its own title. families.registry.restored() knows them.
         """
-        definition, words = findDefinition(key) or (None, {})
         missing = math.copysign(math.inf, data.get("sign", 1)) if data["status"] == "infinite" else math.nan
 
         def number(name: str) -> float:
             return missing if data[name] is None else float(data[name])
 
+        texts = {"key": key, "title": key, **dict.fromkeys(("family", "description", "source", "better"), "")}
+        if definition is not None:
+            texts = definition.textsFor(definition.wordsIn(key) or {}, data["unit"])
         isDirected = "referenceToTest" in data
-        reason = data.get("reason", "")
-        isReason = reason in (REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY)
         return Measurement(
-            key=key,
-            title=definition.titleIn(data["unit"]).format(**words) if definition else key,
+            **texts,
             value=number("value"),
             unit=data["unit"],
             status=data["status"],
-            reason=reason,
-            family=definition.family if definition else "",
-            description=definition.descriptionIn(data["unit"]).format(**words) if definition else "",
-            source=definition.source if definition else "",
-            better=definition.better if definition else "",
+            reason=_reasonFrom(data),
             referenceToTest=number("referenceToTest") if isDirected else None,
             testToReference=number("testToReference") if isDirected else None,
             lower=data.get("lower"),
             upper=data.get("upper"),
             position=tuple(data["position"]) if "position" in data else None,
-            empty=data.get("empty", reason if isReason else ""),
-            cause=causeOf(reason),
+            empty=data.get("empty", ""),
         )
 
     def text(self) -> str:
@@ -145,6 +141,13 @@ class Measurement:
         if self.status == "infinite":
             return infiniteText(self.value)
         return withUnit(self.value, self.unit)
+
+
+def _reasonFrom(data: Mapping) -> str:
+    """Return the reason in the result of toDictionary(); a cause of another version is left out."""
+    reason, given = data.get("reason", ""), data.get("cause", {})
+    cause = kindNamed(given.get("kind"), Cause)
+    return reason if cause is None else Reason(reason, cause, given["values"])
 
 
 def formatted(number, form: str) -> str:
@@ -220,25 +223,19 @@ def infiniteText(value: float) -> str:
     return "-inf" if value < 0 else "inf"
 
 
-def evaluate(pair: Pair) -> dict[str, Measurement]:
-    """Return all measurements of a pair that its settings select, by key."""
+def evaluate(pair: Workspace, asked: Iterable[Asked]) -> dict[str, Measurement]:
+    """Return the measurements of a pair that are asked for, by key, in their order."""
     measurements = {}
-    for definition, parameter in selected(pair.settings):
+    for definition, parameter in asked:
         checkpoint()
         measurement = _measure(definition, pair, parameter)
         measurements[measurement.key] = measurement
     return measurements
 
 
-def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) -> Measurement:
-    if pair.settings.isOfAnotherTool:
-        from ..conventions import chosen
-
-        if chosen.covers(pair, definition):
-            return replace(chosen.measure(definition, pair, parameter), empty=_emptiness(definition, pair))
-    words = {name: shortest(value) for name, value in parameter.items()}
+def _measure(definition: Definition, pair: Workspace, parameter: Mapping[str, float]) -> Measurement:
     directed, position = (None, None), None
-    reason, cause = "", None
+    reason = ""
     try:
         if pair.extent.problem:
             raise Undefined(pair.extent.problem)
@@ -249,34 +246,30 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
                 value, *directed = value
             elif isinstance(value, Located):
                 value, position = value
+            elif isinstance(value, Remarked):
+                value, reason = value
             if math.isnan(value):
                 raise Undefined("the definition divides by zero for this pair")
-            reason = definition.note(pair)
+            reason = reason or definition.note(pair)
         else:
             reason = definition.emptiness(pair)
     except Undefined as undefined:
-        value, directed, reason, cause = math.nan, (None, None), str(undefined), undefined.cause
+        value, directed, reason = math.nan, (None, None), undefined.reason
     if math.isinf(value):
         reason = reason or pair.emptiness
     unit = definition.unitFor(pair.dimension, pair.settings)
     return Measurement(
-        key=definition.keyFor(words),
-        title=definition.titleIn(unit).format(**words),
+        **definition.textsFor({name: shortest(value) for name, value in parameter.items()}, unit),
         value=_withoutSignOfZero(value),
         unit=unit,
         status=statusOf(value),
         reason=reason,
-        family=definition.family,
-        description=definition.descriptionIn(unit).format(**words),
-        source=definition.source,
-        better=definition.better,
         referenceToTest=_withoutSignOfZero(directed[0]),
         testToReference=_withoutSignOfZero(directed[1]),
         lower=_withoutSignOfZero(getattr(value, "lower", None)),
         upper=_withoutSignOfZero(getattr(value, "upper", None)),
         position=position,
         empty=_emptiness(definition, pair),
-        cause=cause,
     )
 
 
@@ -284,7 +277,7 @@ def _withoutSignOfZero(number: float | None) -> float | None:
     return None if number is None else float(number) + 0.0
 
 
-def _emptiness(definition: Definition, pair: Pair) -> str:
+def _emptiness(definition: Definition, pair: Workspace) -> str:
     """Return which structure is empty for a measurement, "" if none is or if that is undefined."""
     try:
         return definition.emptiness(pair)
@@ -292,7 +285,7 @@ def _emptiness(definition: Definition, pair: Pair) -> str:
         return ""
 
 
-def _emptyValue(definition: Definition, pair: Pair) -> float | None:
+def _emptyValue(definition: Definition, pair: Workspace) -> float | None:
     """Return the value that a measurement has by definition when a structure is empty.
 
     None if no structure is empty or if the value is computed all the same. Raises Undefined when both are empty, unless

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import nullcontext
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..base.cores import allCores
-from ..base.errors import Cause, InputError, Undefined
+from ..base.errors import Cause, InputError, Reason, Undefined
+from ..base.statements import Place
 from ..base.texts import commaSeparated, didYouMean
 from ..distances import converged
 from ..distances.surfacedistances import BoundaryPair, SurfaceDistances
-from ..families.agreement.formulas import Table
-from ..families.overlap import formulas as overlap
 from ..geometry import sharedvolume, voxelization
 from ..geometry.grids import Grid
 from ..geometry.masks import LARGEST_BOX, LARGEST_ROW, Mask, boxAround, commonGrid, finerFirst
 from ..model import naming
-from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, WITHOUT_INSIDE, Structure, dimensionOf
-from ..settings.locations import whereToSet
+from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, dimensionOf
 from ..settings.settings import Settings
-from . import evaluatedgrid, extents
+from . import counts, evaluatedgrid, extents
+from .counts import Counts, Table
+from .definitions import Need
 from .evaluatedgrid import ChosenGrid
 from .extents import Extent
+from .findings import otherUnits
 
 # Beyond this a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
@@ -41,11 +42,11 @@ T = TypeVar("T")
 class shared(property):
     """A quantity of a pair that is computed on first use and kept, by once()."""
 
-    def __get__(self, pair: Pair | None, owner: type | None = None):
+    def __get__(self, pair: Workspace | None, owner: type | None = None):
         return self if pair is None else pair.once(self.fget)
 
 
-class Pair:
+class Workspace:
     """Two structures and the quantities that their measurements share, each computed on first use."""
 
     def __init__(
@@ -61,6 +62,7 @@ class Pair:
                 "single slice needs one more beside it."
             )
         self._done: dict[tuple, object] = {}
+        self._needs: set[Callable[..., Any]] = set()
         self.given, self.settings = (reference, test), settings
         self.extent = Extent()
         if settings.extent == "common":
@@ -82,8 +84,6 @@ class Pair:
         voxels = np.maximum(size / steps, 1)
         # very thick slices, in steps as thin as those of the other image, make a long row of few voxels
         if np.prod(voxels) > LARGEST_BOX or voxels.max() > LARGEST_ROW:
-            from ..case.findings.search import otherUnits
-
             for finding in otherUnits(*self.structures):
                 raise InputError(str(finding))
             apart = np.linalg.norm(np.maximum(np.max(low, axis=0) - np.min(high, axis=0), 0))
@@ -106,30 +106,34 @@ class Pair:
             self._done[key] = compute(self, *arguments)
         return self._done[key]
 
-    def done(self, compute: Callable[..., T], *arguments: Hashable) -> T | None:
-        """Return the result of an earlier once() with the same arguments, None if there was none."""
-        return self._done.get((compute, *arguments))
+    def plan(self, needs: Iterable[Need]) -> None:
+        """Declare what is needed by what was asked for, whatever else turns out to need it."""
+        self._needs.update(map(_functionOf, needs))
 
-    def wasComputed(self, name: str) -> bool:
-        """Return whether a shared quantity was computed so far; findings must not cause further computation."""
-        return (getattr(Pair, name).fget,) in self._done
+    def planned(self, quantity: Need) -> Any | None:
+        """Return a quantity if anything that was asked for needs it; None else, and for a pair that has none.
 
-    @property
-    def isCounted(self) -> bool:
-        """Whether the voxels of both structures were counted so far."""
-        return self.wasComputed("crispCounts") or self.wasComputed("masks")
+        So findings and outputs cause no computation that nobody asked for.
+        """
+        compute = _functionOf(quantity)
+        if compute not in self._needs or self.extent.problem:
+            return None
+        try:
+            return self.once(compute)
+        except Undefined:
+            return None
 
     def forget(self) -> None:
         """Free caches that are larger than the surfaces themselves and rarely needed again."""
-        if self.wasComputed("boundaries"):
-            self.boundaries.forget()
-        if self.wasComputed("distances"):
-            self.distances.forget()
+        for quantity in (Workspace.boundaries, Workspace.distances):
+            if (kept := self._done.get((_functionOf(quantity),))) is not None:
+                kept.forget()
 
     @property
     def isLarge(self) -> bool:
         """Whether the boundaries exist and are so large that their caches should be freed before other work."""
-        return self.wasComputed("boundaries") and sum(len(s.cells) for s in self.boundaries.surfaces) > MANY_ELEMENTS
+        boundaries = self._done.get((_functionOf(Workspace.boundaries),))
+        return boundaries is not None and sum(len(s.cells) for s in boundaries.surfaces) > MANY_ELEMENTS
 
     def forgetIfLarge(self) -> None:
         """Free the caches of large boundaries, which need too much memory beside what comes next."""
@@ -166,8 +170,10 @@ class Pair:
     def distances(self) -> SurfaceDistances:
         """The distances in mm from each boundary to the other, with the sizes of the elements that have them.
 
-        Raises InputError for more elements than memory can hold.
+        Raises Undefined for an empty structure, and InputError for more elements than memory can hold.
         """
+        if self.emptiness:
+            raise Undefined(self.emptiness)
         subdivisions = self.settings.subdivisionsFor(self.dimension)
         if subdivisions is None:
             return converged.measure(self.boundaries, self.settings.tolerances, self.settings.percentiles)
@@ -177,7 +183,7 @@ class Pair:
         if elements > LARGEST_NUMBER_OF_ELEMENTS:
             raise InputError(
                 f"Cut {subdivisions} times, the two boundaries have {elements / 1e6:.0f} million elements: "
-                f"choose fewer {whereToSet('--subdivisions', 'subdivisions', 'Advanced > Subdivisions')}."
+                f"choose fewer {Place('--subdivisions', 'subdivisions', 'Advanced > Subdivisions')}."
             )
         return self.boundaries.measure(subdivisions)
 
@@ -192,8 +198,22 @@ class Pair:
         for structure in structures:
             if not structure.surface.isClosed:
                 which = "reference" if structure is self.reference else "test"
-                cause = Cause.NOT_CLOSED if structure.surface.openEdges else Cause.DEFECT
-                raise Undefined(WITHOUT_INSIDE.format(which=which, why=structure.surface.whyNoInside), cause)
+                if structure.surface.openEdges:
+                    raise Undefined(Reason.of(Cause.NOT_CLOSED, which=which))
+                raise Undefined(Reason.of(Cause.DEFECT, which=which, why=structure.surface.whyNoInside))
+
+    @property
+    def plannedDistances(self) -> SurfaceDistances | None:
+        """The distances if anything that was asked for needs them and they exist; else None."""
+        found = self.planned(Workspace.distances)
+        return self.planned(Workspace.signedDistances) if found is None else found
+
+    @property
+    def areVoxelsCounted(self) -> bool:
+        """Whether anything that was asked for is counted in voxels of both structures on one grid, or in areas."""
+        # by definition nothing is counted of an empty structure, except for what the confusion matrix says
+        always, ofBoth = (Workspace.table,), (Workspace.counts, Workspace.crispCounts, Workspace.masks)
+        return any(self.planned(one) is not None for one in (*always, *(() if self.emptiness else ofBoth)))
 
     @shared
     def masks(self) -> tuple[Mask, Mask]:
@@ -229,27 +249,27 @@ class Pair:
         return self.overlapGrid.why == RESAMPLED
 
     @property
-    def counts(self) -> overlap.Counts:
+    def counts(self) -> Counts:
         """How many voxels the structures share, and how many only one of them has; those with memberships in part."""
         if not self.isFuzzy:
             return self.crispCounts
         table = self.table
-        return overlap.Counts(*map(float, (table.truePositive, table.falsePositive, table.falseNegative)))
+        return Counts(*map(float, (table.truePositive, table.falsePositive, table.falseNegative)))
 
     @shared
-    def crispCounts(self) -> overlap.Counts:
+    def crispCounts(self) -> Counts:
         """The counts in which every voxel belongs to a structure or does not; memberships do from 0.5 on.
 
         In mm2 for contours without a grid. An empty structure has none. Counts of masks on different grids need not be
         whole.
         """
         if self.dimension == 2 and all(s.samplingGrid is None for s in self.structures):
-            return overlap.areas(*(s.surface for s in self.structures))
+            return counts.areas(*(s.surface for s in self.structures))
         if self.sharedVolume is None:
-            return overlap.count(*self.masks)
+            return counts.count(*self.masks)
         volumes = (self.sharedVolume, *(s.mask.size for s in self.structures))
         both, reference, test = (volume / self.overlapGrid.grid.voxelSize for volume in volumes)
-        return overlap.Counts(both, test - both, reference - both)
+        return Counts(both, test - both, reference - both)
 
     @shared
     def sharedVolume(self) -> float | None:
@@ -347,6 +367,11 @@ class Pair:
         if structure.mask is not None:
             return structure.mask.size
         return 0.0 if structure.isEmpty else self.masks[number].size
+
+
+def _functionOf(quantity: Need) -> Callable[..., Any]:
+    """Return the function of a workspace that computes a quantity, given as a function or as a shared property."""
+    return quantity.fget if isinstance(quantity, property) else quantity
 
 
 def _whichIsEmpty(reference: bool, test: bool) -> str:

@@ -5,70 +5,51 @@ Boundary and overlap measurements are then the tool's, as their titles say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
-from ..base.texts import shortest
-from ..comparison.measurements import Measurement
+from ..base.errors import Undefined
+from ..comparison.definitions import Definition, Empty
+from ..comparison.values import Remarked
+from ..comparison.workspace import Workspace
+from ..families.registry import REGISTRY
 from ..settings.settings import PRESETS
 from . import find
-from .convention import KEYS
+from .convention import DSC, IOU, KEYS, Convention
 from .evaluation import Source
 
-if TYPE_CHECKING:
-    from ..comparison.definitions import Definition
-    from ..comparison.workspace import Pair
+
+@lru_cache
+def definitionsOf(key: str) -> dict[str, Definition]:
+    """Return the definitions of all measurements by their keys, those of a convention for the ones that it decides."""
+    convention = None if key in PRESETS else find(key)
+    return {one.key: _asOf(convention, one) if convention and one.key in KEYS else one for one in REGISTRY}
 
 
-def covers(pair: Pair, definition: Definition) -> bool:
-    """Return whether a measurement is to be reported as by another tool."""
-    return pair.settings.convention not in PRESETS and definition.key in KEYS
-
-
-def measure(definition: Definition, pair: Pair, parameter: Mapping[str, float]) -> Measurement:
-    """Return a measurement as the tool that the settings name would have reported it."""
-    convention = find(pair.settings.convention)
-    words = {name: shortest(value) for name, value in parameter.items()}
+def _asOf(convention: Convention, definition: Definition) -> Definition:
+    """Return a definition of what a tool would have reported."""
     number = convention.numbers.get(definition.key)
-    blank = Measurement(
-        key=definition.keyFor(words),
-        title=definition.title.format(**words),
-        value=float("nan"),
-        unit=definition.unit,
-        status="undefined",
-        reason=f"{convention.tool} does not report it",
-        family=definition.family,
-        description=definition.description.format(**words),
-        source=definition.source,
-        better=definition.better,
-    )
-    if number is not None:
+    unit = definition.unit if number is None or number.unit is None else number.unit
+
+    def compute(pair: Workspace, **parameter: float) -> Remarked:
+        if number is None:
+            raise Undefined(f"{convention.tool} does not report it")
         reported = pair.once(Source).reportOne(convention, number, definition, parameter, {})
-        remark = "" if reported.status == "ok" and reported.isReproducible else reported.reason
-        known = {"value": reported.value, "unit": reported.unit, "status": reported.status, "cause": reported.cause}
-        blank = replace(blank, **known, reason=remark)
-    return restated(blank, convention.key)
+        if reported.status == "undefined":
+            raise Undefined(reported.reason)
+        return Remarked(reported.value, "" if reported.status == "ok" and reported.isReproducible else reported.reason)
 
-
-def restated(measurement: Measurement, key: str) -> Measurement:
-    """Return a measurement with the texts of a convention, given by key, if the convention decides the measurement."""
-    from ..families.registry import findDefinition
-
-    found = findDefinition(measurement.key)
-    if key in PRESETS or found is None or found.definition.key not in KEYS:
-        return measurement
-    definition, words = found
-    convention = find(key)
-    number = convention.numbers.get(definition.key)
-    reason = number.reason.format(**words) if number else ""
+    how = f" As {convention.label} does it: {number.reason}." if number else ""
     return replace(
-        measurement,
-        title=f"{definition.title.format(**words)} ({convention.label})",
-        description=f"{definition.description.format(**words)} As {convention.label} does it: {reason}."
-        if reason
-        else measurement.description,
+        definition,
+        title=f"{definition.title} ({convention.label})",
+        description=definition.description + how,
         source=convention.source,
+        unitSetting=lambda settings: unit,
+        empty=Empty.COMPUTED,
+        compute=compute,
+        needs=() if number is None else (Workspace.crispCounts if definition.key in (DSC, IOU) else Workspace.masks,),
+        note=lambda pair: "",
     )
 
 

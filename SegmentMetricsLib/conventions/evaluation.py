@@ -5,26 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from ..base.errors import Cause, Undefined, requireKind
+from ..base.errors import Cause, Undefined, causeOf, requireKind
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, shortest
 from ..comparison import measurements
 from ..comparison.definitions import Definition
 from ..comparison.measurements import Measurement, finite, infiniteText, statusOf
+from ..comparison.workspace import Workspace
 from ..families.registry import REGISTRY
-from ..model.structures import REFERENCE_AND_TEST
+from ..families.selection import selected
+from ..model.structures import REFERENCE_AND_TEST, Structure
 from ..settings.settings import OWN_CONVENTION, Settings
-from . import known
+from . import find, known
 from .convention import DISTANCES, KEYS, Convention, Number
 from .meshes import Meshes
 from .rules import Sample
 from .sampling import NO_BORDER, Sampling
-
-if TYPE_CHECKING:
-    from ..case.comparison import Comparison
-    from ..comparison.workspace import Pair
 
 OPTIMISTIC, PESSIMISTIC, SAME = "over-optimistic", "over-pessimistic", ""
 # Prefix of these for slight differences.
@@ -45,7 +42,6 @@ class Reported:
     finite for empty masks, for which tools have numbers of their own. reason: one line on what the tool does.
     reference: the value without any convention. lower, upper: its bounds, None if it has none. isReproducible: whether
     this is the tool's own number; if not, the value is that of the tool's definition, and the reason explains why.
-    cause: as in Measurement.
     """
 
     key: str
@@ -60,7 +56,11 @@ class Reported:
     isReproducible: bool = True
     lower: float | None = None
     upper: float | None = None
-    cause: Cause | None = None
+
+    @property
+    def cause(self) -> Cause | None:
+        """The cause that the reason states, as in Measurement."""
+        return causeOf(self.reason)
 
     @property
     def difference(self) -> float:
@@ -167,33 +167,36 @@ class Reports(dict):
 
 
 def conventions(
-    comparison: Comparison, keys: str | Iterable[str] | None = None, atEdge: bool = False
+    given: tuple[Structure, Structure],
+    settings: Settings,
+    keys: str | Iterable[str] | None = None,
+    atEdge: bool = False,
+    measured: Mapping[str, Measurement] | None = None,
 ) -> dict[str, dict[str, Reported]]:
-    """Return what each tool would have reported for the pair of a comparison: convention -> key -> Reported.
+    """Return what each tool would have reported for two structures: convention -> key -> Reported.
 
-    The percentiles and tolerances are those of the comparison's settings. A key that a tool does not report is missing:
-    the KeyError for it lists the reported ones, and get() returns None. keys: one convention or several, all when None.
-    atEdge: whether to keep the edge of the image; otherwise background continues beyond it, so that numbers do not
-    depend on how the image was cropped. Raises ValueError for an unknown convention.
+    The percentiles and tolerances are those of the settings. A key that a tool does not report is missing: the KeyError
+    for it lists the reported ones, and get() returns None. keys: one convention or several, all when None. atEdge:
+    whether to keep the edge of the image; otherwise background continues beyond it, so that numbers do not depend on
+    how the image was cropped. measured: all measurements of the two with these settings, so that reference values need
+    not be measured again. Raises ValueError for an unknown convention.
     """
-    from . import find
-
     if isinstance(keys, str):
         keys = (keys,)
     if keys is not None:
         requireKind(keys, Iterable, "The conventions", "names of tools")
     chosen = [find(key) for key in (known() if keys is None else keys)]
-    pair, values = referencePair(comparison)
+    pair, isAsMeasured = _referencePair(given, settings)
+    values = measured if isAsMeasured and measured is not None else measurements.evaluate(pair, selected(pair.settings))
     source = Source(pair, atEdge)
     return {one.key: Reports(one.tool, source.report(one, values)) for one in chosen}
 
 
-def referencePair(comparison: Comparison) -> tuple[Pair, Mapping[str, Measurement]]:
-    """Return a pair and its boundary and overlap measurements without any convention, the comparison's if possible."""
-    from ..comparison.workspace import Pair
+def _referencePair(given: tuple[Structure, Structure], settings: Settings) -> tuple[Workspace, bool]:
+    """Return a pair for boundary and overlap measurements without any convention.
 
-    settings = comparison.settings
-    given = comparison.reference, comparison.test
+    Also return whether all of these are among the measurements with the given settings.
+    """
     # tools do not support memberships: the reference value is that of the same whole voxels
     isFuzzy = settings.threshold is None and any(s.memberships is not None for s in given)
     threshold = 0.5 if isFuzzy else settings.threshold
@@ -204,18 +207,15 @@ def referencePair(comparison: Comparison) -> tuple[Pair, Mapping[str, Measuremen
         extent=settings.extent,
         families=("boundary", "overlap"),
     )
-    pair = Pair(comparison.reference, comparison.test, plain)
-    isWhole = set(plain.families) <= set(settings.families) and not settings.metrics
-    has = isWhole and not isFuzzy
-    if has and (settings.subdivisions, settings.oversampling, settings.convention) == (None, None, OWN_CONVENTION):
-        return pair, comparison.measurements
-    return pair, measurements.evaluate(pair)
+    isWhole = set(plain.families) <= set(settings.families) and not settings.metrics and not isFuzzy
+    isPlain = (settings.subdivisions, settings.oversampling, settings.convention) == (None, None, OWN_CONVENTION)
+    return Workspace(*given, plain), isWhole and isPlain
 
 
 class Source:
     """The data of one pair from which conventions compute their numbers."""
 
-    def __init__(self, pair: Pair, atEdge: bool = False):
+    def __init__(self, pair: Workspace, atEdge: bool = False):
         self.pair, self.atEdge = pair, atEdge
         self.empty = [structure.isEmpty for structure in pair.structures]
         self._sampling: Sampling | None = None
@@ -225,7 +225,7 @@ class Source:
     def sampling(self) -> Sampling:
         """The voxels of both. Raises Undefined when a mesh has no inside or encloses no voxel."""
         if self._problem is not None:
-            raise Undefined(*self._problem.args, self._problem.cause)
+            raise Undefined(*self._problem.args)
         if self._sampling is None:
             try:
                 self._sampling = Sampling(self.pair, self.atEdge)
@@ -262,7 +262,7 @@ class Source:
         """Return one number of one tool."""
         words = {name: shortest(value) for name, value in parameter.items()}
         key = definition.keyFor(words)
-        value, reason, cause = self._value(convention, number, definition.key, parameter)
+        value, reason = self._value(convention, number, definition.key, parameter)
         if number.notReproducible and not any(self.empty):
             reason += f"; {number.notReproducible}: this is the value of its definition"
         own = reference.get(key)
@@ -279,20 +279,19 @@ class Source:
             upper=own.upper if own else None,
             better=definition.better,
             isReproducible=not number.notReproducible or any(self.empty),
-            cause=cause,
         )
 
     def _value(
         self, convention: Convention, number: Number, key: str, parameter: Mapping[str, float]
-    ) -> tuple[float, str, Cause | None]:
-        """Return the value and the reason of one number, and the cause if it has no value."""
+    ) -> tuple[float, str]:
+        """Return the value and the reason of one number."""
         if any(self.empty):
             both = all(self.empty)
             given = convention.valueIfEmpty(key, *self.empty)
             who = "both masks are" if both else f"the {'reference' if self.empty[0] else 'test'} is"
             if isinstance(given, str):
-                return math.nan, f"{who} empty: {given}", None
-            return given, f"{who} empty: the tool reports {_reportedText(given)}", None
+                return math.nan, f"{who} empty: {given}"
+            return given, f"{who} empty: the tool reports {_reportedText(given)}"
         try:
             elements = number.elements or convention.elements
             measured = self.sampling.keep(elements, lambda: elements(self.sampling))
@@ -300,14 +299,14 @@ class Source:
                 raise Undefined(NO_BORDER)
             value = float(number.rule(*measured, *parameter.values()))
         except Undefined as undefined:
-            return math.nan, str(undefined), undefined.cause
+            return math.nan, undefined.reason
         words = {name: shortest(given) for name, given in parameter.items()}
         reason = number.reason.format(**words)
         if self.sampling.ofMeshes and not isinstance(elements, Meshes):
             reason += f"; both meshes were filled on voxels of {self.sampling.spacing[0]:.3g} mm"
         if convention.atEdge and key in DISTANCES and not self.atEdge and self._touchesEdge():
             reason += f"; {convention.atEdge}"
-        return value, reason, None
+        return value, reason
 
     def _touchesEdge(self) -> bool:
         return any(s.mask is not None and s.mask.touchesEdge for s in self.pair.structures)

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..comparison.definitions import Definition
+from ..comparison.measurements import Measurement
 from ..settings.settings import FAMILIES
 from .multilabel.entries import MULTI_LABEL
 
@@ -44,3 +45,9 @@ def findDefinition(key: str) -> Found | None:
         if (words := definition.wordsIn(key)) is not None:
             return Found(definition, MappingProxyType(words))
     return None
+
+
+def restored(key: str, data: Mapping) -> Measurement:
+    """Return a measurement from the result of Measurement.toDictionary(), with the texts of its definition."""
+    found = findDefinition(key)
+    return Measurement.fromDictionary(key, data, found and found.definition)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..base.errors import InputError
 from ..base.texts import inAnyCase, shortest
-from ..comparison.definitions import Definition
+from ..comparison.definitions import Asked, Definition
 from ..settings.settings import EXAMPLES, FAMILIES, FAMILY_CHOICE, PARAMETERS
 from ..settings.vocabulary import Named
 from .multilabel.entries import MULTI_LABEL
@@ -119,7 +119,8 @@ def isSelected(definition: Definition, settings: Settings, key: str | None = Non
     if not names:
         return True
     return any(
-        name == key or (one.definition is definition and (key is None or not one.words)) for name, one in names.items()
+        name == key or (one.definition.key == definition.key and (key is None or not one.words))
+        for name, one in names.items()
     )
 
 
@@ -134,11 +135,11 @@ def _namesOf(family: str, settings: Settings) -> dict[str, Wanted]:
     return {name: one for name, one in found.items() if one.definition.family == family}
 
 
-def selected(settings: Settings) -> Iterator[tuple[Definition, dict[str, float]]]:
-    """Yield the measurements of a pair that settings select, each with its parameters, in the order of the registry."""
-    for definition in REGISTRY:
+def selected(settings: Settings, definitions: Iterable[Definition] = REGISTRY) -> Iterator[Asked]:
+    """Yield the measurements of a pair that settings select, in the order of the definitions."""
+    for definition in definitions:
         if isSelected(definition, settings):
             for parameter in definition.parameters(settings):
                 words = {name: shortest(value) for name, value in parameter.items()}
                 if isSelected(definition, settings, definition.keyFor(words)):
-                    yield definition, parameter
+                    yield Asked(definition, parameter)

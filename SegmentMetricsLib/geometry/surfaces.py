@@ -16,10 +16,9 @@ from .masks import Mask
 from .triangles import areaVectors, dot
 
 if TYPE_CHECKING:
-    from .lateral import Slab
+    from .slabs import Slab
 
 # Defect of a boundary with open edges.
-NOT_CLOSED = "is not closed"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +64,7 @@ class Surface:
     @property
     def whyNoInside(self) -> str:
         """The reason why the boundary does not separate an inside from an outside, "" if it does."""
-        return NOT_CLOSED if self.openEdges else self.defect
+        return "is not closed" if self.openEdges else self.defect
 
     @property
     def target(self) -> Surface:

@@ -12,10 +12,10 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..base.errors import InputError, NoSegmentation
+from ..base.statements import Place
 from ..base.texts import commaSeparated, shortest
 from ..geometry import masks, meshing
 from ..geometry.grids import Grid
-from ..settings.locations import whereToSet
 from .structures import NOTES, WITHOUT_LABEL, Structure
 
 # A label map has few values; an image with more different values than this is a CT or MR, not a segmentation.
@@ -277,7 +277,7 @@ def _ifScaled(low: float, high: float) -> str:
     full = next((full for full in FULL_MEMBERSHIPS if full / 2 < high <= full), 0)
     if low < 0 or not full:
         return ""
-    where = whereToSet(f"--membership-maximum {full}", f"membershipMaximum={full}")
+    where = Place(f"--membership-maximum {full}", f"membershipMaximum={full}")
     return f" If they are memberships, and {full} is a full one, say so {where}."
 
 

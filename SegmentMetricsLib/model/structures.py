@@ -23,8 +23,6 @@ from . import naming
 # The names of the two structures of a pair, used everywhere.
 REFERENCE_AND_TEST = ("reference", "test")
 REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY = "the reference is empty", "the test is empty", "both structures are empty"
-# The reason for measurements without a value because they need an inside.
-WITHOUT_INSIDE = "the surface of the {which} {why}, so it has no inside"
 # Keys of Structure.source:
 # Marks the empty structure that stands for a whole image without labels.
 WITHOUT_LABELS = "withoutLabels"

@@ -11,6 +11,7 @@ from ..base.errors import InputError
 from ..case.comparison import Comparison
 from ..case.protocol.judgment import Judgment
 from ..case.records import Record
+from ..comparison.findings import asDictionaries, asFinding
 from ..settings.settings import Settings
 from .comparing import Comparisons
 from .contents import ContentHashes, contentHashOfSegment
@@ -189,6 +190,7 @@ def _keep(
     )
     remembered = {name: getattr(outcome, name) for name in REMEMBERED}
     remembered |= {CONTENT_HASHES: outcome.contentHashes, "settings": settings.toDictionary()}
+    remembered["findings"] = asDictionaries(outcome.findings)
     table.SetAttribute(OUTCOME_ATTRIBUTE, json.dumps(remembered))
     return outcome
 
@@ -220,7 +222,7 @@ def _recalled(tableNode, remembered: Mapping) -> Outcome:
         members=remembered["members"],
         unmatched=remembered["unmatched"],
         failures=remembered["failures"],
-        findings=remembered.get("findings", ()),
+        findings=[*map(asFinding, remembered.get("findings", ()))],
         choices=remembered.get("choices", {}),
         criticals=remembered.get("criticals", {}),
         judgment=remembered.get("judgment"),

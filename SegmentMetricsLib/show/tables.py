@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from ..base.texts import commaSeparated, counted, oneLine
 from ..case import resulttables
 from ..case.findings import repeated
-from ..case.findings.recognition import asFinding
 from ..case.multilabel import MultiLabel
 from ..case.records import Record
 from ..case.resulttables import SHORT, heading, isAcrossPlane, overviewKeys, sideOf
 from ..case.tablemodel import Column, Table
+from ..comparison.findings import asFinding
 from ..comparison.measurements import Measurement, typeset
 from ..families.slices.formulas import columnOf
 

@@ -28,6 +28,7 @@ from ..case.multilabel import MultiLabel
 from ..case.records import Record
 from ..case.resulttables import pairsTable
 from ..case.tablemodel import Column, Table, plain
+from ..comparison.findings import asDictionaries
 from ..families.similarity.ofpair import localDistancesOn
 from ..families.slices.formulas import SliceRow
 from ..geometry.masks import Mask
@@ -36,7 +37,7 @@ from ..io.messages import quiet
 from ..model.structures import REFERENCE_AND_TEST, Pairing
 from ..settings.settings import Settings
 
-SCHEMA = "segment-metrics/1"
+SCHEMA, FORMER = "segment-metrics/2", "segment-metrics/1"
 # File names that cannot be encoded are written with escapes, which are also valid in JSON.
 UNENCODABLE = "backslashreplace"
 # The files written for every pair: kind and suffix.
@@ -94,7 +95,7 @@ def document(
     if pairing.proposals or pairing.findings:
         content["pairing"] = {
             "proposals": [match.toDictionary() for match in pairing.proposals],
-            "findings": list(pairing.findings),
+            "findings": asDictionaries(pairing.findings),
         }
     return content
 
@@ -320,7 +321,7 @@ def earlierResults(folder: Path) -> list[Path]:
     """
     try:
         content = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
-        if content["schema"] != SCHEMA:
+        if content["schema"] not in (SCHEMA, FORMER):
             return []
         named = [(kind, pair["files"].get(kind)) for pair in content["pairs"] for kind in RESULT_FILES]
         judged = [folder / VERDICTS_FILE] if "protocol" in content else []

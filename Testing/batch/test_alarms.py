@@ -13,7 +13,7 @@ from test_batch import inline as inline  # the fixtures
 from test_batch import study as study
 
 from SegmentMetricsLib.batch.alarms import MOST_PAIRS, SHORT, Alarms
-from SegmentMetricsLib.case.findings.kinds import Finding, Kind, Severity
+from SegmentMetricsLib.comparison.findings import Finding, Kind, Severity
 
 
 def testABatchTellsOfPairsThatDoNotOverlap(study, inline, capsys):
@@ -42,7 +42,7 @@ def testABatchTellsOfPairsThatDoNotOverlap(study, inline, capsys):
 
 @pytest.mark.parametrize("number", [1, MOST_PAIRS + 2])
 def testTheFirstPairsAreNamed(number):
-    finding = str(Finding.of(Kind.NO_OVERLAP))  # as in files
+    finding = Finding.of(Kind.NO_OVERLAP).toDictionary()  # as in files
     alarms = Alarms()
     for case in range(number):
         pair = {"reference": {"name": "A"}, "test": {"name": "B\n"}, "findings": ["Else.", finding]}

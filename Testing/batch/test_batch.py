@@ -212,7 +212,7 @@ def testStructureSets(study, inline):
     (record,) = records()
     assert [(p["reference"]["name"], p["pairing"]["how"]) for p in record["pairs"]] == [("Parotid_L", "spelling")]
     assert record["unmatched"] == {"reference": ["Lens_R"], "test": ["Lens_L"]}
-    assert len(record["pairing"]["proposals"]) == 1 and "different sides" in record["pairing"]["findings"][0]
+    assert len(record["pairing"]["proposals"]) == 1 and "different sides" in record["pairing"]["findings"][0]["text"]
 
 
 def testInfiniteValuesAndTheirTreatment(study, inline):

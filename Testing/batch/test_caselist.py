@@ -12,7 +12,7 @@ import SimpleITK
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.batch.caselist import lineOf, notPassing
-from SegmentMetricsLib.case.findings.kinds import Finding, Kind
+from SegmentMetricsLib.comparison.findings import Finding, Kind
 from SegmentMetricsLib.show.report.index import CaseLine, indexOf, worstFirst
 
 pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
@@ -150,7 +150,7 @@ def testCasesWithAlarmsComeBeforeVerdicts(study):
 
 
 def testStructuresWithTheSameAlarmsAreListedTogether():
-    finding = str(Finding.of(Kind.OTHER_PATIENTS))
+    finding = Finding.of(Kind.OTHER_PATIENTS).toDictionary()
 
     def line(*alarmed: bool) -> CaseLine:
         pairs = [

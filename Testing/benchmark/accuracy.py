@@ -26,7 +26,7 @@ import SimpleITK
 
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case import comparison
-from SegmentMetricsLib.comparison import workspace as structurePair
+from SegmentMetricsLib.comparison import workspace
 from SegmentMetricsLib.model import inputs
 
 # Labels of the pairs by the ending of their files, densest last.
@@ -79,7 +79,7 @@ def truth(reference, test, most: int = MOST_ELEMENTS) -> dict:
     found = []
     for subdivisions in (densest - 1, densest):
         settings = Settings(tolerances=TOLERANCES, subdivisions=subdivisions, families="boundary", oversampling=1)
-        distances = structurePair.Pair(reference, test, settings).distances
+        distances = workspace.Workspace(reference, test, settings).distances
         values = {key: value.value for key, value in boundaryValues(distances).items()}
         found.append(values)
     result = {key: [found[1][key] + (found[1][key] - found[0][key]) / 3, found[1][key] - found[0][key]] for key in KEYS}

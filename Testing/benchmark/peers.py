@@ -108,7 +108,7 @@ def withoutBands() -> Measure:
     """What compare() calls for the boundary metrics other than BIoU, to compare with tools that have no BIoU."""
     _importOurs()
     from SegmentMetricsLib import Settings
-    from SegmentMetricsLib.comparison.workspace import Pair as Structures
+    from SegmentMetricsLib.comparison.workspace import Workspace
     from SegmentMetricsLib.families.boundary import formulas as boundary
     from SegmentMetricsLib.model import inputs
 
@@ -116,7 +116,7 @@ def withoutBands() -> Measure:
 
     def measure(pair: Pair) -> Values:
         structures = (inputs.structureFromImage(image, "", None, settings.threshold) for image in pair.images)
-        distances = Structures(*structures, settings).distances
+        distances = Workspace(*structures, settings).distances
         return {
             "HD": boundary.hausdorff(distances).value,
             "HD95": boundary.percentileHausdorff(distances, PERCENTILE).value,

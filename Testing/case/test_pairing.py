@@ -14,11 +14,9 @@ from reference import HEAD_AND_NECK, OBSERVERS, needsReference
 
 from SegmentMetricsLib import Settings, Structure, __main__, compare, readStructures
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case.findings.kinds import Kind
-from SegmentMetricsLib.case.findings.recognition import asFinding
-from SegmentMetricsLib.case.findings.search import split
 from SegmentMetricsLib.case.pairing import noted, pairStructures, propose
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
+from SegmentMetricsLib.comparison.findings import Kind, split
 from SegmentMetricsLib.model import naming
 from SegmentMetricsLib.model.inputs import labelMasks
 
@@ -259,7 +257,7 @@ def testAnotherStructureInTheSamePlace():
 
     def alarmsOf(*sets, **options):
         pairing = pairStructures(*sets, **options)
-        return [str(f) for m in pairing.pairs for f in m.findings if asFinding(f).isAlarm]
+        return [str(f) for m in pairing.pairs for f in split(m.findings).alarms]
 
     said = (
         "Label 5 of the test lies in the same place as the reference, with a Dice of 0.92 instead of 0.00: check which "
@@ -300,7 +298,7 @@ def testExchangedStructures(names):
     for chosen in (None, names[:1]):
         for match in pairStructures(reference[::-1], test, names=chosen).pairs:
             alarms, _ = split(noted(compare(*match, Settings(families="overlap")), match).findings)
-            assert alarms == [said] and alarms[0].kind == asFinding(said).kind == Kind.EXCHANGED
+            assert alarms == [said] and alarms[0].kind == Kind.EXCHANGED
     # another one in the place of one of them says nothing of the other
     pairing = pairStructures(reference, [test[0], structure("Other", *places[0])])
     (finding,) = pairing.pairs[0].findings[-1:]

@@ -87,7 +87,10 @@ def testAgainstAnImageWithoutLabels(run, tmp_path):
     assert run("compare", two, zero, "--output", "out")[0] == 0
     pairs = metrics("out")["pairs"]
     assert [pair["reference"]["name"] for pair in pairs] == ["Label 1", "Label 2"]
-    assert all(pair["findings"] == ["Only one contour exists: the test is empty."] for pair in pairs)
+    assert all(
+        [finding["text"] for finding in pair["findings"]] == ["Only one contour exists: the test is empty."]
+        for pair in pairs
+    )
     assert all(pair["measurements"]["HD"]["status"] == "infinite" for pair in pairs)
 
 

@@ -188,7 +188,7 @@ def testMembershipMaximum(run, tmp_path):
     image = save(shapes.imageOf(array), tmp_path / "fifth.nrrd")
     assert run("compare", full, image, "--output", "out", "--membership-maximum", "255")[0] == 0
     assert valuesOf("out")["DSC"] == pytest.approx(2 * 0.2 / 1.2, rel=1e-6)
-    assert any("count in part" in finding for finding in metrics("out")["pairs"][0]["findings"])
+    assert any("count in part" in finding["text"] for finding in metrics("out")["pairs"][0]["findings"])
 
 
 def testGridOfAFile(run, pair, tmp_path):

@@ -69,7 +69,7 @@ def testACaseWithoutCommonNamesSaysWhatThereIs(tmp_path):
     assert [(m["structure"], m["missing"]) for m in outcome["missing"]] == [
         ("Heart", "test"), ("Lung", "test"), ("Cord", "reference"), ("Eye", "reference")
     ]  # fmt: skip
-    assert outcome["pairing"]["findings"] == [
+    assert [finding["text"] for finding in outcome["pairing"]["findings"]] == [
         "No structure has the same name in both: the reference has Heart, Lung; the test has Cord, Eye."
     ]
 

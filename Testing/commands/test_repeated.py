@@ -12,8 +12,8 @@ from commandruns import metrics
 from commandruns import run as run  # the fixture
 
 from SegmentMetricsLib.case.findings import repeated
-from SegmentMetricsLib.case.findings.kinds import Finding, Kind
 from SegmentMetricsLib.case.findings.repeated import Common
+from SegmentMetricsLib.comparison.findings import Finding, Kind
 
 ALARM = Finding.of(Kind.SAME)
 ADVICE = 'Choose another one (--grid union; in Python grid="union").'
@@ -93,7 +93,7 @@ def testACaseOfManyStructures(run):
     rods(1.2, True, "b.nrrd")
     status, out, _ = run("compare", "a.nrrd", "b.nrrd", "--report", "--numbers-only", "-o", "out")
     assert status == 0
-    findings = [pair["findings"] for pair in metrics("out")["pairs"]]
+    findings = [[finding["text"] for finding in pair["findings"]] for pair in metrics("out")["pairs"]]
     grids, advice = "The masks lie on different grids.", "choose the common extent (--extent common;"
     # the file keeps all of them
     assert all(any(grids in one for one in own) for own in findings)

@@ -228,7 +228,7 @@ def testCommand(run, tmp_path):
     files = sorted(path.name for path in Path("out").iterdir())
     assert files == ["neutral_Label_1.nrrd", "risky_Label_1.nrrd", "stress.csv", "stress.json"]
     content = json.loads(Path("out/stress.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
-    assert content["schema"] == "segment-metrics-stress/1" and content["count"] == 9
+    assert content["schema"] == "segment-metrics-stress/2" and content["count"] == 9
     assert content["boundary"] == {"inner": 98, "outer": 150, "hazardVaries": True}
     with open("out/stress.csv", newline="", encoding="utf-8") as file:
         rows = {row["Variant"]: row for row in csv.DictReader(file)}

@@ -18,16 +18,15 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 
 from SegmentMetricsLib import Settings, compare, readStructures
+from SegmentMetricsLib.base.statements import Place
 from SegmentMetricsLib.case import pairing
 from SegmentMetricsLib.case.comparison import asStructure
 from SegmentMetricsLib.case.findings import search
-from SegmentMetricsLib.case.findings.kinds import Finding, Kind, Severity
-from SegmentMetricsLib.case.findings.recognition import FORMER, asFinding
 from SegmentMetricsLib.case.pairing import noted
 from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.comparison.findings import Finding, Kind, Severity, alarmsFirst, asFinding, split
 from SegmentMetricsLib.model import inputs
 from SegmentMetricsLib.model.structures import NOTES, Match
-from SegmentMetricsLib.settings.locations import inPanel, whereToSet
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
 EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
@@ -75,10 +74,10 @@ def testAlarmsComeFirst():
     """Also after a file or a scene has kept their words alone."""
     edge = shapes.box((0, 0, 0), (3, 3, 3)), shapes.box((18, 17, 17), (23, 21, 21))
     result = compare(*edge)
-    alarms, advice = search.split(result.findings)
+    alarms, advice = split(result.findings)
     assert result.findings == (*alarms, *advice) and found(result, "touch the image edge")
     assert alarms[0].kind == Kind.NO_OVERLAP and "Both contours touch the image edge" in advice[-1]
-    assert search.split(search.alarmsFirst(reversed(result.findings)))[0] == alarms[::-1]
+    assert split(alarmsFirst(reversed(result.findings)))[0] == alarms[::-1]
     match = Match(
         inputs.structureFromImage(edge[0], "Eye_L", None, None),
         inputs.structureFromImage(edge[1], "Eye_R", None, None),
@@ -88,29 +87,37 @@ def testAlarmsComeFirst():
     assert named.findings[0] == "Check the sides: Eye_L is compared with Eye_R."
     assert named.findings[1].kind == Kind.NO_OVERLAP and named.findings[len(alarms) + 1].startswith("Eye_L was paired")
     again = Record.fromDictionary(json.loads(json.dumps(named.toDictionary())))
-    assert again.findings == named.findings and search.split(again.findings)[0] == list(
-        named.findings[: len(alarms) + 1]
-    )
+    assert again.findings == named.findings and split(again.findings)[0] == list(named.findings[: len(alarms) + 1])
 
 
 @pytest.mark.parametrize("words", [{}, {"what": "x\ny", "reference": "{", "test": "(.*", "which": "test"}])
-def testEveryAlarmIsKnownByItsWords(words):
-    """Files have nothing else. Advice that is told apart from other advice is known by them, too."""
+def testFilesKeepKindAndValues(words):
+    """A plain sentence, as files had it once, is a remark; so is what another version may write."""
     for kind in set(Kind) - {Kind.REMARK}:
-        blanks = re.findall(r"{(\w+)}", kind.sentence)
-        finding = Finding.of(kind, **{name: words.get(name, "1") for name in blanks})
-        known = asFinding(str(finding))
-        assert type(str(finding)) is str and (known.kind, known.reason) == (kind, finding.reason), kind
-        assert bool(search.split([str(finding)])[0]) == finding.isAlarm == (kind.severity == Severity.ALARM)
-    assert search.split(["Absent in both: neither observer drew this structure."])[0] == []
+        values = {name: words.get(name, "1") for name in re.findall(r"{(\w+)}", kind.sentence)}
+        finding = Finding.of(kind, **values)
+        kept = json.loads(json.dumps(finding.toDictionary()))
+        again = asFinding(kept)
+        assert again == finding == kind.sentence.format(**kept["values"])
+        assert (again.kind, again.values, again.reason) == (kind, values, finding.reason), kind
+        assert bool(split([kept]).alarms) == finding.isAlarm == (kind.severity == Severity.ALARM)
+        assert asFinding(str(finding)).kind == asFinding({**kept, "kind": "later"}).kind == Kind.REMARK
+
+
+def testRecordsOfSentencesAreStillRead():
+    """What the first schema had of a comparison, in files and scenes."""
+    data = compare(BOX, shapes.box((18, 17, 17), (21, 21, 21))).toDictionary()
+    former = {**data, "schema": 1, "findings": [finding["text"] for finding in data["findings"]]}
+    findings = Record.fromDictionary(json.loads(json.dumps(former))).findings
+    assert list(findings) == former["findings"] and {finding.kind for finding in findings} == {Kind.REMARK}
 
 
 @pytest.mark.parametrize("kind", sorted(set(Kind) - {Kind.REMARK}, key=lambda kind: kind.name))
 def testOtherWordsChangeNoAlarm(kind):
     """Inside the program kinds decide, not words, also after another process has sent them."""
-    finding = pickle.loads(pickle.dumps(Finding("Said in quite another way.", kind, "why")))
+    finding = pickle.loads(pickle.dumps(Finding("Said in quite another way.", kind, {"reason": "why"})))
     assert (finding.kind, finding.reason, finding) == (kind, "why", "Said in quite another way.")
-    assert search.split([finding])[0 if kind.severity == Severity.ALARM else 1] == [finding]
+    assert split([finding])[0 if kind.severity == Severity.ALARM else 1] == [finding]
     assert asFinding(finding) is finding and json.dumps([finding]) == '["Said in quite another way."]'
 
 
@@ -120,7 +127,7 @@ def testTheWordsOfAnAlarmMakeNone():
 
 
 def testEveryKindIsSaidSomewhere():
-    library = Path(search.__file__).parents[1]
+    library = Path(search.__file__).parents[2]
     sources = "".join(path.read_text(encoding="utf-8") for path in library.rglob("*.py"))
     said = set(re.findall(r"Finding\.of\(\s*Kind\.(\w+)", sources))
     assert said == {kind.name for kind in set(Kind) - {Kind.REMARK}}
@@ -408,20 +415,15 @@ def testTies():
     assert not found(compare(BOX, shifted, Settings(families="overlap")), "lies exactly")
 
 
-def testAlarmsInTheWordsOfEarlierVersionsStayAlarms():
-    """A scene that somebody saved keeps the sentence that was said then."""
-    for kind, sentence in FORMER:
-        said = sentence.format(which="test", scale=10, units="cm instead of mm")
-        assert said != kind.sentence and asFinding(said).kind is kind and asFinding(said).isAlarm
-
-
 def testThePanelNamesItsOwnPlaceOnly():
-    """Names of structures may look like the end of what is to be left out."""
+    """Also of a finding that was kept in a file, and whatever structures are called."""
     odd = "A (1); in Slicer"
-    where = whereToSet(f'--pair "{odd}={odd}"', f"choices={ {odd: odd} }", "Inputs > Pairs")
-    elsewhere = whereToSet("--threshold 0.5", "threshold=0.5")
-    text = f"Use one {elsewhere}, (at best) two. Pair them {where}. Fewer {whereToSet('--x', 'x=1', 'Advanced > X')}."
-    assert inPanel(text) == (
-        "Use one (in scripts only), (at best) two. Pair them (Inputs > Pairs). Fewer (Advanced > X)."
-    )
-    assert inPanel("Nothing (--x) to set.") == "Nothing (--x) to set."
+    where = Place(f'--pair "{odd}={odd}"', f"choices={ {odd: odd} }", "Inputs > Pairs")
+    exchanged = Finding.of(Kind.EXCHANGED, first=odd, second="B", pairs=where)
+    assert f"pair them {where}." in exchanged and str(where).startswith('(--pair "A (1)')
+    for finding in (exchanged, asFinding(json.loads(json.dumps(exchanged.toDictionary())))):
+        assert finding.inPanel.startswith(f"{odd} and B are exchanged")
+        assert finding.inPanel.endswith("if only the names are wrong, pair them (Inputs > Pairs).")
+    scripted = Finding.of(Kind.COUNTED_IN_PART, which="test", where=Place("--threshold 0.5", "threshold=0.5"))
+    assert scripted.inPanel.endswith("fully or not at all (in scripts only).")
+    assert Finding("Nothing (--x) to set {here}.").inPanel == "Nothing (--x) to set {here}."

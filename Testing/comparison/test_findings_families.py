@@ -12,9 +12,8 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.comparison import asStructure
-from SegmentMetricsLib.case.findings.kinds import Finding, Kind, Severity
-from SegmentMetricsLib.case.findings.search import split
 from SegmentMetricsLib.case.pairing import noted, pairStructures
+from SegmentMetricsLib.comparison.findings import Finding, Kind, Severity, split
 from SegmentMetricsLib.model import inputs
 from SegmentMetricsLib.model.structures import PATIENT, TERMINOLOGY
 from SegmentMetricsLib.settings.settings import FAMILIES

@@ -14,7 +14,7 @@ from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.analysis.places import mostlyToward
-from SegmentMetricsLib.base.errors import Cause
+from SegmentMetricsLib.base.errors import Cause, Reason
 from SegmentMetricsLib.case import summary
 from SegmentMetricsLib.case.records import Record
 from SegmentMetricsLib.families.registry import REGISTRY, findDefinition
@@ -118,7 +118,11 @@ class TestSentence:
 
     def testTheReasonsWordsDoNotMatter(self):
         result = compare(shapes.ballMesh(11), hemisphere())
-        said = {key: replace(m, reason="it has a hole" if m.reason else "") for key, m in result.items()}
+
+        def reworded(reason):
+            return Reason("it has a hole", reason.kind, reason.values) if isinstance(reason, Reason) else reason
+
+        said = {key: replace(m, reason=reworded(m.reason)) for key, m in result.items()}
         assert summary.sentence(replace(result, measurements=said)) == result.summary
 
     def testContours(self):

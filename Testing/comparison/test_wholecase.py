@@ -10,10 +10,9 @@ import SimpleITK
 
 from SegmentMetricsLib import Settings, Structure, __main__, compare
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case.findings.kinds import Kind
-from SegmentMetricsLib.case.findings.search import split
 from SegmentMetricsLib.case.pairing import pairStructures
 from SegmentMetricsLib.case.protocol.measuring import compareMatch
+from SegmentMetricsLib.comparison.findings import Kind, split
 from SegmentMetricsLib.model.inputs import labelMasks, structureFromPolyData
 
 # LPS boxes in mm of an image that is centered at the patient's origin in x and y; none of them is symmetric.

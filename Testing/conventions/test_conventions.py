@@ -173,7 +173,8 @@ def testSurfaceNetsAgreeWithMeshesOfVoxelFaces():
     from SegmentMetricsLib.conventions import facenets
     from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 
-    pair = evaluation.referencePair(compare(first, second))[0]
+    found = compare(first, second)
+    pair, _ = evaluation._referencePair((found.reference, found.test), found.settings)
     sampling = evaluation.Source(pair).sampling
     fast = facenets.Faces()(sampling)
     slow = facenets.samples(BoundaryPair(*(facenets._alongFaces(s.mask) for s in pair.structures)), 0)

@@ -15,6 +15,7 @@ from SegmentMetricsLib.distances import converged, cutting, linear, refinement
 from SegmentMetricsLib.distances.bounded import Bounded, combined
 from SegmentMetricsLib.distances.farthest import farthest, slowBounds
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, withTies
+from SegmentMetricsLib.families.registry import restored
 from SegmentMetricsLib.geometry import edges
 from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.meshing import fromMask
@@ -405,12 +406,10 @@ class TestFarthest:
 
 class TestMeasurements:
     def testBoundsAreWrittenAndRead(self):
-        from SegmentMetricsLib.comparison.measurements import Measurement
-
         comparison = compare(*structures(blobs(2)), Settings(accuracy="converged", families=DEFAULT_FAMILIES))
         data = comparison["HD95"].toDictionary()
         assert data["lower"] <= data["value"] <= data["upper"]
-        assert Measurement.fromDictionary("HD95", data) == comparison["HD95"]
+        assert restored("HD95", data) == comparison["HD95"]
         assert "lower" not in comparison["DSC"].toDictionary()
         assert comparison.toDictionary()["subdivisions"] is None
 

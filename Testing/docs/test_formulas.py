@@ -20,7 +20,7 @@ import SimpleITK
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case import multilabel
 from SegmentMetricsLib.case.comparison import asStructure
-from SegmentMetricsLib.comparison.workspace import Pair
+from SegmentMetricsLib.comparison.workspace import Workspace
 from SegmentMetricsLib.families.registry import MULTI_LABEL, REGISTRY
 from SegmentMetricsLib.settings.settings import DECLARED
 
@@ -51,7 +51,7 @@ def measured(definition, accuracy: str) -> float:
         sides = ({"One": image, "Other": other} for image, other in ((reference, critical), (test, reference)))
         return multilabel.compareLabels(*sides, settings, WEIGHTS)[definition.key].value
     structures = [asStructure(image, name, None, settings) for image, name in ((reference, "A"), (test, "B"))]
-    pair = Pair(*structures, settings, {"Wall": asStructure(critical, "Wall", None, settings)})
+    pair = Workspace(*structures, settings, {"Wall": asStructure(critical, "Wall", None, settings)})
     return valueOf(definition.compute(pair, **next(definition.parameters(settings))))
 
 

@@ -15,10 +15,9 @@ from reference import FOLDER, needsReference
 
 from SegmentMetricsLib import Settings, Structure, compare
 from SegmentMetricsLib.base.errors import Undefined
+from SegmentMetricsLib.comparison.counts import Counts, Table, count
 from SegmentMetricsLib.families.agreement import formulas as agreement
-from SegmentMetricsLib.families.agreement.formulas import Table
 from SegmentMetricsLib.families.overlap import formulas as overlap
-from SegmentMetricsLib.families.overlap.formulas import Counts
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 
@@ -214,11 +213,11 @@ def testHugeGridsAreExact(shift, isFuzzy):
 
 def testTableAddsUp():
     masks = [Mask.fromArray(shapes.blob(seed), Grid((16, 18, 14), np.eye(4))) for seed in (1, 2)]
-    table = Table.of(overlap.count(*masks), 16 * 18 * 14)
+    table = Table.of(count(*masks), 16 * 18 * 14)
     arrays = [shapes.blob(seed) for seed in (1, 2)]
     assert table.trueNegative == np.count_nonzero(~arrays[0] & ~arrays[1])
-    assert agreement.fMeasure(table, 1) == pytest.approx(overlap.dice(overlap.count(*masks)), abs=1e-15)
-    precision, recall = overlap.precision(overlap.count(*masks)), overlap.sensitivity(overlap.count(*masks))
+    assert agreement.fMeasure(table, 1) == pytest.approx(overlap.dice(count(*masks)), abs=1e-15)
+    precision, recall = overlap.precision(count(*masks)), overlap.sensitivity(count(*masks))
     assert agreement.fMeasure(table, 2) == pytest.approx(5 * precision * recall / (4 * precision + recall), abs=1e-15)
 
 

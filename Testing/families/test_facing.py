@@ -9,7 +9,7 @@ import shapes
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.analysis.facing import DIRECTIONS, outwardNormalsOfCases, sideBit, sidesBelow, sidesOf
 from SegmentMetricsLib.case.comparison import asStructure
-from SegmentMetricsLib.comparison.workspace import Pair
+from SegmentMetricsLib.comparison.workspace import Workspace
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.cases import caseTriangles
 from SegmentMetricsLib.geometry.surfaces import elementCenters, outwardNormals, toPolyData
@@ -113,7 +113,7 @@ def testFarPointsBelongToTheSidesOfAllNearestPlaces(origin):
     voxel[16, 16, 16] = True
     settings = Settings(families="signed")
     structures = (asStructure(shapes.imageOf(a, origin=origin), "image", None, settings) for a in (array, voxel))
-    pair = Pair(*structures, settings)
+    pair = Workspace(*structures, settings)
     assert pair.boundaries.lattice is not None
     sides = sidesBelow(pair.boundaries, pair.distances.directions[1])
     assert [bin(side).count("1") for side in sides] == [3] * 8
@@ -124,7 +124,7 @@ def testElementsThatCutThroughTheReferenceFaceTheSideOfTheirMiddle():
     fine, coarse = shapes.ballMesh(10.0, resolution=96), shapes.ballMesh(10.1, resolution=12)
     settings = Settings(families="signed", accuracy="sampled", subdivisions=0)
     structures = (asStructure(mesh, "mesh", None, settings) for mesh in (fine, coarse))
-    pair = Pair(*structures, settings)
+    pair = Workspace(*structures, settings)
     test = pair.distances.directions[1]
     centers = test.positions
     assert (np.linalg.norm(centers, axis=1) < 9.9).any() and (np.linalg.norm(centers, axis=1) > 8).all()
@@ -142,7 +142,7 @@ def testElementsWithAMiddleOnTheOtherSideThanAllCorners():
     settings = Settings(families="signed")
     reference = toPolyData(asStructure(shapes.imageOf(array), "bump", None, settings).surface)
     box = shapes.boxMesh((-0.6, -0.6, -0.6), (10.2, 10.2, 9.7))
-    pair = Pair(*(asStructure(mesh, "mesh", None, settings) for mesh in (reference, box)), settings)
+    pair = Workspace(*(asStructure(mesh, "mesh", None, settings) for mesh in (reference, box)), settings)
     test = pair.distances.directions[1]
     (middle,) = np.flatnonzero((np.abs(test.positions - (3, 3, 9.7)) < 1e-6).all(axis=1))
     assert pair.boundaries.search(0).signedDistances(test.positions[[middle]])[0] < -0.1

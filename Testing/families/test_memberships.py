@@ -9,8 +9,7 @@ import SimpleITK
 from scipy import ndimage
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.families.agreement.formulas import Table
-from SegmentMetricsLib.families.overlap import formulas as overlap
+from SegmentMetricsLib.comparison.counts import Table, count
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.model import inputs
@@ -29,7 +28,7 @@ def soft(seed: int) -> np.ndarray:
 
 def testCrispIsASpecialCaseOfFuzzy():
     masks = [Mask.fromArray(shapes.blob(seed), Grid((16, 18, 14), np.eye(4))) for seed in (1, 2)]
-    assert Table.ofMemberships(*masks, 5000) == Table.of(overlap.count(*masks), 5000)
+    assert Table.ofMemberships(*masks, 5000) == Table.of(count(*masks), 5000)
 
 
 def testAThresholdMakesMembershipsCrisp():

@@ -8,8 +8,9 @@ import shapes
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.errors import Undefined
+from SegmentMetricsLib.comparison import counts
+from SegmentMetricsLib.comparison.counts import Counts, areas, count
 from SegmentMetricsLib.families.overlap import formulas as overlap
-from SegmentMetricsLib.families.overlap.formulas import Counts
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
@@ -37,12 +38,12 @@ def maskOf(low, high) -> Mask:
 )
 def testCountsOfBoxes(test, shared):
     reference = maskOf((2, 2, 2), (5, 4, 3))
-    assert overlap.count(reference, test) == Counts(shared, test.count - shared, 24 - shared)
-    assert overlap.count(test, reference) == Counts(shared, 24 - shared, test.count - shared)
+    assert count(reference, test) == Counts(shared, test.count - shared, 24 - shared)
+    assert count(test, reference) == Counts(shared, 24 - shared, test.count - shared)
 
 
 def testNothingSharesNothingWithItself():
-    assert overlap.count(NOTHING, NOTHING) == Counts(0, 0, 0)
+    assert count(NOTHING, NOTHING) == Counts(0, 0, 0)
 
 
 def testAreasOfSquares():
@@ -51,7 +52,7 @@ def testAreasOfSquares():
         meshing.fromPolyData(shapes.loops([(x, y), (x + w, y), (x + w, y + h), (x, y + h)]))
         for x, y, w, h in ((0, 0, 4, 3), (2, 2, 5, 2))
     )
-    found = overlap.areas(reference, test)
+    found = areas(reference, test)
     assert (found.truePositive, found.falsePositive, found.falseNegative) == pytest.approx((2, 8, 10))
     assert found.unit == "area"
     assert (found.reference, found.test) == pytest.approx((12, 10))
@@ -62,8 +63,8 @@ def testSharedAreaIsNeverMoreThanEither(monkeypatch):
     """Rounding of the shared area must not make a count negative."""
     square = meshing.fromPolyData(shapes.loops([(0, 0), (2, 0), (2, 2), (0, 2)]))
     for large, small in ((4.5, 4), (3, 3)):
-        monkeypatch.setattr(overlap.contours, "sharedArea", lambda *_, large=large: large)
-        found = overlap.areas(square, square)
+        monkeypatch.setattr(counts.contours, "sharedArea", lambda *_, large=large: large)
+        found = areas(square, square)
         assert found == Counts(small, square.volume - small, square.volume - small, "area")
 
 

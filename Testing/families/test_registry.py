@@ -13,9 +13,12 @@ from sharedpairs import NAMES, VARIANTS, changed, compared, comparedOn, compared
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case.comparison import asStructure
 from SegmentMetricsLib.case.explanations import ofMeasurement
-from SegmentMetricsLib.comparison.definitions import BY_MEMBERSHIPS, PARAMETERS, Empty, ofMemberships
-from SegmentMetricsLib.comparison.workspace import Pair
+from SegmentMetricsLib.comparison.definitions import BY_MEMBERSHIPS, PARAMETERS, Asked, Empty, ofMemberships
+from SegmentMetricsLib.comparison.measurements import evaluate
+from SegmentMetricsLib.comparison.workspace import Workspace
+from SegmentMetricsLib.families.hazard.ofpair import errorsOf
 from SegmentMetricsLib.families.registry import REGISTRY, findDefinition
+from SegmentMetricsLib.families.similarity.ofpair import inSlices
 from SegmentMetricsLib.settings.settings import FAMILIES
 
 
@@ -147,11 +150,27 @@ def testMembershipsCountInPart(definition):
     j, i = np.mgrid[:20, :20]
     images = [shapes.imageOf(np.clip(1.3 - np.hypot(i - x, j - 9)[None] / r, 0, 1)) for x, r in ((9, 6), (11, 9))]
     fuzzy, crisp = (
-        Pair(*(asStructure(image, "image", None, settings) for image in images), settings)
+        Workspace(*(asStructure(image, "image", None, settings) for image in images), settings)
         for settings in (Settings(), Settings(threshold=0.5))
     )
     for parameter in definition.parameters(Settings()):
         weighted, whole = (definition.compute(pair, **parameter) for pair in (fuzzy, crisp))
         assert weighted != pytest.approx(whole, abs=1e-6)
-    assert not fuzzy.wasComputed("crispCounts")
+    assert (Workspace.crispCounts.fget,) not in fuzzy._done
     assert definition.emptiness is ofMemberships
+
+
+@pytest.mark.parametrize("definition", REGISTRY, ids=lambda definition: definition.key)
+def testWhatAnEntryNeedsIsDeclared(definition):
+    """Findings and results go by that, whatever was computed on the way."""
+    settings = Settings(families="all")
+    images = shapes.ball(6), shapes.ball(5, (1, 0, 0)), shapes.ball(3, (0, 9, 0))
+    reference, test, critical = (asStructure(image, "image", None, settings) for image in images)
+    pair = Workspace(reference, test, settings, {"Cord": critical})
+    evaluate(pair, [Asked(definition, next(definition.parameters(settings)))])
+    computed = {key[0] for key in pair._done}
+    pair.plan(definition.needs)
+    assert (pair.plannedDistances is not None) == (Workspace.distances.fget in computed)
+    assert pair.areVoxelsCounted == bool({Workspace.crispCounts.fget, Workspace.masks.fget} & computed)
+    for quantity in (inSlices, errorsOf):
+        assert (pair.planned(quantity) is not None) == (quantity in computed)

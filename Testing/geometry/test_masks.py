@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.comparison.counts import count
 from SegmentMetricsLib.families.overlap import formulas as overlap
 from SegmentMetricsLib.geometry import masks
 from SegmentMetricsLib.geometry.grids import Grid
@@ -207,7 +208,7 @@ def testCommonGridOfPermutedAxes():
     second = maskOfImage(image)
     grid, _ = commonGrid(first, second)
     assert sorted(grid.spacing) == pytest.approx([1, 1, 2])
-    counts = overlap.count(first.on(grid), second.on(grid))
+    counts = count(first.on(grid), second.on(grid))
     assert overlap.dice(counts) > 0.9
 
 
@@ -221,7 +222,7 @@ def testVoxelsStoredInAnotherOrderAreTheSame():
             for pair in ((mask, other), (other, mask)):
                 grid, resampled = commonGrid(*pair)
                 assert not resampled
-                assert overlap.dice(overlap.count(*(m.on(grid) for m in pair))) == 1
+                assert overlap.dice(count(*(m.on(grid) for m in pair))) == 1
             result = compare(first, image, Settings(families=("boundary", "overlap")))
             assert result["DSC"].value == 1 and result["BIoU_2mm"].value == pytest.approx(1, abs=0.01)
             assert not [finding for finding in result.findings if "grid" in finding]
@@ -272,7 +273,7 @@ def testFillingAClosedSurface():
     ball = maskOfImage(shapes.ball(9.5, (0.3, 0.2, 0.1), (1, 0.8, 1.3), (-15, -15, -15), (30, 38, 24)))
     # the boundary runs half-way between voxel centers, so that filling gives the voxels back
     filled = maskOf(fromMask(ball), ball.grid)
-    assert overlap.dice(overlap.count(ball, filled)) == 1
+    assert overlap.dice(count(ball, filled)) == 1
 
 
 def testFillingContours():
@@ -281,7 +282,7 @@ def testFillingContours():
     flat[0, 6:9, 6:10] = False
     mask = maskOfImage(shapes.imageOf(flat, (0.7, 1.2, 5.0), (3, 4, 5)))
     filled = maskOf(fromMask(mask), mask.grid)
-    assert overlap.dice(overlap.count(mask, filled)) == 1
+    assert overlap.dice(count(mask, filled)) == 1
 
 
 def disk(spacing, thickness=None, shift=0.0):

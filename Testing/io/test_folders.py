@@ -106,7 +106,7 @@ def testCompare(run, tmp_path):
         assert (status, err) == (0, "") and out.count(TOLD) == 1
         document = metrics("out")
         assert "failures" not in document and document["protocol"]["verdict"] == "pass"
-        assert all(any(f.startswith(TOLD) for f in pair["findings"]) for pair in document["pairs"])
+        assert all(any(f["text"].startswith(TOLD) for f in pair["findings"]) for pair in document["pairs"])
     status, _, err = run("compare", "ref", "test", "-o", "other", "--structure", "CT")
     assert status == 2 and err.startswith(f"segment-metrics: {TOLD}") and not Path("other").exists()
     status, _, err = run("compare", "ref/CT.nrrd", "test", "-o", "other")
@@ -146,7 +146,7 @@ def testBatch(run, tmp_path):
     assert "segment-metrics: b: Heart.nrrd was left out: " in err
     whole, part, _ = map(json.loads, Path("out/results.jsonl").read_text().splitlines())
     assert whole["status"] == "ok" and "failures" not in whole and len(whole["pairs"]) == 2
-    assert any(finding.startswith(TOLD) for finding in whole["pairs"][0]["findings"])
+    assert any(finding["text"].startswith(TOLD) for finding in whole["pairs"][0]["findings"])
     # a heart that nobody could read has not been missed
     assert (
         part["status"] == "failed"

@@ -16,6 +16,8 @@ from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 
 from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.__main__ import main
+from SegmentMetricsLib.base.errors import Cause
+from SegmentMetricsLib.case.records import Record
 from SegmentMetricsLib.comparison.measurements import Measurement
 from SegmentMetricsLib.show import writing
 
@@ -112,7 +114,7 @@ def testFilesOfARun(results):
 
 def requireSchema(document: dict) -> None:
     """Fail unless a document has the form of metrics.json; keys beyond it are allowed where more may be told."""
-    assert document["schema"] == "segment-metrics/1"
+    assert document["schema"] == "segment-metrics/2"
     assert set(document) - {"pairing", "protocol"} == {"schema", "software", "settings", "pairs", "unmatched"}
     assert {"SegmentMetrics", "Python", "numpy", "SimpleITK", "VTK"} <= set(document["software"])
     assert all(isinstance(version, str) and version[0].isdigit() for version in document["software"].values())
@@ -126,7 +128,7 @@ def requireSchema(document: dict) -> None:
             assert isinstance(structure["volumeMm3"], float)
         if pair["grid"] is not None:
             assert {"size", "spacing", "origin", "direction"} <= set(pair["grid"])
-        assert all(isinstance(finding, str) and finding.endswith(".") for finding in pair["findings"])
+        assert all(finding["text"].endswith(".") and finding["kind"] for finding in pair["findings"])
         assert pair["measurements"]
         for measurement in pair["measurements"].values():
             requireMeasurement(measurement)
@@ -137,7 +139,7 @@ def requireSchema(document: dict) -> None:
 
 def requireMeasurement(measurement: dict) -> None:
     known = {"value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper", "sign"}
-    known |= {"position", "empty"}
+    known |= {"position", "empty", "cause"}
     assert {"value", "unit", "status"} <= set(measurement) <= known
     assert measurement["status"] in ("ok", "infinite", "undefined")
     if measurement["status"] == "ok":
@@ -166,7 +168,7 @@ def testJsonHoldsTheNumbersOfCompare(pairs, inputs):
     for name, pair in pairs.items():
         result = compare(reference[name], test[name], Settings(tolerances=TOLERANCES, percentiles=PERCENTILES))
         assert pair["measurements"] == {key: measurement.toDictionary() for key, measurement in result.items()}
-        assert pair["findings"] == list(result.findings)
+        assert pair["findings"] == [finding.toDictionary() for finding in result.findings]
 
 
 def testJsonNamesTheFilesOfAPair(pairs, results):
@@ -179,7 +181,7 @@ def testJsonNamesTheFilesOfAPair(pairs, results):
 def testJsonKeepsTheSignOfInfinity(pairs):
     measurements = pairs["Gone"]["measurements"]
     assert measurements["SignedMean"] == {
-        "value": None, "unit": "mm", "status": "infinite", "sign": -1, "reason": "the test is empty"
+        "value": None, "unit": "mm", "status": "infinite", "sign": -1, **GONE
     }  # fmt: skip
     assert Measurement.fromDictionary("SignedMean", measurements["SignedMean"]).value == -math.inf
     assert "sign" not in measurements["HD"]
@@ -202,18 +204,22 @@ def testJsonOfAShiftedBox(pairs):
     assert pair["grid"]["direction"] == DIRECTION.ravel().tolist()
 
 
+GONE = {"reason": "the test is empty", "empty": "the test is empty"}
+
+
 def testJsonOfEmptyStructures(pairs):
     gone = pairs["Gone"]["measurements"]
-    assert gone["HD"] == {"value": None, "unit": "mm", "status": "infinite", "reason": "the test is empty"}
-    assert gone["DSC"] == {"value": 0, "unit": "", "status": "ok", "reason": "the test is empty"}
+    assert gone["HD"] == {"value": None, "unit": "mm", "status": "infinite", **GONE}
+    assert gone["DSC"] == {"value": 0, "unit": "", "status": "ok", **GONE}
     assert gone["OverFraction_2mm"] == {"value": 0, "unit": "", "status": "ok", "empty": "the test is empty"}
     assert Measurement.fromDictionary("DSC", gone["DSC"]).empty == "the test is empty"
     assert pairs["Gone"]["test"]["volumeMm3"] == 0
     nowhere = pairs["Nowhere"]["measurements"]
     assert nowhere["NSD_2mm"] == {
-        "value": None, "unit": "", "status": "undefined", "reason": "both structures are empty"
+        "value": None, "unit": "", "status": "undefined",
+        "reason": "both structures are empty", "empty": "both structures are empty",
     }  # fmt: skip
-    assert pairs["Nowhere"]["findings"][0].startswith("Absent in both")
+    assert pairs["Nowhere"]["findings"][0]["text"].startswith("Absent in both")
 
 
 def testJsonOfPlanarAndOpenStructures(tmp_path):
@@ -237,6 +243,9 @@ def testJsonOfPlanarAndOpenStructures(tmp_path):
             assert pair["measurements"]["HD"]["status"] == "ok"
             assert pair["measurements"]["DSC"]["status"] == "undefined"
             assert "not closed" in pair["measurements"]["DSC"]["reason"]
+            assert pair["measurements"]["DSC"]["cause"] == {"kind": "not-closed", "values": {"which": "reference"}}
+            again = Record.fromDictionary(pair)
+            assert again.measurements == result.measurements and again.measurements["DSC"].cause is Cause.NOT_CLOSED
 
 
 # metrics.csv

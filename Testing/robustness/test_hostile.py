@@ -92,7 +92,7 @@ def requireValues(pair: dict, expected: Measured) -> None:
             assert measurement["status"] == value and measurement["reason"], key
         else:
             assert measurement["status"] == "ok" and math.isclose(measurement["value"], value, abs_tol=1e-6), key
-    assert expected.finding in " ".join(pair["findings"])
+    assert expected.finding in " ".join(finding["text"] for finding in pair["findings"])
 
 
 # Windows allows no such names.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from SegmentMetricsLib.case.findings.recognition import asFinding
+import json
+
+from SegmentMetricsLib.comparison.findings import asFinding
 
 
 def found(result, text: str) -> list[str]:
-    """Return the findings that have a text. Whatever they are, a file that keeps their sentences alone tells it."""
-    known = [asFinding(str(finding)) for finding in result.findings]
-    assert [(one.kind, one.reason) for one in known] == [(one.kind, one.reason) for one in result.findings]
+    """Return the findings that have a text. A file keeps all of them as they are."""
+    kept = map(asFinding, json.loads(json.dumps([finding.toDictionary() for finding in result.findings])))
+    assert [(one, one.kind, one.values) for one in kept] == [(one, one.kind, one.values) for one in result.findings]
     return [finding for finding in result.findings if text in finding]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from SegmentMetricsLib import Measurement
-from SegmentMetricsLib.families.registry import findDefinition
+from SegmentMetricsLib.families.registry import findDefinition, restored
 
 # What rounding may change, mm or share; percentiles are looked for that closely.
 ROUNDING = 1e-6
@@ -40,7 +40,7 @@ def requireSound(key: str, measurement: Measurement) -> None:
     if measurement.position is not None:
         assert np.isfinite(measurement.position).all()
     plain = json.loads(json.dumps(measurement.toDictionary(), allow_nan=False))
-    assert Measurement.fromDictionary(key, plain).toDictionary() == measurement.toDictionary()
+    assert restored(key, plain).toDictionary() == measurement.toDictionary()
 
 
 def exchanged(key: str) -> str:

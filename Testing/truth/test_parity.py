@@ -8,7 +8,7 @@ import SimpleITK
 from reference import SOURCES, needsReference, pairs
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.comparison.workspace import Pair
+from SegmentMetricsLib.comparison.workspace import Workspace
 from SegmentMetricsLib.geometry.masks import boxAround
 
 pytestmark = needsReference
@@ -54,7 +54,7 @@ def testParity(source, tool):
 def programOf(reference, test):
     """Return the program itself, with the voxels of a pair."""
     meshmetrics = pytest.importorskip("meshmetrics", reason="pymeshmetrics is not installed")
-    masks = Pair(reference, test, SETTINGS["MeshMetrics-1.4.1"]).masks
+    masks = Workspace(reference, test, SETTINGS["MeshMetrics-1.4.1"]).masks
     box, images = boxAround(*masks), []
     for mask in masks:
         voxels, spacing, flat = mask.block(*box).astype(np.uint8), mask.grid.spacing, mask.grid.flatAxis

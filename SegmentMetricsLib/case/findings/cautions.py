@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...base.statements import Place
 from ...base.texts import commaSeparated, counted, shortest
+from ...comparison.findings import Finding, Kind
 from ...families.boundary import formulas as boundary
 from ...families.overlap import formulas as overlap
 from ...families.voxel import formulas as voxels
@@ -22,11 +24,10 @@ from ...geometry.density import shareMissingInside
 from ...geometry.grids import Grid
 from ...geometry.parts import partSizes
 from ...model.structures import REFERENCE_AND_TEST
-from ...settings.locations import whereToSet
 
 if TYPE_CHECKING:
     from ...comparison.measurements import Measurement
-    from ...comparison.workspace import Pair
+    from ...comparison.workspace import Workspace
 
 # A structure is small if it spans less than this fraction of its image along any axis.
 SMALL = 0.05
@@ -43,11 +44,11 @@ AT_THEIR_BEST = ("ACC", "TNR", "FPR", "RI")
 OUTLYING_FACTOR, OUTLYING_VOXELS, OUTLYING_PERCENTILE = 3, 3, 95.0
 # At least this many parts, most of them single voxels, indicate noise.
 MANY_PARTS = 50
-THRESHOLD = whereToSet("--threshold 0.5", "threshold=0.5")
-UNION = whereToSet("--grid union", 'grid="union"', "Advanced > Evaluated grid")
+THRESHOLD = Place("--threshold 0.5", "threshold=0.5")
+UNION = Place("--grid union", 'grid="union"', "Advanced > Evaluated grid")
 
 
-def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+def find(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Yield the cautions of a pair whose measurements are known."""
     yield from _memberships(pair)
     if not pair.emptiness:
@@ -63,21 +64,17 @@ def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
         yield from _critical(pair)
 
 
-def _chosen(pair: Pair, *families: str) -> bool:
+def _chosen(pair: Workspace, *families: str) -> bool:
     return bool(set(families) & set(pair.settings.families))
 
 
-def _memberships(pair: Pair) -> Iterator[str]:
+def _memberships(pair: Workspace) -> Iterator[str]:
     if pair.isFuzzy and _chosen(pair, "overlap", "agreement"):
         which = " and the ".join(w for w, s in zip(REFERENCE_AND_TEST, pair.structures) if s.memberships is not None)
-        yield (
-            f"Voxels of the {which} count in part, by their membership, for overlap and agreement, while surfaces and "
-            "distances are those at 0.5; with a threshold, such as 0.5, every voxel counts fully or not at all "
-            f"{THRESHOLD}."
-        )
+        yield Finding.of(Kind.COUNTED_IN_PART, which=which, where=THRESHOLD)
 
 
-def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _outliers(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     for key, mostOf in (("HD", _mostOfBoundary), ("HDvox", _mostOfVoxels)):
         if key not in values or values[key].status != "ok" or (most := mostOf(pair, values)) is None:
             continue
@@ -94,23 +91,22 @@ def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
             return
 
 
-def _mostOfBoundary(pair: Pair, values: Mapping[str, Measurement]) -> float | None:
+def _mostOfBoundary(pair: Workspace, values: Mapping[str, Measurement]) -> float | None:
     """Return HD95, None if it is not finite or if the settings do not ask for it: nothing more is computed."""
     if "HD95" in values:
         most = values["HD95"].value
-    elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.wasComputed("distances"):
+    elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.plannedDistances is not None:
         most = boundary.percentileHausdorff(pair.distances, OUTLYING_PERCENTILE).value
     else:
         return None
     return most if math.isfinite(most) else None
 
 
-def _mostOfVoxels(pair: Pair, values: Mapping[str, Measurement]) -> float | None:
-    found = pair.done(distancesOf)
-    return None if found is None else voxels.hausdorff(found, OUTLYING_PERCENTILE / 100).value
+def _mostOfVoxels(pair: Workspace, values: Mapping[str, Measurement]) -> float:
+    return voxels.hausdorff(pair.once(distancesOf), OUTLYING_PERCENTILE / 100).value
 
 
-def _parts(pair: Pair) -> Iterator[str]:
+def _parts(pair: Workspace) -> Iterator[str]:
     sizes = [[] if s.mask is None else partSizes(s.mask) for s in pair.structures]
     for which, found in zip(REFERENCE_AND_TEST, sizes):
         if len(found) >= MANY_PARTS and found[len(found) // 2] == 1:
@@ -132,7 +128,7 @@ def _parts(pair: Pair) -> Iterator[str]:
     yield f"{said}: numbers for the whole can hide a part that is missing or added."
 
 
-def _units(pair: Pair) -> Iterator[str]:
+def _units(pair: Workspace) -> Iterator[str]:
     """Warn if the structures are smaller than every tolerance, which structures of patients never are."""
     if not _isTolerant(pair):
         return
@@ -145,24 +141,23 @@ def _units(pair: Pair) -> Iterator[str]:
         )
 
 
-def _percentiles(pair: Pair) -> Iterator[str]:
+def _percentiles(pair: Workspace) -> Iterator[str]:
     """Warn about percentiles below 1, which were probably meant as fractions."""
     if _chosen(pair, "boundary"):
         for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
             better = shortest(round(100 * percentile, 9))
-            yield (
-                f"HD{shortest(percentile)} is the distance within which {shortest(percentile)} % of the boundary lies; "
-                f"the percentile that leaves out the farthest {shortest(round(100 - 100 * percentile, 9))} % is "
-                f"{better} {whereToSet(f'--percentile {better}', f'percentiles={better}', 'Percentile')}."
-            )
+            rest = shortest(round(100 - 100 * percentile, 9))
+            where = Place(f"--percentile {better}", f"percentiles={better}", "Percentile")
+            numbers = {"percentile": shortest(percentile), "rest": rest, "better": better}
+            yield Finding.of(Kind.LOW_PERCENTILE, **numbers, where=where)
 
 
-def _isTolerant(pair: Pair) -> bool:
+def _isTolerant(pair: Workspace) -> bool:
     """Return whether a chosen family uses the tolerances."""
     return bool(pair.settings.tolerances) and _chosen(pair, "boundary", "signed", "effort")
 
 
-def _tolerances(pair: Pair) -> Iterator[str]:
+def _tolerances(pair: Workspace) -> Iterator[str]:
     if not _isTolerant(pair) or not any(s.samplingGrid for s in pair.structures):
         return
     # slices may be thicker than the tolerance, but below the shortest side of the voxels no difference is within it
@@ -177,7 +172,7 @@ def _tolerances(pair: Pair) -> Iterator[str]:
         )
 
 
-def _size(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _size(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Warn if the reference is small along any axis of the image, however long it is along the others."""
     grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None)
     if grid is None or not _isShared(values):
@@ -205,7 +200,7 @@ def _isShared(values: Mapping[str, Measurement]) -> bool:
     return any(m.family in families and not m.unit and key != "VS" for key, m in values.items())
 
 
-def _volumes(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _volumes(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Warn that equal volumes are no agreement where there is hardly any."""
     similarity = values.get("VS")
     if similarity is None or similarity.status != "ok":
@@ -218,7 +213,7 @@ def _volumes(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
         )
 
 
-def _density(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _density(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Warn if a structure is porous or hollow, which distances hardly see."""
     if not any(m.family in ("boundary", "voxel") and m.unit in LENGTHS for m in values.values()):
         return
@@ -233,7 +228,7 @@ def _density(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
         )
 
 
-def _background(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _background(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Warn if nearly all voxels are of one kind, so that agreement by chance is high."""
     chosen = [key for key in AT_THEIR_BEST if key in values and values[key].status == "ok"]
     if not chosen:
@@ -244,15 +239,15 @@ def _background(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
         if voxelsThere > MOSTLY_ONE_KIND * table.size:
             verb, best = ("is", "its") if len(chosen) == 1 else ("are", "their")
             isOfImage = pair.settings.grid == "reference" and any(s.samplingGrid for s in pair.structures)
-            instead = f"; or choose the grid union {UNION}, or one volume for all cases" if isOfImage else ""
-            yield (
-                f"More than {100 * MOSTLY_ONE_KIND:g} % of the evaluated grid ({grid}) is {place}: "
-                f"{' and '.join(filter(None, [', '.join(chosen[:-1]), chosen[-1]]))} {verb} near {best} best whatever "
-                f"the test is. Prefer KAP or ARI, which take off what chance alone reaches{instead}."
-            )
+            keys = " and ".join(filter(None, [", ".join(chosen[:-1]), chosen[-1]]))
+            said = {"most": f"{100 * MOSTLY_ONE_KIND:g}", "grid": grid, "place": place, "keys": f"{keys} {verb}"}
+            if isOfImage:
+                yield Finding.of(Kind.IMAGE_MOSTLY_ONE_KIND, **said, best=best, where=UNION)
+            else:
+                yield Finding.of(Kind.MOSTLY_ONE_KIND, **said, best=best)
 
 
-def _critical(pair: Pair) -> Iterator[str]:
+def _critical(pair: Workspace) -> Iterator[str]:
     """Warn if the reference is itself a critical structure, as when all structures of a patient are compared."""
     mask = pair.given[0].mask
     if mask is not None and any(s.mask is not None and mask.isSameAs(s.mask) for s, _ in pair.criticals):
@@ -262,7 +257,7 @@ def _critical(pair: Pair) -> Iterator[str]:
         )
 
 
-def _coarsest(pair: Pair) -> float:
+def _coarsest(pair: Workspace) -> float:
     """Return the longest voxel side in mm of both structures; for two meshes, the mesh spacing of the settings."""
     grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
     return max((float(_sides(grid).max()) for grid in grids), default=pair.settings.meshSpacing)

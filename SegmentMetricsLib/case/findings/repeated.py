@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...base.texts import commaSeparated
-from .kinds import Finding
-from .search import split
+from ...comparison.findings import Finding, split
 
 # Least number of structures for which a text is listed once for all.
 FEWEST = 3

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...base.errors import Undefined
 from ...base.texts import commaSeparated, counted, shortest
 from ...comparison import extents
+from ...comparison.counts import Counts, count
+from ...comparison.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
 from ...families.boundary import formulas as boundary
 from ...families.overlap import formulas as overlap
 from ...families.similarity.ofpair import inSlices
@@ -19,12 +21,10 @@ from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...model.structures import NOTES, PATIENT, REFERENCE_AND_TEST, WITHOUT_VOXELS
 from . import cautions
-from .kinds import Finding, Kind
-from .recognition import asFinding
 
 if TYPE_CHECKING:
     from ...comparison.measurements import Measurement
-    from ...comparison.workspace import Pair
+    from ...comparison.workspace import Workspace
     from ...model.structures import Structure
 
 # Pattern of a DICOM UID, for frames of reference.
@@ -41,38 +41,14 @@ HARDLY = 0.05
 # so the centers must be at least MIRROR_DISTANCE mm off the plane, and the Dice of the reference with its own mirror
 # image at most MIRROR_LIKENESS.
 MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
-# Other units that files may be in, by their size in mm; and the intersection over union of the boxes above which
-# structures are alike in another unit or with other axes.
-UNITS, ALIKE = {10: "cm instead of mm", 1000: "m instead of mm"}, 0.3
 
 
-class Split(NamedTuple):
-    """Alarms, which make all numbers doubtful, and all other findings, both in order."""
-
-    alarms: list[Finding]
-    advice: list[Finding]
-
-
-def split(findings: Iterable[str]) -> Split:
-    """Return findings by whether they are alarms."""
-    found = Split([], [])
-    for finding in map(asFinding, findings):
-        (found.alarms if finding.isAlarm else found.advice).append(finding)
-    return found
-
-
-def alarmsFirst(findings: Iterable[str]) -> tuple[Finding, ...]:
-    """Return findings in the order in which they are listed everywhere: alarms first."""
-    alarms, advice = split(findings)
-    return (*alarms, *advice)
-
-
-def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
+def find(pair: Workspace, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
     """Return all findings of a pair whose measurements are known, alarms first."""
     return alarmsFirst(one if isinstance(one, Finding) else Finding(one) for one in _found(pair, values))
 
 
-def _found(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _found(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from _emptiness(pair)
     if pair.settings.isOfAnotherTool:
         from ...conventions import chosen
@@ -81,19 +57,17 @@ def _found(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from _extent(pair)
     yield from _frames(pair)
     yield from _notes(pair)
-    # what is said of the measured overlap depends on whether it was measured; alarms count it in any case
-    wasCounted = pair.isCounted
     if not pair.emptiness:
-        yield from _placement(pair, wasCounted)
+        yield from _placement(pair)
     yield from _edges(pair)
     yield from _surfaces(pair)
-    yield from _grids(pair, wasCounted)
+    yield from _grids(pair)
     yield from _ties(pair)
     yield from _slices(pair)
     yield from cautions.find(pair, values)
 
 
-def _emptiness(pair: Pair) -> Iterator[str]:
+def _emptiness(pair: Workspace) -> Iterator[str]:
     both = list(zip(REFERENCE_AND_TEST, pair.structures, strict=True))
     faint = [which for which, s in both if pair.isFuzzy and s.isEmpty and s.memberships is not None]
     if faint:
@@ -110,17 +84,22 @@ def _emptiness(pair: Pair) -> Iterator[str]:
         yield Finding.of(Kind.ONE_EMPTY, reason=pair.emptiness)
 
 
-def _extent(pair: Pair) -> Iterator[str]:
+def _extent(pair: Workspace) -> Iterator[str]:
     """Yield a finding about the evaluated extent, or that the ends determine the Hausdorff distance."""
     if pair.extent.problem:
         yield Finding.of(Kind.NOTHING_COMPARED, reason=pair.extent.problem)
     elif pair.extent.sentence:
         yield pair.extent.sentence
-    elif pair.extent.description is None and "boundary" in pair.settings.families and pair.wasComputed("distances"):
+    elif pair.extent.description is None and _hasBoundary(pair):
         yield from extents.decisiveEnd(*pair.structures, pair.distances)
 
 
-def _notes(pair: Pair) -> Iterator[str]:
+def _hasBoundary(pair: Workspace) -> bool:
+    """Return whether distances of the boundary family were asked for and exist."""
+    return "boundary" in pair.settings.families and pair.plannedDistances is not None
+
+
+def _notes(pair: Workspace) -> Iterator[str]:
     """Yield the remarks from reading the files; whole sentences that both have appear only once."""
     notes = [s.source.get(NOTES, ()) for s in pair.structures]
     for note in notes[0]:
@@ -141,7 +120,7 @@ def _noteOf(which: str, note: str) -> str:
     return f"Of the {which}, {note.removesuffix('.')}."
 
 
-def _frames(pair: Pair) -> Iterator[str]:
+def _frames(pair: Workspace) -> Iterator[str]:
     frames = [s.frameOfReference for s in pair.structures]
     # the UID in a DICOM file and the name of the space in a NIfTI file cannot be compared
     if all(frames) and frames[0] != frames[1] and len({bool(UID.fullmatch(frame)) for frame in frames}) == 1:
@@ -165,14 +144,15 @@ def _extentOf(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
     return corners.min(axis=0), corners.max(axis=0)
 
 
-def _placement(pair: Pair, wasCounted: bool) -> Iterator[str]:
+def _placement(pair: Workspace) -> Iterator[str]:
     """Yield the alarms that two structures, neither empty, do not lie in the same place.
 
-    They are the same whatever is measured. wasCounted: whether a measurement needed the overlap in voxels.
+    They are the same whatever is measured: these always count the overlap. What is said of it else depends on whether
+    anything that was asked for is counted.
     """
     counts = _countsOf(pair)
     hollow = [] if counts is None else [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
-    if hollow and wasCounted:
+    if hollow and pair.areVoxelsCounted:
         verb, are = ("enclose", "they are") if len(hollow) == 2 else ("encloses", "it is")
         yield (
             f"The {' and the '.join(hollow)} {verb} no {counts.unit}: {are} thinner than the voxels on which overlap "
@@ -195,7 +175,7 @@ def _placement(pair: Pair, wasCounted: bool) -> Iterator[str]:
         yield from _sides(pair)
 
 
-def _countsOf(pair: Pair) -> overlap.Counts | None:
+def _countsOf(pair: Workspace) -> Counts | None:
     """Return the overlap in voxels, None for a surface without an inside."""
     try:
         return pair.crispCounts
@@ -203,7 +183,7 @@ def _countsOf(pair: Pair) -> overlap.Counts | None:
         return None
 
 
-def _otherCoordinates(pair: Pair) -> Iterator[str]:
+def _otherCoordinates(pair: Workspace) -> Iterator[str]:
     """Yield findings that structures, which do not overlap, would match in another unit or with other axes."""
     yield from otherUnits(*pair.structures)
     reference, test = (np.array(s.box) for s in pair.structures)
@@ -212,24 +192,7 @@ def _otherCoordinates(pair: Pair) -> Iterator[str]:
         yield Finding.of(Kind.OTHER_AXES)
 
 
-def otherUnits(reference: Structure, test: Structure) -> Iterator[Finding]:
-    """Yield findings that two structures would match if the file of one of them were in another unit."""
-    boxes = np.array(test.box), np.array(reference.box)
-    for scale, units in UNITS.items():
-        for which, one, other in (("test", *boxes), ("reference", *boxes[::-1])):
-            if shareOfBoxes(scale * one, other) > ALIKE:
-                yield Finding.of(Kind.OTHER_UNITS, which=which, scale=scale, units=units)
-
-
-def shareOfBoxes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the intersection over union of boxes, each given by its lowest and highest corner (..., 2, 3)."""
-    common = np.minimum(first[..., 1, :], second[..., 1, :]) - np.maximum(first[..., 0, :], second[..., 0, :])
-    both = np.prod(np.maximum(common, 0), axis=-1)
-    either = sum(np.prod(np.ptp(boxes, axis=-2), axis=-1) for boxes in (first, second)) - both
-    return np.divide(both, either, out=np.zeros(np.shape(either)), where=either > 0)
-
-
-def _sides(pair: Pair) -> Iterator[str]:
+def _sides(pair: Workspace) -> Iterator[str]:
     """Yield the finding that left and right are probably exchanged, if the mirrored test matches much better."""
     dice = overlap.dice(pair.crispCounts)
     if dice >= 1 - MIRROR_GAIN:
@@ -240,7 +203,7 @@ def _sides(pair: Pair) -> Iterator[str]:
         yield Finding.of(Kind.MIRRORED, best=f"{best:.2f}", dice=f"{dice:.2f}")
 
 
-def _mayMeetMirrored(pair: Pair, plane: float) -> bool:
+def _mayMeetMirrored(pair: Workspace, plane: float) -> bool:
     """Return whether the boxes around the reference and the mirrored test intersect.
 
     Usually they lie on opposite sides of the body, so that the test need not be mirrored.
@@ -260,9 +223,9 @@ def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:
         center = mask.grid.toWorld([(mask.low + mask.high) / 2])[0]
         if abs(center[0] - plane) < MIRROR_DISTANCE:
             return 0.0
-    if overlap.dice(overlap.count(reference, mirroredLeftRight(reference, plane))) > MIRROR_LIKENESS:
+    if overlap.dice(count(reference, mirroredLeftRight(reference, plane))) > MIRROR_LIKENESS:
         return 0.0
-    return overlap.dice(overlap.count(reference, mirroredLeftRight(test, plane)))
+    return overlap.dice(count(reference, mirroredLeftRight(test, plane)))
 
 
 def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]) -> bool:
@@ -270,7 +233,7 @@ def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.nda
     return bool((first[0] <= second[1]).all() and (second[0] <= first[1]).all())
 
 
-def sagittalPlanes(pair: Pair) -> set[float]:
+def sagittalPlanes(pair: Workspace) -> set[float]:
     """Return the LPS x in mm of planes at which sides may be exchanged: the origin and the middle of each image."""
     grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
     return {0.0, *(round(float(grid.corners()[:, 0].mean()), 3) for grid in grids)}
@@ -289,7 +252,7 @@ def mirroredLeftRight(mask: Mask, plane: float) -> Mask:
     return mirrored.on(mask.grid)
 
 
-def _edges(pair: Pair) -> Iterator[str]:
+def _edges(pair: Workspace) -> Iterator[str]:
     touching = [
         which
         for which, structure in (("reference", pair.reference), ("test", pair.test))
@@ -300,7 +263,7 @@ def _edges(pair: Pair) -> Iterator[str]:
         yield f"{names} the image edge: a part of the structure may be cut off."
 
 
-def _surfaces(pair: Pair) -> Iterator[str]:
+def _surfaces(pair: Workspace) -> Iterator[str]:
     for which, structure in (("reference", pair.reference), ("test", pair.test)):
         surface = structure.givenSurface
         if surface is None:
@@ -318,7 +281,8 @@ def _surfaces(pair: Pair) -> Iterator[str]:
             yield f"{name} was cleaned: {repair}."
 
 
-def _grids(pair: Pair, wasCounted: bool) -> Iterator[str]:
+def _grids(pair: Workspace) -> Iterator[str]:
+    wasCounted = pair.areVoxelsCounted
     bySlice = {family: words for family, words in BY_SLICE.items() if family in pair.settings.families}
     if not ((wasCounted or bySlice) and pair.isResampled):
         return
@@ -345,7 +309,7 @@ def _inSlices(asPublished: bool, families: Mapping[str, str]) -> Iterator[str]:
         )
 
 
-def _howCounted(pair: Pair) -> str:
+def _howCounted(pair: Workspace) -> str:
     """Return a sentence on how the overlap of masks on different grids was counted."""
     isExact = pair.sharedVolume is not None and not pair.isFuzzy
     exactly = f"Overlap was counted in parts of voxels{'' if pair.isTurned else ', exactly'}."
@@ -360,8 +324,8 @@ def _howCounted(pair: Pair) -> str:
     )
 
 
-def _ties(pair: Pair) -> Iterator[str]:
-    if not pair.wasComputed("distances") or "boundary" not in pair.settings.families:
+def _ties(pair: Workspace) -> Iterator[str]:
+    if not _hasBoundary(pair):
         return
     for tolerance in pair.settings.tolerances:
         ties = boundary.shareOfTies(pair.distances, tolerance)
@@ -373,8 +337,8 @@ def _ties(pair: Pair) -> Iterator[str]:
             )
 
 
-def _slices(pair: Pair) -> Iterator[str]:
-    found = pair.done(inSlices)
+def _slices(pair: Workspace) -> Iterator[str]:
+    found = pair.planned(inSlices)
     if found is not None and found.flagged:
         # in mm, as slice numbers differ between an image and the part of it that Slicer keeps
         grid = next((structure.samplingGrid for structure in pair.structures if structure.samplingGrid), None)

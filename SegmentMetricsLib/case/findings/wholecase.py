@@ -11,10 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...comparison.findings import ALIKE, UNITS, Kind, asFinding, shareOfBoxes
 from ...model.structures import Match
-from .kinds import Kind
-from .recognition import asFinding
-from .search import ALIKE, UNITS, shareOfBoxes
 
 AXES = np.array([-1, -1, 1])
 

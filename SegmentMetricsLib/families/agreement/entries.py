@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...comparison.definitions import TAHA, Definition, Empty
+from ...comparison.workspace import Workspace
 from . import formulas as agreement
 
 FIX_THE_GRID = "Depends on the voxels outside both: fix the evaluated grid to compare cases."
@@ -19,6 +20,7 @@ COUNTS = (
         unit="voxels", low=0, high=math.inf, better="higher", empty=Empty.COMPUTED,
         description="Number of voxels in both; memberships count in part.",
         compute=lambda pair: agreement.shared(pair.table),
+        needs=(Workspace.table,),
         identity=None, hint=NOT_A_SHARE, alias="TP",
         formula=r"\mathrm{TP} = \sum_i \min(f_{A,i}, f_{B,i})",
         code="families.agreement.formulas.shared",
@@ -28,6 +30,7 @@ COUNTS = (
         unit="voxels", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
         description="Number of voxels of the test outside the reference; memberships count in part.",
         compute=lambda pair: agreement.added(pair.table),
+        needs=(Workspace.table,),
         symmetric=False, identity=0, hint=NOT_A_SHARE, alias="FP",
         formula=r"\mathrm{FP} = \sum_i \max(f_{B,i} - f_{A,i}, 0)",
         code="families.agreement.formulas.added",
@@ -38,6 +41,7 @@ COUNTS = (
         unit="voxels", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
         description="Number of voxels of the reference outside the test; memberships count in part.",
         compute=lambda pair: agreement.missed(pair.table),
+        needs=(Workspace.table,),
         symmetric=False, identity=0, hint=NOT_A_SHARE, alias="FN",
         formula=r"\mathrm{FN} = \sum_i \max(f_{A,i} - f_{B,i}, 0)",
         code="families.agreement.formulas.missed",
@@ -48,10 +52,11 @@ COUNTS = (
         unit="voxels", low=0, high=math.inf, better="higher", empty=Empty.COMPUTED,
         description="Number of voxels of the evaluated grid in neither; memberships count in part.",
         compute=lambda pair: agreement.outside(pair.table),
+        needs=(Workspace.table,),
         identity=None, dependsOnGrid=True, hint=FIX_THE_GRID, alias="TN",
         formula=r"\mathrm{TN} = \sum_i \min(1 - f_{A,i}, 1 - f_{B,i}) = n - \mathrm{TP} - \mathrm{FP} - \mathrm{FN}",
         code="families.agreement.formulas.outside",
-        steps=("families.agreement.formulas.Table.trueNegative",),
+        steps=("comparison.counts.Table.trueNegative",),
     ),
 )  # fmt: skip
 
@@ -62,6 +67,7 @@ AGREEMENT = (
         unit="", low=0, high=1, better="higher", empty=Empty.COUNTED,
         description="Share of the voxels outside the reference that are outside the test, too.",
         compute=lambda pair: agreement.specificity(pair.table),
+        needs=(Workspace.table,),
         symmetric=False, identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
         formula=r"\mathrm{TNR} = \frac{\mathrm{TN}}{\mathrm{TN} + \mathrm{FP}}",
         code="families.agreement.formulas.specificity", alias="SPCFTY",
@@ -71,6 +77,7 @@ AGREEMENT = (
         unit="", low=0, high=1, better="lower", empty=Empty.COUNTED,
         description="Share of the voxels outside the reference that are in the test.",
         compute=lambda pair: agreement.fallout(pair.table),
+        needs=(Workspace.table,),
         symmetric=False, identity=0, dependsOnGrid=True, hint=LARGE_BACKGROUND,
         formula=r"\mathrm{FPR} = \frac{\mathrm{FP}}{\mathrm{TN} + \mathrm{FP}} = 1 - \mathrm{TNR}",
         code="families.agreement.formulas.fallout", alias="FALLOUT",
@@ -80,6 +87,7 @@ AGREEMENT = (
         unit="", low=0, high=1, better="lower", empty=Empty.ONE,
         description="Share of the reference that the test lacks, counted in voxels.",
         compute=lambda pair: agreement.missRate(pair.table),
+        needs=(Workspace.table,),
         symmetric=False, identity=0,
         hint="Choose it when missing a part of the structure matters more than adding to it.",
         formula=r"\mathrm{FNR} = \frac{\mathrm{FN}}{\mathrm{TP} + \mathrm{FN}} = 1 - \mathrm{TPR}",
@@ -91,6 +99,7 @@ AGREEMENT = (
         description="Weighted harmonic mean of precision and sensitivity, with beta {beta}; beta 1 is the Dice "
         "coefficient, a larger one favors sensitivity.",
         compute=lambda pair, beta: agreement.fMeasure(pair.table, beta),
+        needs=(Workspace.table,),
         symmetric=False, identity=1, trend="any",
         hint="Small structures: one voxel changes it much, prefer distances.",
         formula=r"\mathrm{FMS}_\beta = \frac{(\beta^2 + 1) \cdot \mathrm{PPV} \cdot \mathrm{TPR}}{\beta^2 \cdot "
@@ -102,6 +111,7 @@ AGREEMENT = (
         unit="", low=0, high=1, better="higher", empty=Empty.COUNTED,
         description="Share of all voxels of the evaluated grid on which the two agree.",
         compute=lambda pair: agreement.accuracy(pair.table),
+        needs=(Workspace.table,),
         identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
         formula=r"\mathrm{ACC} = \frac{\mathrm{TP} + \mathrm{TN}}{n}",
         code="families.agreement.formulas.accuracy", alias="ACURCY",
@@ -111,6 +121,7 @@ AGREEMENT = (
         unit="", low=0, high=1, better="lower", empty=Empty.COUNTED,
         description="Share of voxels in error, where neither segmentation merely refines the other.",
         compute=lambda pair: agreement.globalConsistencyError(pair.table),
+        needs=(Workspace.table,),
         identity=0, dependsOnGrid=True, hint=FIX_THE_GRID,
         formula=r"\mathrm{GCE} = \frac{1}{n} \min(E_{AB}, E_{BA}) \\ "
         r"E_{AB} = \frac{\mathrm{FN} (\mathrm{FN} + 2 \mathrm{TP})}{\mathrm{TP} + \mathrm{FN}} + "
@@ -124,6 +135,7 @@ AGREEMENT = (
         unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
         description="How alike the two volumes are, wherever they lie, counted in voxels.",
         compute=lambda pair: agreement.volumetricSimilarity(pair.table),
+        needs=(Workspace.table,),
         identity=1,
         hint="Choose it when the volume is what matters; it can be perfect without any overlap.",
         formula=r"\mathrm{VS} = 1 - \frac{\lvert \mathrm{FN} - \mathrm{FP} \rvert}{2 \mathrm{TP} + \mathrm{FP} + "
@@ -135,6 +147,7 @@ AGREEMENT = (
         unit="", low=0, high=1, better="higher", empty=Empty.COUNTED,
         description="Share of all pairs of voxels that both segmentations join or both separate.",
         compute=lambda pair: agreement.randIndex(pair.table),
+        needs=(Workspace.table,),
         identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
         formula=r"\mathrm{RI} = \frac{a + d}{a + b + c + d}",
         code="families.agreement.formulas.randIndex", alias="RNDIND",
@@ -147,6 +160,7 @@ AGREEMENT = (
         unit="", low=-1, high=1, better="higher", empty=Empty.ZERO,
         description="Rand index corrected for chance: 0 is what random segmentations reach.",
         compute=lambda pair: agreement.adjustedRandIndex(pair.table),
+        needs=(Workspace.table,),
         identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
         formula=r"\mathrm{ARI} = \frac{2 (ad - bc)}{c^2 + b^2 + 2ad + (a + d)(c + b)}",
         code="families.agreement.formulas.adjustedRandIndex", alias="ADJRIND",
@@ -158,6 +172,7 @@ AGREEMENT = (
         description="How much knowing whether a voxel is in one structure tells about the other; larger for larger "
         "structures.",
         compute=lambda pair: agreement.mutualInformation(pair.table),
+        needs=(Workspace.table,),
         identity=None, dependsOnGrid=True,
         hint="Compare it between tests of one reference only. " + FIX_THE_GRID,
         formula=r"\mathrm{MI} = H(A) + H(B) - H(A, B)",
@@ -169,6 +184,7 @@ AGREEMENT = (
         unit="bit", low=0, high=2, better="lower", empty=Empty.COUNTED,
         description="How much the two segmentations do not tell about each other.",
         compute=lambda pair: agreement.variationOfInformation(pair.table),
+        needs=(Workspace.table,),
         identity=0, dependsOnGrid=True, hint=FIX_THE_GRID,
         formula=r"\mathrm{VOI} = H(A) + H(B) - 2 \, \mathrm{MI} = 2 H(A, B) - H(A) - H(B)",
         code="families.agreement.formulas.variationOfInformation", alias="VARINFO",
@@ -181,6 +197,7 @@ AGREEMENT = (
         unit="", low=-1, high=1, better="higher", empty=Empty.COUNTED,
         description="How much voxels differ from each other rather than between the two segmentations.",
         compute=lambda pair: agreement.interclassCorrelation(pair.table),
+        needs=(Workspace.table,),
         identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
         formula=r"\mathrm{ICC} = \frac{\mathrm{MS}_b - \mathrm{MS}_w}{\mathrm{MS}_b + \mathrm{MS}_w} \\ "
         r"\mathrm{MS}_b = \frac{2}{n - 1} \sum_i (m_i - \mu)^2, \quad "
@@ -195,6 +212,7 @@ AGREEMENT = (
         unit="", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
         description="Difference of the memberships over twice their product, summed over all voxels.",
         compute=lambda pair: agreement.probabilisticDistance(pair.table),
+        needs=(Workspace.table,),
         identity=0,
         note=lambda pair: "" if pair.table.products else "the two do not overlap",
         hint="Made for memberships; infinite without overlap.",
@@ -207,6 +225,7 @@ AGREEMENT = (
         unit="", low=-1, high=1, better="higher", empty=Empty.ZERO,
         description="Agreement beyond chance: 0 is what random segmentations of these sizes reach.",
         compute=lambda pair: agreement.kappa(pair.table),
+        needs=(Workspace.table,),
         isMain=True, identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
         formula=r"\mathrm{KAP} = \frac{f_a - f_c}{n - f_c} \\ "
         r"f_a = \mathrm{TP} + \mathrm{TN}, \quad "
@@ -220,6 +239,7 @@ AGREEMENT = (
         description="Mean of sensitivity and specificity: the area under the curve through the one point that a "
         "segmentation has.",
         compute=lambda pair: agreement.areaUnderCurve(pair.table),
+        needs=(Workspace.table,),
         symmetric=False, identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
         formula=r"\mathrm{AUC} = 1 - \frac{\mathrm{FPR} + \mathrm{FNR}}{2}",
         code="families.agreement.formulas.areaUnderCurve", alias="AUC",

@@ -8,96 +8,12 @@ the precision of floating-point numbers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from ...base.errors import Undefined
-from ...geometry.masks import Mask, boxAround
-from ..overlap.formulas import Counts
-
-# A grid that exceeds the union of both structures by at most this fraction does so by rounding only: a single voxel is
-# a larger fraction of any image.
-SIZE_ROUNDING = Fraction(1, 10**10)
-WITHOUT_GRID = "contours without an image have no grid on which true negatives could be counted"
+from ...comparison.counts import Table
 
 WITHOUT_VOXELS = "contours without an image have no voxels that could be counted"
-
-
-@dataclass(frozen=True)
-class Table:
-    """The confusion matrix of two structures; memberships between 0 and 1 count fractionally.
-
-    truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only. voxels: number of
-    voxels in the evaluated grid, possibly fractional; None without a grid. products: sum of the products of both
-    memberships. squares: sum of the squares of both.
-    """
-
-    truePositive: Fraction
-    falsePositive: Fraction
-    falseNegative: Fraction
-    voxels: Fraction | None
-    products: Fraction
-    squares: Fraction
-    unit: str = "voxel"
-
-    @staticmethod
-    def of(counts: Counts, voxels: float | None) -> Table:
-        """Return the table of two masks, or of contours without a grid.
-
-        A number of voxels that is below the union of both structures, or above it by rounding only, is set to the
-        union.
-        """
-        both, over, under = map(Fraction, (counts.truePositive, counts.falsePositive, counts.falseNegative))
-        covered = both + over + under
-        if voxels is not None:
-            voxels = Fraction(voxels)
-            voxels = covered if voxels <= covered * (1 + SIZE_ROUNDING) else voxels
-        return Table(both, over, under, voxels, both, 2 * both + over + under, counts.unit)
-
-    @staticmethod
-    def ofMemberships(reference: Mask, test: Mask, voxels: int) -> Table:
-        """Return the table of memberships in [0, 1] on one lattice; for binary masks it is that of their counts."""
-        low, high = boxAround(reference, test)
-        sums = np.zeros(5)
-        # slice by slice, to avoid a copy of the box
-        for k in range(low[2], high[2] + 1):
-            box = (*low[:2], k), (*high[:2], k)
-            f, g = (mask.block(*box).astype(float) for mask in (reference, test))
-            both = np.minimum(f, g).sum()
-            more = np.maximum(g - f, 0).sum(), np.maximum(f - g, 0).sum()
-            sums += both, *more, (f * g).sum(), (f * f).sum() + (g * g).sum()
-        both, over, under, products, squares = map(Fraction, sums)
-        return Table(both, over, under, max(Fraction(voxels), both + over + under), products, squares)
-
-    @property
-    def reference(self) -> Fraction:
-        return self.truePositive + self.falseNegative
-
-    @property
-    def test(self) -> Fraction:
-        return self.truePositive + self.falsePositive
-
-    @property
-    def size(self) -> Fraction:
-        """Number of voxels in the evaluated grid. Raises Undefined without a grid."""
-        if self.voxels is None:
-            raise Undefined(WITHOUT_GRID)
-        return self.voxels
-
-    @property
-    def trueNegative(self) -> Fraction:
-        """Number of voxels in neither structure. Raises Undefined without a grid."""
-        return self.size - self.truePositive - self.falsePositive - self.falseNegative
-
-    @property
-    def outsideReference(self) -> Fraction:
-        return self.size - self.reference
-
-    @property
-    def outsideTest(self) -> Fraction:
-        return self.size - self.test
 
 
 def shared(table: Table) -> float:

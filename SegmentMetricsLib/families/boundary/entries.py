@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...comparison.definitions import CHENG, NIKOLOV, REVOLUTIONS, Definition, Empty
+from ...comparison.workspace import Workspace
 from . import formulas as boundary
 from .ofpair import bandsOf
 
@@ -14,6 +15,7 @@ BOUNDARY = (
         unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
         description="Largest distance from any place of one contour to the other contour.",
         compute=lambda pair: boundary.hausdorff(pair.distances),
+        needs=(Workspace.distances,),
         isMain=True, identity=0,
         hint="One outlier decides it: choose it when every error counts, else HD95 or a mean.",
         formula=r"\mathrm{HD} = \max\left(\max_{x \in \partial A} d(x, \partial B), \; \max_{y \in \partial B} "
@@ -28,6 +30,7 @@ BOUNDARY = (
         description="Distance that {percentile} % of either contour's area does not exceed; the larger of the two "
         "directions.",
         compute=lambda pair, percentile: boundary.percentileHausdorff(pair.distances, percentile),
+        needs=(Workspace.distances,),
         isMain=True, identity=0, trend="rising",
         hint="Ignores the worst errors, up to the share it leaves out: look at HD, too, where one of them matters.",
         formula=r"\mathrm{HD}_p = \max\left(Q_p(\partial A, \partial B), \; Q_p(\partial B, \partial A)\right) \\ "
@@ -41,6 +44,7 @@ BOUNDARY = (
         unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
         description="Mean distance to the other contour, averaged over the two directions.",
         compute=lambda pair: boundary.meanAverageSurfaceDistance(pair.distances),
+        needs=(Workspace.distances,),
         isMain=True, identity=0,
         hint="Choose it for how far contours lie apart on the whole; few large errors vanish among many small ones.",
         formula=r"\mathrm{MASD} = \frac{1}{2} \left(\frac{1}{\lvert \partial A \rvert} \int_{\partial A} d(x, "
@@ -54,6 +58,7 @@ BOUNDARY = (
         unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
         description="Mean distance to the other contour over the area of both contours together.",
         compute=lambda pair: boundary.averageSymmetricSurfaceDistance(pair.distances),
+        needs=(Workspace.distances,),
         identity=0,
         hint="Like MASD, but the larger contour counts more.",
         formula=r"\mathrm{ASSD} = \frac{\int_{\partial A} d(x, \partial B) \, dx + \int_{\partial B} d(y, "
@@ -68,6 +73,7 @@ BOUNDARY = (
         unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
         description="Share of both contours' area that lies within {tolerance} mm of the other contour.",
         compute=lambda pair, tolerance: boundary.normalizedSurfaceDistance(pair.distances, tolerance),
+        needs=(Workspace.distances,),
         isMain=True, identity=1, trend="rising",
         hint="Choose the tolerance from how far observers differ; below the voxel size it punishes the sampling.",
         formula=r"\mathrm{NSD}_\tau = \frac{\lvert \lbrace x \in \partial A : d(x, \partial B) \le \tau \rbrace "
@@ -83,6 +89,7 @@ BOUNDARY = (
         unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
         description="Overlap of the two bands that lie inside the contours and closer than {tolerance} mm to them.",
         compute=lambda pair, tolerance: pair.once(bandsOf, tolerance).overlap,
+        needs=(Workspace.masks,),
         isMain=True, identity=1, trend="any",
         hint="Choose it for errors at the contour of large structures; the band of a thin one is all of it.",
         formula=r"\mathrm{BIoU}_\tau = \frac{\lvert A_\tau \cap B_\tau \rvert}{\lvert A_\tau \cup B_\tau "

@@ -8,18 +8,9 @@ Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630 and MeshMetric
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...comparison.values import Directed
 from ...distances.bounded import combined
 from ...distances.surfacedistances import SurfaceDistances, withTies
-
-
-class Directed(NamedTuple):
-    """A value, Bounded where its error is known, and the values of the single directions."""
-
-    value: float
-    referenceToTest: float
-    testToReference: float
 
 
 def hausdorff(distances: SurfaceDistances) -> Directed:

@@ -11,10 +11,10 @@ from .bands.methods import bands
 from .bands.sizes import Bands
 
 if TYPE_CHECKING:
-    from ...comparison.workspace import Pair
+    from ...comparison.workspace import Workspace
 
 
-def bandsOf(pair: Pair, tolerance: float) -> Bands:
+def bandsOf(pair: Workspace, tolerance: float) -> Bands:
     """Return the overlap of the two boundary bands for a tolerance in mm."""
     pair.requireClosed(*pair.structures)
     masks = pair.masks

@@ -16,10 +16,10 @@ from ..slices.sections import sideOf
 from . import formulas as effort
 
 if TYPE_CHECKING:
-    from ...comparison.workspace import Pair
+    from ...comparison.workspace import Workspace
 
 
-def sidesOf(pair: Pair) -> tuple[Mask | CrossSections, Mask | CrossSections]:
+def sidesOf(pair: Workspace) -> tuple[Mask | CrossSections, Mask | CrossSections]:
     """Return both structures in the slices of the reference, for a pair in space.
 
     They are masks on a lattice whose k axis runs across the slices; a test on another lattice, or a mesh, is given by
@@ -41,12 +41,12 @@ def sidesOf(pair: Pair) -> tuple[Mask | CrossSections, Mask | CrossSections]:
     )
 
 
-def stacksOf(pair: Pair) -> tuple[SliceStack, SliceStack]:
+def stacksOf(pair: Workspace) -> tuple[SliceStack, SliceStack]:
     """Return the contours of both in every slice of the reference."""
     return slicing.stacksOf(*pair.once(sidesOf))
 
 
-def outlinesOf(pair: Pair) -> list[effort.Outline]:
+def outlinesOf(pair: Workspace) -> list[effort.Outline]:
     """Return the contours of both in every slice of the reference, as outlines; none if the reference is empty."""
     if pair.emptiness == BOTH_EMPTY:
         raise Undefined(BOTH_EMPTY)
@@ -57,7 +57,7 @@ def outlinesOf(pair: Pair) -> list[effort.Outline]:
     return [effort.outline(*(stack.contours for stack in pair.once(stacksOf)))]
 
 
-def lengthsBeyond(pair: Pair, tolerance: float) -> np.ndarray:
+def lengthsBeyond(pair: Workspace, tolerance: float) -> np.ndarray:
     """Return the length in mm of each segment (m,) of the reference's contours farther than tau (mm) from the test's.
 
     A distance equal to the tolerance is within. In slices without the test, segments count in full. The result is (0,)
@@ -67,6 +67,6 @@ def lengthsBeyond(pair: Pair, tolerance: float) -> np.ndarray:
     return np.concatenate([np.zeros(0), *lengths])
 
 
-def addedPathLength(pair: Pair, tolerance: float) -> float:
+def addedPathLength(pair: Workspace, tolerance: float) -> float:
     """Return the length in mm of the reference's contours farther than tau (mm) from the test's."""
     return effort.addedPathLength(pair.once(lengthsBeyond, tolerance))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...comparison.definitions import Definition, Empty
+from ...comparison.workspace import Workspace
 from . import formulas as hazard
 from .ofpair import emptyCriticals, errorsOf
 
@@ -22,6 +23,7 @@ HAZARD = (
         unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
         description="Share of the hazard in the reference, high near critical structures, that the test misses.",
         compute=lambda pair: hazard.missedShare(pair.once(errorsOf)),
+        needs=(Workspace.masks, errorsOf,),
         symmetric=False, identity=0, note=emptyCriticals,
         hint="Choose it when missing a part near a critical structure matters most.",
         formula=r"\mathrm{RFN} = \frac{\sum_{i \in A \setminus B} w_i}{\sum_{i \in A} w_i + \varepsilon}",
@@ -34,6 +36,7 @@ HAZARD = (
         unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
         description="Share of the hazard outside the reference that the test covers.",
         compute=lambda pair: hazard.addedShare(pair.once(errorsOf)),
+        needs=(Workspace.masks, errorsOf,),
         symmetric=False, identity=0, dependsOnGrid=True, note=emptyCriticals,
         hint="Choose it when adding near a critical structure matters most. Fix the evaluated grid.",
         formula=r"\mathrm{RFP} = \frac{\sum_{i \in B \setminus A} w_i}{\sum_{i \notin A} w_i + \varepsilon}",
@@ -46,6 +49,7 @@ HAZARD = (
         unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
         description="Weighted mean of the missed and the added hazard.",
         compute=lambda pair: hazard.safetyImpactScore(pair.once(errorsOf), pair.settings.hazardBalance),
+        needs=(Workspace.masks, errorsOf,),
         symmetric=False, isMain=True, identity=0, dependsOnGrid=True, note=emptyCriticals,
         hint="A mean over all errors: few grave ones vanish among many, look at STAR, too. Fix the evaluated grid.",
         formula=r"\mathrm{SIS} = \lambda \, \mathrm{RFN} + (1 - \lambda) \, \mathrm{RFP}",
@@ -60,6 +64,7 @@ HAZARD = (
         compute=lambda pair: hazard.tailRisk(
             pair.once(errorsOf), pair.settings.hazardBalance, pair.settings.hazardTail
         ),
+        needs=(Workspace.masks, errorsOf,),
         symmetric=False, isMain=True, identity=0, note=emptyCriticals,
         hint="Looks at the worst errors only: one voxel in a critical structure shows.",
         formula=r"\mathrm{STAR} = \lambda \, C_\alpha(A \setminus B) + (1 - \lambda) \, C_\alpha(B \setminus A) \\ "
@@ -79,6 +84,7 @@ HAZARD = (
         unit="", low=0, high=1, better="higher", empty=Empty.COMPUTED,
         description="Dice coefficient in which every voxel counts by its hazard.",
         compute=lambda pair: hazard.weightedDice(pair.once(errorsOf)),
+        needs=(Workspace.masks, errorsOf,),
         isMain=True, identity=1, note=emptyCriticals,
         hint="Choose it when overlap matters near critical structures only; elsewhere errors hardly count.",
         formula=r"\mathrm{wDice} = \frac{2 \sum_{i \in A \cap B} w_i}{\sum_{i \in A} w_i + \sum_{i \in B} w_i}",

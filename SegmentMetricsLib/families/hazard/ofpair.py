@@ -21,21 +21,21 @@ from ...settings.settings import Settings
 from . import formulas as hazard
 
 if TYPE_CHECKING:
-    from ...comparison.workspace import Pair
+    from ...comparison.workspace import Workspace
 
 # The structures of one patient share a field, which can be as large as their image: while one comparison keeps it, the
 # others reuse it. The key holds the critical structures, so that no others can take their place.
 _fields: weakref.WeakValueDictionary[tuple, hazard.Field] = weakref.WeakValueDictionary()
 
 
-def errorsOf(pair: Pair) -> hazard.Errors:
+def errorsOf(pair: Workspace) -> hazard.Errors:
     """Return the hazard of the structures' overlap and of their differences."""
     if pair.emptiness == BOTH_EMPTY:
         raise Undefined(BOTH_EMPTY)
     return hazard.errors(pair.once(fieldOf), *pair.masks, boxAround(*pair.masks))
 
 
-def fieldOf(pair: Pair) -> hazard.Field:
+def fieldOf(pair: Workspace) -> hazard.Field:
     """Return the hazard of all voxels of the evaluated grid, on the lattice on which overlap is counted."""
     if not pair.criticals:
         raise Undefined("no critical structure is given")
@@ -61,14 +61,14 @@ def kernelOf(settings: Settings) -> hazard.Kernel:
     return hazard.Kernel(s.hazardKernel, s.hazardReach, s.hazardPower, s.hazardDecay, s.hazardCombination)
 
 
-def _newField(pair: Pair, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> hazard.Field:
+def _newField(pair: Workspace, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> hazard.Field:
     given = [(_critical(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
     if not given:
         raise Undefined("the critical structures are empty")
     return hazard.field(given, grid, box, kernelOf(pair.settings))
 
 
-def _critical(pair: Pair, structure: Structure, grid: Grid) -> Mask | Surface:
+def _critical(pair: Workspace, structure: Structure, grid: Grid) -> Mask | Surface:
     """Return the voxels of a critical structure on a grid, or its surface if there would be too many voxels."""
     if structure.dimension != pair.dimension:
         raise Undefined(f"the critical structure {structure.name} is not of the same kind as the structures")
@@ -101,7 +101,7 @@ def _voxelsAt(points: np.ndarray, grid: Grid) -> Mask:
     return Mask.fromArray(voxels, grid, low)
 
 
-def emptyCriticals(pair: Pair) -> str:
+def emptyCriticals(pair: Workspace) -> str:
     """Return a note on critical structures left out because they are empty, "" if there are none."""
     names = [structure.name for structure, _ in pair.criticals if structure.isEmpty]
     return f"left out because empty: {commaSeparated(names)}" if names else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...comparison.definitions import OURS, TAHA, Definition, Empty, ofMasks
+from ...comparison.workspace import Workspace
 from . import formulas as overlap
 
 OVERLAP = (
@@ -13,6 +14,7 @@ OVERLAP = (
         unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
         description="Twice the shared volume over the sum of both volumes, counted in voxels.",
         compute=lambda pair: overlap.dice(pair.counts),
+        needs=(Workspace.counts,),
         isMain=True, identity=1,
         hint="Small or thin structures: few voxels change it much, prefer distances. It does not see shapes.",
         formula=r"\mathrm{DSC} = \frac{2 \mathrm{TP}}{2 \mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
@@ -23,6 +25,7 @@ OVERLAP = (
         unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
         description="Shared volume over the volume that either one covers, counted in voxels.",
         compute=lambda pair: overlap.intersectionOverUnion(pair.counts),
+        needs=(Workspace.counts,),
         identity=1,
         hint="Ranks as the Dice coefficient does, always below it: report one of the two.",
         formula=r"\mathrm{IoU} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
@@ -33,6 +36,7 @@ OVERLAP = (
         unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
         description="Share of the reference that the test covers, counted in voxels.",
         compute=lambda pair: overlap.sensitivity(pair.counts),
+        needs=(Workspace.counts,),
         symmetric=False, heading="Sensitivity", identity=1,
         hint="Choose it when missing a part matters most; drawing too much raises it, so look at PPV, too.",
         formula=r"\mathrm{TPR} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FN}}",
@@ -43,6 +47,7 @@ OVERLAP = (
         unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
         description="Share of the test that lies in the reference, counted in voxels.",
         compute=lambda pair: overlap.precision(pair.counts),
+        needs=(Workspace.counts,),
         symmetric=False, heading="Precision", identity=1,
         hint="Choose it when adding too much matters most; drawing too little raises it, so look at TPR, too.",
         formula=r"\mathrm{PPV} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP}}",

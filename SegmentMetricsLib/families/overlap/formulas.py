@@ -2,65 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-
 from ...base.errors import Undefined
-from ...geometry import contours
-from ...geometry.masks import Mask, slicesOf
-from ...geometry.surfaces import Surface
+from ...comparison.counts import Counts
 from ...model.structures import REFERENCE_AND_TEST
 
-# Slices processed at a time, so that temporary arrays are small compared with the masks.
-LAYERS = 16
 # Volumes that differ by less than this fraction differ by rounding only: a single voxel is a larger fraction of any
 # image.
 VOLUME_ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Overlap of two structures: voxel counts of two masks, or areas of contours in mm2.
-
-    Counts of masks on one lattice are exact integers. With memberships, or grids turned against each other, voxels
-    count fractionally.
-
-    truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only. unit: what is counted.
-    """
-
-    truePositive: float
-    falsePositive: float
-    falseNegative: float
-    unit: str = "voxel"
-
-    @property
-    def reference(self) -> float:
-        """Size of the reference."""
-        return self.truePositive + self.falseNegative
-
-    @property
-    def test(self) -> float:
-        """Size of the test."""
-        return self.truePositive + self.falsePositive
-
-
-def count(reference: Mask, test: Mask) -> Counts:
-    """Return the numbers of voxels that two masks on one lattice share and do not share."""
-    both = 0
-    if not reference.isEmpty and not test.isEmpty:
-        low, high = np.maximum(reference.low, test.low), np.minimum(reference.high, test.high)
-        if (low <= high).all():
-            one, other = (mask.voxels[slicesOf(low - mask.low, high - mask.low)] for mask in (reference, test))
-            for first in range(0, len(one), LAYERS):
-                both += int(np.count_nonzero(one[first : first + LAYERS] & other[first : first + LAYERS]))
-    return Counts(both, test.count - both, reference.count - both)
-
-
-def areas(reference: Surface, test: Surface) -> Counts:
-    """Return the areas that two contours in one plane share and do not share."""
-    both = min(contours.sharedArea(reference, test), reference.volume, test.volume)
-    return Counts(both, test.volume - both, reference.volume - both, "area")
 
 
 def dice(counts: Counts) -> float:

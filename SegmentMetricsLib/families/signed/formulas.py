@@ -12,19 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...analysis.facing import DIRECTIONS, sideBit, sidesBelow, sidesOfReference
-from ...base.errors import Cause, Undefined
+from ...base.errors import Cause, Reason, Undefined
+from ...comparison.values import Located
 from ...distances.bounded import Bounded, combined
 from ...distances.surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, touching, withTies
-
-# Reason given if there are no distances toward a side.
-NO_BOUNDARY = "no part of the boundary faces {side}"
-
-
-class Located(NamedTuple):
-    """A value and the LPS position in mm where it was found, None if it has no place."""
-
-    value: float
-    position: tuple[float, float, float] | None
 
 
 class Side(NamedTuple):
@@ -87,7 +78,7 @@ def toward(sides: dict[str, Side], side: str) -> Side:
 def requireFaced(sides: Collection[str], side: str) -> None:
     """Raise Undefined if a side is not among the sides that parts of the boundary face."""
     if side not in sides:
-        raise Undefined(NO_BOUNDARY.format(side=side), Cause.NO_BOUNDARY)
+        raise Undefined(Reason.of(Cause.NO_BOUNDARY, side=side))
 
 
 def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, under: float) -> dict[str, Side]:

@@ -11,10 +11,10 @@ from ...model.structures import BOTH_EMPTY
 from . import formulas as signed
 
 if TYPE_CHECKING:
-    from ...comparison.workspace import Pair
+    from ...comparison.workspace import Workspace
 
 
-def towardSides(pair: Pair) -> dict[str, signed.Side]:
+def towardSides(pair: Workspace) -> dict[str, signed.Side]:
     """Return the signed distances of the boundary that faces each side of the patient, by its letter."""
     # numbers of the whole boundary come first: what they need is freed before single elements take as much memory
     over, under = pair.once(largest, True).value, pair.once(largest, False).value
@@ -23,7 +23,7 @@ def towardSides(pair: Pair) -> dict[str, signed.Side]:
     return signed.bySide(pair.signedDistances, pair.boundaries, over, under)
 
 
-def emptinessToward(pair: Pair, side: str) -> str:
+def emptinessToward(pair: Workspace, side: str) -> str:
     """Return the pair's emptiness. Raises Undefined if it does not matter, as no part of a contour faces the side.
 
     The reason is then the same as without an empty structure. Closed surfaces in space face all sides.
@@ -33,17 +33,17 @@ def emptinessToward(pair: Pair, side: str) -> str:
     return pair.emptiness
 
 
-def _facedSides(pair: Pair) -> frozenset[str]:
+def _facedSides(pair: Workspace) -> frozenset[str]:
     """Return the sides faced by the structure that is not empty."""
     return facing.facedSides(next(structure for structure in pair.structures if not structure.isEmpty).surface)
 
 
-def largest(pair: Pair, over: bool) -> signed.Located:
+def largest(pair: Workspace, over: bool) -> signed.Located:
     """Return the largest over- or under-contouring of a pair without an empty structure."""
     return signed.largest(pair.signedDistances, over)
 
 
-def fractionOutside(pair: Pair, tolerance: float, over: bool) -> float:
+def fractionOutside(pair: Workspace, tolerance: float, over: bool) -> float:
     """Return the over- or under-contoured fraction of both boundaries, 0 or 1 if one structure is empty."""
     _requireAny(pair)
     if pair.emptiness:
@@ -51,7 +51,7 @@ def fractionOutside(pair: Pair, tolerance: float, over: bool) -> float:
     return signed.fractionBeyond(pair.signedDistances, tolerance, 1 if over else -1)
 
 
-def largestOutside(pair: Pair, over: bool) -> signed.Located:
+def largestOutside(pair: Workspace, over: bool) -> signed.Located:
     """Return the largest over- or under-contouring, 0 or infinite if one structure is empty."""
     _requireAny(pair)
     if pair.emptiness:
@@ -59,7 +59,7 @@ def largestOutside(pair: Pair, over: bool) -> signed.Located:
     return pair.once(largest, over)
 
 
-def volumeOutside(pair: Pair, over: bool) -> float:
+def volumeOutside(pair: Workspace, over: bool) -> float:
     """Return the volume in mm3 (area in mm2) that only the test (over) or only the reference encloses."""
     if pair.emptiness:
         return pair.voxelVolume(1 if over else 0)
@@ -68,6 +68,6 @@ def volumeOutside(pair: Pair, over: bool) -> float:
     return number * (pair.overlapGrid.grid.voxelSize if counts.unit == "voxel" else 1.0)
 
 
-def _requireAny(pair: Pair) -> None:
+def _requireAny(pair: Workspace) -> None:
     if pair.emptiness == BOTH_EMPTY:
         raise Undefined(BOTH_EMPTY)

@@ -29,6 +29,7 @@ SIMILARITY = (
         description="How well the test's contours follow the reference's, slice by slice, with inside and outside "
         "judged by levels of their own; median of the slices, of which those that cannot be paired count as 0.",
         compute=lambda pair: pair.once(inSlices).score,
+        needs=(inSlices,),
         symmetric=False, isMain=True, identity=1,
         note=noteOnAll, hint=LEVELS,
         formula=r"\mathrm{MSI} = \mathrm{median}_s \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} \sum_{t \in c} "
@@ -50,6 +51,7 @@ SIMILARITY = (
         unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
         description="Medical Similarity Index of those slices only in which every contour has a counterpart.",
         compute=lambda pair: pair.once(inSlices).pairedScore,
+        needs=(inSlices,),
         symmetric=False, identity=1,
         note=noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
         formula=r"\mathrm{MSIPaired} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} "
@@ -63,6 +65,7 @@ SIMILARITY = (
         description="Mean distance between a contour and its counterpart in the slice, over both directions; median of "
         "the paired slices.",
         compute=lambda pair: pair.once(inSlices).pairedDistance,
+        needs=(inSlices,),
         symmetric=False, identity=0,
         unitSetting=unitOfSlices,
         note=noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
@@ -76,6 +79,7 @@ SIMILARITY = (
         unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
         description="Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.",
         compute=lambda pair: pair.once(inSlices).meanBLD,
+        needs=(inSlices,),
         symmetric=False, identity=0,
         unitSetting=unitOfSlices,
         note=noteOnPaired, hint="Sees what the nearest point hides, such as a spike; leaves out slices that only one "

@@ -27,22 +27,23 @@ from .formulas import Inside, Levels, Similarity, Slices
 
 if TYPE_CHECKING:
     from ...case.comparison import Comparison
-    from ...comparison.workspace import Pair
+    from ...comparison.workspace import Workspace
 
 # Maximum number of parts into which the elements of a mesh are cut.
 MOST_PARTS = 200_000
 
 
-def inSlices(pair: Pair) -> Similarity:
+def inSlices(pair: Workspace) -> Similarity:
     """Return how well the contours are followed in every slice of the reference's image, neither structure empty.
 
     If the reference is a mesh, the slices are those of the test's image. A mesh, or a mask with other voxels, is cut by
-    their planes; with the setting asPublished, the authors' formula on boundary
-    chains, it is resampled to the image. Two contours given as lines are used as
-    they are. Raises Undefined for two meshes, which have no slices, for contours in different planes, and for a
-    structure that no slice goes through.
+    their planes; with the setting asPublished, the authors' formula on boundary chains, it is resampled to the image.
+    Two contours given as lines are used as they are. Raises Undefined for an empty structure, for two meshes, which
+    have no slices, for contours in different planes, and for a structure that no slice goes through.
     """
     settings = pair.settings
+    if pair.emptiness:
+        raise Undefined(pair.emptiness)
     if pair.dimension == 2 and not liesInPlane(*(s.surface for s in pair.structures)):
         raise Undefined("the contours lie in different planes")
     grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None)
@@ -61,7 +62,7 @@ def inSlices(pair: Pair) -> Similarity:
     return similarity.measure(reference, test, planes, levels, inside, settings.splitContours)
 
 
-def _contoursOf(pair: Pair, which: int, planes: Planes) -> tuple[Slices, Inside]:
+def _contoursOf(pair: Workspace, which: int, planes: Planes) -> tuple[Slices, Inside]:
     """Return the contours of the reference (0) or the test (1) in the slices of a grid, and a test for their inside."""
     structure = pair.structures[which]
     if structure.mask is not None and structure.mask.fits(planes.grid):
@@ -78,14 +79,14 @@ def _contoursOf(pair: Pair, which: int, planes: Planes) -> tuple[Slices, Inside]
     return contours, partial(slicecontours.isInSections, sections, planes)
 
 
-def _maskOn(grid: Grid, structure: Structure, pair: Pair) -> Mask:
+def _maskOn(grid: Grid, structure: Structure, pair: Workspace) -> Mask:
     if structure.mask is not None:
         return structure.mask.on(grid)
     pair.requireClosed(structure)
     return voxelization.maskOf(structure.surface, grid)
 
 
-def _ofLines(pair: Pair, levels: Levels) -> Similarity:
+def _ofLines(pair: Workspace, levels: Levels) -> Similarity:
     """Return the index of contours given as lines; their sampling density follows from the spacing for meshes."""
     if pair.dimension == 3:
         raise Undefined("both are meshes, which have no slices: see MSI3D")
@@ -104,7 +105,7 @@ def unitOfSlices(settings: Settings) -> str:
     return "pixel" if settings.asPublished else settings.msiUnit
 
 
-def onBoundaries(pair: Pair) -> float:
+def onBoundaries(pair: Workspace) -> float:
     """Return the index on whole boundaries, in [0, 1], of the measured surfaces (segments of contours in 2D).
 
     Raises Undefined for contours in different planes, and if inside and outside are judged differently but the
@@ -148,7 +149,7 @@ def localDistancesOn(comparison: Comparison, side: str) -> np.ndarray:
     return similarity.localDistancesAt(mine, other, longest, MOST_PARTS)
 
 
-def _note(pair: Pair) -> str:
+def _note(pair: Workspace) -> str:
     """Return a note on the slices whose contours cannot be paired, with a placeholder; "" if there are none."""
     found = pair.once(inSlices)
     if found.flagged and not found.paired:
@@ -156,11 +157,11 @@ def _note(pair: Pair) -> str:
     return f"{len(found.flagged)} of {len(found.slices)} slices cannot be paired{{}}" if found.flagged else ""
 
 
-def noteOnAll(pair: Pair) -> str:
+def noteOnAll(pair: Workspace) -> str:
     """Return a note on slices that cannot be paired, for a number in which they count as 0."""
     return _note(pair).format(" and count as 0")
 
 
-def noteOnPaired(pair: Pair) -> str:
+def noteOnPaired(pair: Workspace) -> str:
     """Return a note on slices that cannot be paired, for a number that leaves them out."""
     return _note(pair).format(" and are left out")

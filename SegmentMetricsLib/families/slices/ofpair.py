@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...comparison.definitions import Need
+from ...comparison.workspace import Workspace
 from ..boundary import formulas as boundary
 from ..effort import formulas as effort
 from ..effort.ofpair import lengthsBeyond, sidesOf, stacksOf
@@ -17,11 +18,13 @@ from . import areas as sliceareas
 from .formulas import SliceRow, profile
 from .sections import solidOf
 
-if TYPE_CHECKING:
-    from ...comparison.workspace import Pair
+
+def needsOfProfile(pair: Workspace) -> tuple[Need, ...]:
+    """Return what the profile of a pair needs that findings and results can use, too."""
+    return (Workspace.distances, Workspace.crispCounts) if pair.dimension == 2 and not pair.emptiness else ()
 
 
-def profileOf(pair: Pair) -> tuple[SliceRow, ...]:
+def profileOf(pair: Workspace) -> tuple[SliceRow, ...]:
     """Return a row for every slice of the reference that either structure is in; one row for contours in one plane.
 
     The slices are those of the reference's image, in its own orientation; a test on another lattice, or given as a
@@ -36,9 +39,9 @@ def profileOf(pair: Pair) -> tuple[SliceRow, ...]:
     return _withSimilarity(pair, profile(areas, stacks, beyond, sides[0].grid))
 
 
-def _withSimilarity(pair: Pair, rows: tuple[SliceRow, ...]) -> tuple[SliceRow, ...]:
+def _withSimilarity(pair: Workspace, rows: tuple[SliceRow, ...]) -> tuple[SliceRow, ...]:
     """Return the rows with what the similarity family measured in their slices, unchanged if it measured nothing."""
-    found = pair.done(inSlices)
+    found = pair.planned(inSlices)
     if found is None:
         return rows
     key = "MeanBLD" if found.unit == "mm" else f"MeanBLD_{found.unit}"
@@ -47,7 +50,7 @@ def _withSimilarity(pair: Pair, rows: tuple[SliceRow, ...]) -> tuple[SliceRow, .
     return tuple(replace(row, similarity=values.get(row.index, missing)) for row in rows)
 
 
-def _ofContours(pair: Pair) -> SliceRow:
+def _ofContours(pair: Workspace) -> SliceRow:
     """Return the row of two contours in one plane, neither empty."""
     hausdorff = boundary.hausdorff(pair.distances).value
     direction = max(pair.distances.directions, key=lambda d: d.largest)

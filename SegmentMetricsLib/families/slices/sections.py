@@ -12,10 +12,10 @@ from ...geometry.surfaces import Surface
 from ...model.structures import Structure
 
 if TYPE_CHECKING:
-    from ...comparison.workspace import Pair
+    from ...comparison.workspace import Workspace
 
 
-def sideOf(pair: Pair, which: int, grid: Grid) -> Mask | CrossSections:
+def sideOf(pair: Workspace, which: int, grid: Grid) -> Mask | CrossSections:
     """Return the voxels of the reference (0) or the test (1) if they coincide with a grid's, else its cross-sections.
 
     The slices along the k axis cut the unsmoothed surface of the voxels, or the mesh. Raises Undefined for a mesh
@@ -29,7 +29,7 @@ def sideOf(pair: Pair, which: int, grid: Grid) -> Mask | CrossSections:
     return crosssections.cut(unsmoothedOf(pair.given[which]), grid, _within(pair, grid))
 
 
-def solidOf(pair: Pair, which: int, side: Mask | CrossSections) -> Mask | CrossSections:
+def solidOf(pair: Workspace, which: int, side: Mask | CrossSections) -> Mask | CrossSections:
     """Return the voxels or cross-sections from which the area of a structure is computed. side: from sideOf().
 
     Cross-sections are those of the voxels as boxes, as everywhere where volumes are counted.
@@ -47,6 +47,6 @@ def unsmoothedOf(structure: Structure) -> Surface:
     return meshing.fromMask(structure.mask)
 
 
-def _within(pair: Pair, grid: Grid) -> tuple[int, int] | None:
+def _within(pair: Workspace, grid: Grid) -> tuple[int, int] | None:
     """Return the first and the last compared slice along the k axis of a grid, None for all slices."""
     return None if pair.extent.slab is None else pair.extent.slab.rows(grid, 2)

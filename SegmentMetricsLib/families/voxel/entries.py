@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...comparison.definitions import TAHA, Definition, Empty
+from ...comparison.workspace import Workspace
 from . import formulas as voxels
 from .ofpair import cutsOf, distancesOf, emptinessOfCuts, noteOnCuts, noteOnDistances
 
@@ -17,6 +18,7 @@ VOXEL = (
         description="Mean distance from the voxels of one structure to the nearest of the other, the larger of the two "
         "directions; shared voxels count as 0.",
         compute=lambda pair: voxels.averageDistance(pair.once(distancesOf)),
+        needs=(Workspace.masks,),
         isMain=True, identity=0,
         emptiness=emptinessOfCuts, note=noteOnDistances, unitSetting=lambda settings: settings.voxelUnit,
         hint="Small structures and low density: less sensitive to single voxels than overlap.",
@@ -32,6 +34,7 @@ VOXEL = (
         description="Half the sum of the distances from all voxels of each structure to the nearest of the other, per "
         "voxel of the reference; shared voxels count as 0.",
         compute=lambda pair: voxels.balancedDistance(pair.once(distancesOf)),
+        needs=(Workspace.masks,),
         symmetric=False, identity=0,
         emptiness=emptinessOfCuts, note=noteOnDistances, unitSetting=lambda settings: settings.voxelUnit,
         hint="Choose it to rank several tests of one reference: a large test does not dilute its own errors.",
@@ -46,6 +49,7 @@ VOXEL = (
         description="Distance to the nearest voxel of the other structure that a share of {quantile} of all voxels "
         "does not exceed; the larger of the two directions.",
         compute=lambda pair, quantile: voxels.hausdorff(pair.once(distancesOf), quantile),
+        needs=(Workspace.masks,),
         identity=0, trend="rising",
         emptiness=emptinessOfCuts, note=noteOnDistances, unitSetting=lambda settings: settings.voxelUnit,
         hint="With quantile 1 a single outlier decides it: take a smaller one where outliers do not matter.",
@@ -60,6 +64,7 @@ VOXEL = (
         unit="", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
         description="Distance of the two centers in standard deviations of the voxels around them.",
         compute=lambda pair: voxels.averageMahalanobis(pair.once(cutsOf)),
+        needs=(Workspace.masks,),
         identity=0,
         emptiness=emptinessOfCuts, note=noteOnCuts,
         hint="Sees general shape and position only: 0 for concentric structures of any size.",

@@ -10,10 +10,10 @@ from ...model.structures import REFERENCE_AND_TEST
 from . import formulas as voxels
 
 if TYPE_CHECKING:
-    from ...comparison.workspace import Pair
+    from ...comparison.workspace import Workspace
 
 
-def cutsOf(pair: Pair) -> list[tuple[Mask, Mask]]:
+def cutsOf(pair: Workspace) -> list[tuple[Mask, Mask]]:
     """Return the voxels whose distances are measured: those of the masks, or of every cut not empty on both sides."""
     if not _isCut(pair):
         return [pair.masks]
@@ -22,18 +22,18 @@ def cutsOf(pair: Pair) -> list[tuple[Mask, Mask]]:
     return [cut for cut in cuts if not all(mask.isEmpty for mask in cut)]
 
 
-def distancesOf(pair: Pair) -> list[tuple[voxels.VoxelDistances, voxels.VoxelDistances]]:
+def distancesOf(pair: Workspace) -> list[tuple[voxels.VoxelDistances, voxels.VoxelDistances]]:
     """Return the distances of the voxels in every cut."""
     areMeshes = all(s.samplingGrid is None for s in pair.structures)
     most = voxels.MOST_OF_MESH if areMeshes else None
     return [voxels.measure(*cut, pair.settings.voxelUnit, most) for cut in pair.once(cutsOf)]
 
 
-def _isCut(pair: Pair) -> bool:
+def _isCut(pair: Workspace) -> bool:
     return pair.isFuzzy and pair.settings.cuts is not None
 
 
-def emptinessOfCuts(pair: Pair) -> str:
+def emptinessOfCuts(pair: Workspace) -> str:
     """Return text on the structure that is empty in the pair, or in any measured cut; "" if there is none."""
     if not _isCut(pair):
         return pair.emptiness
@@ -46,7 +46,7 @@ def emptinessOfCuts(pair: Pair) -> str:
     return ""
 
 
-def noteOnCuts(pair: Pair) -> str:
+def noteOnCuts(pair: Workspace) -> str:
     """Return a note on the number of cuts left out because both structures are empty there, "" if none is."""
     if not _isCut(pair):
         return ""
@@ -55,9 +55,9 @@ def noteOnCuts(pair: Pair) -> str:
     return f"{omitted} of {pair.settings.cuts} cuts {are} empty on both sides and left out" if omitted else ""
 
 
-def noteOnDistances(pair: Pair) -> str:
+def noteOnDistances(pair: Workspace) -> str:
     """Return a note on cuts that were left out, or on voxels that were taken together."""
-    ways = [way for ways in pair.done(distancesOf) or () for way in ways]
+    ways = [way for ways in pair.once(distancesOf) for way in ways]
     step = max((way.step for way in ways), default=1)
     if step > 1:
         return f"voxels alone in one mesh were taken together in cubes {step} voxels long"

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from ...base.markup import Markup, filled, joined
 from ...case.findings import repeated
-from ...case.findings.search import split
 from ...case.records import Record
+from ...comparison.findings import split
 from ...comparison.measurements import typeset
 from .elements import CHECK_FIRST, NOTHING, linkTo
 

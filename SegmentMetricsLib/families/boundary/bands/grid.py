@@ -20,8 +20,8 @@ from ....distances.extrapolation import ROUNDING
 from ....distances.surfacedistances import BoundaryPair
 from ....geometry.cases import Positions, subVoxelPositions
 from ....geometry.grids import Grid
-from ....geometry.lateral import Slab, alignedAxis
 from ....geometry.masks import Mask
+from ....geometry.slabs import Slab, alignedAxis
 from .lookup import bandCells, bandMembership, bandsOfBoth, cellIndices, countedBits, stepsWithin
 from .search import TIE_TOLERANCE
 from .sizes import Bands

@@ -19,7 +19,7 @@ from ....base.cores import eachSideBySide, evenParts
 from ....base.progress import checkpoint
 from ....distances import lattice
 from ....geometry.cases import Positions
-from ....geometry.lateral import Slab, alignedAxis
+from ....geometry.slabs import Slab, alignedAxis
 from .sizes import Bands
 from .tables import WORD, BandTables
 

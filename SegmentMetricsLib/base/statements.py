@@ -1,0 +1,81 @@
+"""Sentences that other code depends on: each is text for readers, with its kind and values for programs and files."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeVar
+
+K = TypeVar("K", bound=enum.Enum)
+S = TypeVar("S", bound="Statement")
+
+
+class Place(NamedTuple):
+    """Where a setting can be changed that a sentence recommends; as text, all places in parentheses.
+
+    option: of the command line, with its value. argument: the same in Python. panel: its place in Slicer, "" if the
+    panel does not have it.
+    """
+
+    option: str
+    argument: str
+    panel: str = ""
+
+    def __str__(self) -> str:
+        slicer = [f"in Slicer {self.panel}"] if self.panel else []
+        return f"({'; '.join([self.option, f'in Python {self.argument}', *slicer])})"
+
+    @property
+    def inPanel(self) -> str:
+        """The text for users of Slicer's panel."""
+        return f"({self.panel or 'in scripts only'})"
+
+
+class Statement(str):
+    """A sentence made of its kind and values; a plain string to code that does not need these.
+
+    With more text added, it keeps both. kind: a member of an enumeration whose members have a template as `sentence`.
+    values: of the template's blanks: texts, numbers or places.
+    """
+
+    kind: Any
+    values: dict[str, Any]
+
+    def __new__(cls: type[S], text: str, kind: enum.Enum, values: Mapping[str, Any] | None = None) -> S:
+        statement = super().__new__(cls, text)
+        statement.kind, statement.values = kind, dict(values or {})
+        return statement
+
+    def __reduce__(self) -> tuple[type[Statement], tuple[str, Any, dict[str, Any]]]:
+        return type(self), (str(self), self.kind, self.values)
+
+    def __add__(self: S, more: str) -> S:
+        return type(self)(str(self) + more, self.kind, self.values)
+
+    @classmethod
+    def of(cls: type[S], kind: Any, **values: Any) -> S:
+        """Return the sentence of a kind. values: of its template's blanks."""
+        return cls(kind.sentence.format(**values), kind, values)
+
+    def toDictionary(self) -> dict[str, Any]:
+        """Return kind, values and text as plain values for files."""
+        values = {name: value._asdict() if isinstance(value, Place) else value for name, value in self.values.items()}
+        return {"kind": nameOf(self.kind), "values": values, "text": str(self)}
+
+    @property
+    def inPanel(self) -> str:
+        """The sentence for users of Slicer's panel: of the places where a setting can be changed, only that one."""
+        text = str(self)
+        for place in self.values.values():
+            text = text.replace(str(place), place.inPanel) if isinstance(place, Place) else text
+        return text
+
+
+def nameOf(kind: enum.Enum) -> str:
+    """Return the name of a kind in files, such as "no-overlap"."""
+    return kind.name.lower().replace("_", "-")
+
+
+def kindNamed(name: object, kinds: type[K]) -> K | None:
+    """Return the kind that has a name in files, None for an unknown one, as another version may have written it."""
+    return next((kind for kind in kinds if nameOf(kind) == name), None)

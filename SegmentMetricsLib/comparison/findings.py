@@ -1,0 +1,200 @@
+"""Findings: sentences that a reader of the numbers should know about a pair, each of a kind."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..base.statements import Place, Statement, kindNamed
+from ..model.structures import Structure
+
+# Other units that files may be in, by their size in mm; and the intersection over union of the boxes above which
+# structures are alike in another unit or with other axes.
+UNITS, ALIKE = {10: "cm instead of mm", 1000: "m instead of mm"}, 0.3
+
+
+class Severity(enum.Enum):
+    """How much a finding matters."""
+
+    ALARM = "no number means anything until somebody has looked"
+    ADVICE = "what to know about the numbers"
+
+
+class Kind(enum.Enum):
+    """Kinds of findings that code depends on, with severity and sentence template; all others are remarks."""
+
+    # identity of the two structures
+    NO_OVERLAP = (
+        Severity.ALARM,
+        "The two contours do not overlap at all: check that they are the same structure of the same patient.",
+    )
+    HARDLY_OVERLAP = (
+        Severity.ALARM,
+        "The two contours hardly overlap (Dice {dice}): check that they are the same structure.",
+    )
+    OTHER_STRUCTURE = (
+        Severity.ALARM,
+        "{name} of the {other} lies in the same place as the {which}, with a Dice of {best} instead of {dice}: check "
+        "which structures belong together. If these two do, pair them {pair}.",
+    )
+    EXCHANGED = (
+        Severity.ALARM,
+        "{first} and {second} are exchanged: each lies in the place of the other. Check the names and the orientation "
+        "of both files; if only the names are wrong, pair them {pairs}.",
+    )
+    SAME = Severity.ALARM, "The reference and the test are the same structure of the same file."
+    OTHER_PATIENTS = Severity.ALARM, "The files belong to different patients: their patient IDs differ."
+    OTHER_CODES = (
+        Severity.ALARM,
+        "The two structures have terminology codes {what}: check that they are the same.",
+    )
+    OTHER_LABELS = (
+        Severity.ALARM,
+        "The two images have one label each, but different ones ({reference} and {test}): check that they are the same "
+        "structure.",
+    )
+    # side of the patient
+    OTHER_SIDES = Severity.ALARM, "Check the sides: {reference} is compared with {test}."
+    MIRRORED = (
+        Severity.ALARM,
+        "The test matches better when mirrored left-right (Dice {best} instead of {dice}): "
+        "check the sides, or the orientation in the file's header.",
+    )
+    # location
+    OTHER_FRAMES = (
+        Severity.ALARM,
+        "The files have different frames of reference ({reference} and {test}): "
+        "distances are meaningful only if the images are registered.",
+    )
+    IMAGES_APART = (
+        Severity.ALARM,
+        "The two images lie apart in space: they have different frames of reference, or one has a wrong header.",
+    )
+    OTHER_UNITS = (
+        Severity.ALARM,
+        "Scaled by {scale}, the {which} would match the other contour: its file may be in another unit ({units}).",
+    )
+    OTHER_AXES = (
+        Severity.ALARM,
+        "The test would lie on the reference with the signs of x and y changed: one of the files may be in RAS "
+        "coordinates, the other one in LPS.",
+    )
+    # missing numbers
+    ONE_EMPTY = Severity.ADVICE, "Only one contour exists: {reason}."
+    NOTHING_COMPARED = Severity.ADVICE, "Nothing was compared: {reason}."
+    NO_PROFILE = Severity.ADVICE, "There is no per-slice profile: {reason}."
+    # advice on a setting
+    COUNTED_IN_PART = (
+        Severity.ADVICE,
+        "Voxels of the {which} count in part, by their membership, for overlap and agreement, while surfaces and "
+        "distances are those at 0.5; with a threshold, such as 0.5, every voxel counts fully or not at all {where}.",
+    )
+    LOW_PERCENTILE = (
+        Severity.ADVICE,
+        "HD{percentile} is the distance within which {percentile} % of the boundary lies; the percentile that leaves "
+        "out the farthest {rest} % is {better} {where}.",
+    )
+    MOSTLY_ONE_KIND = (
+        Severity.ADVICE,
+        "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is. "
+        "Prefer KAP or ARI, which take off what chance alone reaches.",
+    )
+    IMAGE_MOSTLY_ONE_KIND = (
+        Severity.ADVICE,
+        "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is. "
+        "Prefer KAP or ARI, which take off what chance alone reaches; or choose the grid union {where}, or one volume "
+        "for all cases.",
+    )
+    ENDS_DECIDE = (
+        Severity.ADVICE,
+        "The Hausdorff distance of {distance} mm lies at the {end} end, beyond what both contours cover; within that "
+        "they lie at most about {within} mm apart. If it is arbitrary where the structure ends (spinal cord, "
+        "esophagus, vessels), choose the common extent {where}.",
+    )
+    PROPOSED = (
+        Severity.ADVICE,
+        "{reference} of the reference and {test} of the test may be the same structure{sides}: they overlap with a "
+        "Dice of {dice}. If they are, pair them {where}.",
+    )
+    REMARK = Severity.ADVICE, "{text}"
+
+    def __init__(self, severity: Severity, sentence: str):
+        self.severity, self.sentence = severity, sentence
+
+
+class Finding(Statement):
+    """A sentence that a reader of the numbers should know; kind and values say the same to programs."""
+
+    kind: Kind
+
+    def __new__(cls, text: str, kind: Kind = Kind.REMARK, values: Mapping[str, Any] | None = None) -> Finding:
+        return super().__new__(cls, text, kind, values)
+
+    @property
+    def reason(self) -> str:
+        """Why numbers are missing, in the words of their measurements, if the sentence states that, else ""."""
+        return self.values.get("reason", "")
+
+    @property
+    def isAlarm(self) -> bool:
+        return self.kind.severity == Severity.ALARM
+
+
+def asFinding(given: str | Mapping[str, Any]) -> Finding:
+    """Return a finding as it is, or from the result of toDictionary(), for example in a file.
+
+    A plain sentence, as files of schema 1 have it, is a remark, and so is a kind of another version.
+    """
+    if isinstance(given, Finding):
+        return given
+    if isinstance(given, str):
+        return Finding(given)
+    kind = kindNamed(given["kind"], Kind)
+    values = {name: Place(**value) if isinstance(value, Mapping) else value for name, value in given["values"].items()}
+    return Finding(given["text"], kind or Kind.REMARK, values if kind else {})
+
+
+class Split(NamedTuple):
+    """Alarms, which make all numbers doubtful, and all other findings, both in order."""
+
+    alarms: list[Finding]
+    advice: list[Finding]
+
+
+def split(findings: Iterable[str | Mapping[str, Any]]) -> Split:
+    """Return findings, or what files have of them, by whether they are alarms."""
+    found = Split([], [])
+    for finding in map(asFinding, findings):
+        (found.alarms if finding.isAlarm else found.advice).append(finding)
+    return found
+
+
+def alarmsFirst(findings: Iterable[str]) -> tuple[Finding, ...]:
+    """Return findings in the order in which they are listed everywhere: alarms first."""
+    alarms, advice = split(findings)
+    return (*alarms, *advice)
+
+
+def asDictionaries(findings: Iterable[str]) -> list[dict[str, Any]]:
+    """Return findings as plain values for files."""
+    return [asFinding(finding).toDictionary() for finding in findings]
+
+
+def otherUnits(reference: Structure, test: Structure) -> Iterator[Finding]:
+    """Yield findings that two structures would match if the file of one of them were in another unit."""
+    boxes = np.array(test.box), np.array(reference.box)
+    for scale, units in UNITS.items():
+        for which, one, other in (("test", *boxes), ("reference", *boxes[::-1])):
+            if shareOfBoxes(scale * one, other) > ALIKE:
+                yield Finding.of(Kind.OTHER_UNITS, which=which, scale=scale, units=units)
+
+
+def shareOfBoxes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the intersection over union of boxes, each given by its lowest and highest corner (..., 2, 3)."""
+    common = np.minimum(first[..., 1, :], second[..., 1, :]) - np.maximum(first[..., 0, :], second[..., 0, :])
+    both = np.prod(np.maximum(common, 0), axis=-1)
+    either = sum(np.prod(np.ptp(boxes, axis=-2), axis=-1) for boxes in (first, second)) - both
+    return np.divide(both, either, out=np.zeros(np.shape(either)), where=either > 0)
