@@ -41,8 +41,10 @@ def run(options: argparse.Namespace) -> int:
         except ValueError as error:
             raise InputError(str(error)) from error
         # the results refer to the copies beside them, not to the files in the temporary folder
+        found = [files.readStructures(path) for path in paths]
         sets = [
-            [replace(s, file=str(options.output / path.name)) for s in files.readStructures(path)] for path in paths
+            own.having(replace(s, file=str(options.output / path.name)) for s in own)
+            for own, path in zip(found, paths, strict=True)
         ]
         criticals = criticalsOf(sets[0], settings)
         return compareAndWrite(pairStructures(*sets), Request(settings, options.output, paths, criticals))

@@ -15,7 +15,7 @@ from ..base.errors import InputError
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, slicesOf
 from ..model.inputs import structureFromMemberships
-from ..model.structures import Structure, codeSource
+from ..model.structures import Structure
 
 REPRESENTATION = "Fractional labelmap"
 # The numbers for memberships 0 and 1, by the kind of their type.
@@ -64,10 +64,8 @@ def segmentsOf(
         values = memberships(layers[segment["layer"]], RANGES[array.dtype.kind])
         low, high = _extent(segment["extent"], grid)
         mask = Mask.ofMemberships(values[slicesOf(low, high)], grid, low).on(whole)
-        source = {"segmentID": segment["id"], **codeSource(segment["terminology"])}
-        structures.append(
-            structureFromMemberships(segment["name"], mask, threshold, color=segment["color"], source=source, **common)
-        )
+        own = {"color": segment["color"], "segmentID": segment["id"], "terminology": segment["terminology"]}
+        structures.append(structureFromMemberships(segment["name"], mask, threshold, **own, **common))
     return structures
 
 

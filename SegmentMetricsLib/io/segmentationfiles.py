@@ -12,7 +12,7 @@ from ..base.errors import InputError
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, fromLabels
 from ..model import naming
-from ..model.structures import Structure, codeSource
+from ..model.structures import Structure
 from .textheaders import unicodeText
 
 # The words of the name that some programs give the label 0, which is no structure.
@@ -96,7 +96,8 @@ def readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], frame
                 file=str(path),
                 frameOfReference=frame,
                 color=segment["color"],
-                source={"segmentID": segment["id"], **codeSource(segment["terminology"])},
+                segmentID=segment["id"],
+                terminology=segment["terminology"],
             )
         )
     # add labels that are missing from the header

@@ -15,7 +15,7 @@ from imagefiles import LABELS, refusal, save
 
 from SegmentMetricsLib.base import cores
 from SegmentMetricsLib.io import integrity, reading
-from SegmentMetricsLib.model.structures import NOTES, leftOutOf
+from SegmentMetricsLib.model.structures import leftOutOf
 
 
 @pytest.mark.parametrize("suffix", [".nrrd", ".nii", ".nii.gz", ".mha", ".seg.nrrd"])
@@ -51,7 +51,7 @@ def testWhatComesBehindTheLastVoxelIsTold(tmp_path, suffix, compressed, tail):
     path.write_bytes(path.read_bytes() + tail)
     after = reading.readStructures(path)
     assert [s.mask.count for s in after] == [s.mask.count for s in before]
-    assert all(integrity.SURPLUS in s.source[NOTES] for s in after) and not any(NOTES in s.source for s in before)
+    assert all(integrity.SURPLUS in s.notes for s in after) and not any(s.notes for s in before)
 
 
 def testNrrdInSeveralGzipMembers(tmp_path):
@@ -81,7 +81,7 @@ def testTheFirstOfDamagedFilesIsNamed(tmp_path, capfd, monkeypatch):
         found = reading.readStructures(tmp_path)
         assert [s.name for s in found[::2]] == [f"{number} Label 1" for number in (0, 1, 2, 3, 6, 8)]
         told = [f"{number}.nrrd was left out: the file is damaged or incomplete." for number in (4, 5, 7)]
-        assert leftOutOf(found) == told and all(list(s.source[NOTES]) == told for s in found)
+        assert leftOutOf(found) == told and all(list(s.notes) == told for s in found)
     for number in (4, 5, 7):
         save(LABELS, tmp_path / f"{number}.nrrd")
     names = [structure.name for structure in reading.readStructures(tmp_path)]
@@ -173,7 +173,7 @@ def testTheSumAtTheEndTellsAsMuchAsDecompressing(tmp_path, monkeypatch, kind):
             (structure,) = reading.readStructures(path)
         except reading.UnusableFile as error:
             return str(error)
-        return f"{structure.mask.offset} {structure.mask.voxels.tolist()} {structure.source}"
+        return f"{structure.mask.offset} {structure.mask.voxels.tolist()} {structure.notes}"
 
     def everything() -> list[tuple[str, str]]:
         path.write_bytes(header.encode() + gzip.compress(array.tobytes(), mtime=0))

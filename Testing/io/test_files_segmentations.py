@@ -60,7 +60,7 @@ def testSampleSegmentation(tmp_path):
     for label, (structure, organ) in enumerate(zip(found.values(), samples.ORGANS, strict=True), start=1):
         assert structure.mask.count == np.count_nonzero(array == label)
         assert structure.color == pytest.approx(np.array(organ.color) / 255, abs=1e-6)
-        assert structure.source == {"segmentID": f"Segment_{label}"}
+        assert structure.segmentID == f"Segment_{label}" and structure.terminology == ""
     assert set(read(paths[1])) == set(found) - {"Submandibular_R"}
 
 

@@ -72,7 +72,7 @@ def testNiftiAnywhere(tmp_path, turn, form, third, suffix, order):
     grid = structure.mask.grid
     np.testing.assert_allclose(grid.toWorld([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), place(TURNS[turn]), atol=1e-4)
     assert grid.size == (12, 10, 1) and structure.mask.count == 25 and structure.dimension == 2
-    assert "notes" not in structure.source
+    assert not structure.notes
     np.testing.assert_allclose(readGrid(path).matrix, grid.matrix)
 
 
@@ -109,7 +109,7 @@ def testNrrdAnywhere(tmp_path, turn, name, voxels):
     (structure,) = readStructures(path)
     grid = structure.mask.grid
     np.testing.assert_allclose(grid.toWorld([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), place(TURNS[turn]), atol=1e-6)
-    assert grid.size == (12, 10, 1) and structure.mask.count == 25 and "notes" not in structure.source
+    assert grid.size == (12, 10, 1) and structure.mask.count == 25 and not structure.notes
     np.testing.assert_allclose(readGrid(path).matrix, grid.matrix)
 
 
@@ -143,4 +143,4 @@ def testAMissingPlaceIsTold(tmp_path, name, header, remarks):
     path = tmp_path / name
     path.write_bytes(header.encode() + CUBE.tobytes())
     (structure,) = readStructures(path)
-    assert structure.source.get("notes", ()) == remarks and structure.mask.count == 64
+    assert structure.notes == remarks and structure.mask.count == 64

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ...base.errors import InputError, installing
 from ...base.progress import Cancelled
-from ...model.structures import Structure
+from ...model.structureset import StructureSet
 
 # The bytes at offset 128 of a DICOM file.
 MAGIC, MAGIC_END = b"DICM", 132
@@ -82,7 +82,7 @@ def _areElements(start: bytes, order: str) -> bool:
     return (group, element) < following <= LAST
 
 
-def readStructures(path: Path, threshold: float | None = None, title: str = "") -> list[Structure]:
+def readStructures(path: Path, threshold: float | None = None, title: str = "") -> StructureSet:
     """Return the structures of an RTSTRUCT or SEG file.
 
     threshold: membership in (0, 1] at or above which a voxel of a fractional SEG belongs to its structure; see

@@ -16,7 +16,8 @@ from ...base.texts import commaSeparated, counted
 from ...geometry.filling import CUT, EXCLUSIVE, JOINED, apart, combined
 from ...geometry.grids import Grid, requireScale
 from ...geometry.masks import LARGEST_BOX, Mask
-from ...model.structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure
+from ...model.structures import Structure
+from ...model.structureset import LeftOut, StructureSet
 from . import patientOf, read, readable, textOf
 from .images import imagesFor, imagesOf
 from .places import Place, placesFor
@@ -66,12 +67,12 @@ class Contours:
     remarks: list[str]
 
 
-def readStructureSet(path: Path, title: str) -> list[Structure]:
+def readStructureSet(path: Path, title: str) -> StructureSet:
     """Return the regions of interest of an RTSTRUCT file, with voxels on the grid of the image they were drawn on.
 
     A voxel belongs to a structure when its center lies inside the contours of its slice. Holes may be separate contours
     or joined to the outer one by a channel. Without the image near the file, a grid is made from the contours. Regions
-    with contours that are damaged or cannot be filled are left out, with remarks in the source of the others, as are
+    with contours that are damaged or cannot be filled are left out, with remarks in the set and its structures, as are
     contours that belong to no region. title: of the file in remarks. Raises InputError for a file without regions of
     interest, and when none can be used.
     """
@@ -80,7 +81,7 @@ def readStructureSet(path: Path, title: str) -> list[Structure]:
         return _structuresOf(path, dataset, title)
 
 
-def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
+def _structuresOf(path: Path, dataset, title: str) -> StructureSet:
     regions = _regionsOf(dataset)
     if not regions:
         raise InputError("the structure set has no regions of interest.")
@@ -107,7 +108,7 @@ def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
     for number, own in contours.items():
         checkpoint()
         try:
-            mask, source = _filled(own, placeFor(number), remark)
+            mask, notes = _filled(own, placeFor(number), remark)
         except InputError as error:
             leftOut.setdefault(names[number], str(error))
             continue
@@ -121,12 +122,16 @@ def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
                 or frame
                 or images[number][0].frame,
                 color=_colorOf(_drawnOf(drawn.get(number, []))),
-                source={"roiNumber": number, PATIENT: patient, **source},
+                patient=patient,
+                notes=notes,
+                isUnfilled=bool(own.loops) and mask.isEmpty,
             )
         )
     if not structures:
         raise _unusable(leftOut)
-    return [_withoutOthers(structure, title, leftOut) for structure in structures] if leftOut else structures
+    remarks = [f"The structure {name!r} of {title} was left out: {why}" for name, why in leftOut.items()]
+    noted = (replace(structure, notes=(*structure.notes, *remarks)) for structure in structures)
+    return StructureSet(tuple(noted), path=str(path), leftOut=tuple(map(LeftOut, leftOut, remarks)))
 
 
 def _frameOf(region) -> str:
@@ -139,23 +144,13 @@ def _unusable(leftOut: Mapping[str, str]) -> InputError:
     return InputError(f"the structure {name!r} cannot be used{', nor any other' if len(leftOut) > 1 else ''}: {why}")
 
 
-def _filled(contours: Contours, place: Place, said: str) -> tuple[Mask, dict]:
-    """Return the voxels of a region, and the entries about them for its source.
+def _filled(contours: Contours, place: Place, said: str) -> tuple[Mask, tuple[str, ...]]:
+    """Return the voxels of a region, and remarks on them.
 
     said: remark on the file, "" if there is none. Raises InputError as fill().
     """
     mask, notes = fill(contours.loops, place.grid, contours.exclusive, place.slabs)
-    notes += contours.remarks
-    source = {NOTES: tuple(filter(None, (place.remark, said, *notes)))}
-    return mask, {**source, WITHOUT_VOXELS: True} if contours.loops and mask.isEmpty else source
-
-
-def _withoutOthers(structure: Structure, title: str, leftOut: Mapping[str, str]) -> Structure:
-    """Return a structure with remarks about others of its file that were left out. leftOut: reasons by name."""
-    remarks = [f"The structure {name!r} of {title} was left out: {why}" for name, why in leftOut.items()]
-    source = {**structure.source, LEFT_OUT: dict(zip(leftOut, remarks, strict=True))}
-    source[NOTES] = (*source[NOTES], *remarks)
-    return replace(structure, source=source)
+    return mask, tuple(filter(None, (place.remark, said, *notes, *contours.remarks)))
 
 
 def _regionsOf(dataset) -> dict:
