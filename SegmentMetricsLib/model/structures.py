@@ -59,7 +59,7 @@ class Identity:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Structure(Identity):
-    """One contour of one observer.
+    """One contour of one observer, with its name and where it comes from, as in Identity.
 
     mask: its voxels, None when only a surface is known. memberships: the fraction of each voxel that belongs to it,
     None for binary masks. givenSurface: a surface in LPS mm, None to make it from the mask. surfaceKind: "unsmoothed"
