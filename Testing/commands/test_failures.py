@@ -200,26 +200,11 @@ def testFilesAreReadWithoutATerminal(tmp_path, monkeypatch):
     assert SimpleITK.ProcessObject.GetGlobalWarningDisplay() == shown
 
 
-def testASampleThatCannotBeMadeIsSaidInOneLine(tmp_path, monkeypatch, capsys):
-    def damaged(folder):
-        raise ValueError("The sample is damaged.")
-
-    monkeypatch.setattr("SegmentMetricsLib.io.samples.writeHeadAndNeck", damaged)
-    output = tmp_path / "out"
-    assert __main__.main(["demo", "--output", str(output)]) == 2
-    assert capsys.readouterr().err == "segment-metrics: The sample is damaged.\n"
-    assert not output.exists()
-
-
-def testASampleThatCannotBeLoadedLeavesNothingInTheScene(scene, monkeypatch):
+def testASampleThatCannotBeLoadedLeavesNothingInTheScene(scene, monkeypatch, tmp_path):
     from SegmentMetricsLib.mrml import sample
 
-    def damaged(folder):
-        path = Path(folder, "observer1.seg.nrrd")
-        path.write_text("no segmentation")
-        return [path]
-
-    monkeypatch.setattr(sample, "writeHeadAndNeck", damaged)
+    (tmp_path / "observer1.seg.nrrd").write_text("no segmentation")
+    monkeypatch.setattr(sample, "FOLDER", tmp_path)
     before = {node.GetID() for node in scene.GetNodes()}
     with quiet(), pytest.raises(InputError, match=r"The sample could not be loaded\."):
         sample.loadSample(scene=scene)
