@@ -25,7 +25,10 @@ from ..model.structures import (
 )
 from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings
-from . import dicom, fractional, integrity, niftiheaders, vtpheaders
+from . import fractional, integrity, niftiheaders, vtpheaders
+from .dicom.kinds import Kind, kindOf
+from .dicom.loading import readStructures as readDicom
+from .dicom.opening import DAMAGED, isDicom, requirePydicom
 from .flatimages import asVolume
 from .labelnames import labelNamesFrom
 from .meshfiles import readMesh
@@ -155,7 +158,7 @@ def _readAny(path: Path, how: _How) -> StructureSet:
         raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
     try:
         if suffix == DICOM_SUFFIX:
-            return dicom.readStructures(path, how.threshold, how.title)
+            return readDicom(path, how.threshold, how.title)
         if suffix in MESH_SUFFIXES:
             return StructureSet((readMesh(path, suffix, stemOf(path)),), path=str(path))
         return StructureSet(tuple(_readImage(path, suffix, how)), path=str(path))
@@ -166,7 +169,7 @@ def _readAny(path: Path, how: _How) -> StructureSet:
     except ValueError as error:
         raise UnusableFile(f"{path}: {oneLine(str(error))}") from error
     except NotImplementedError as error:  # pydicom's for the type of an element that does not exist
-        raise UnusableFile(f"{path}: {dicom.DAMAGED}") from error
+        raise UnusableFile(f"{path}: {DAMAGED}") from error
     except OSError as error:  # such as of a disk or a network
         raise UnusableFile(f"{path}: the file cannot be read ({error.strerror}).") from error
     except MemoryError as error:
@@ -226,7 +229,7 @@ def stemOf(path: Path) -> str:
 
 def _saysDicom(path: Path) -> bool:
     try:
-        return dicom.isDicom(path)
+        return isDicom(path)
     except OSError:  # reading the file will raise the error
         return False
 
@@ -339,23 +342,22 @@ def _dicomObjects(paths: list[Path]) -> tuple[list[Path], dict[Path, str]]:
     for path in paths:
         if suffixOf(path) not in ("", DICOM_SUFFIX):
             continue
-        isDicom = _saysDicom(path)
-        if not isDicom:
+        if not _saysDicom(path):
             if suffixOf(path) == DICOM_SUFFIX:  # reading it gives the reason
                 objects.append(path)
             continue
         try:
-            dicom.requirePydicom()
+            requirePydicom()
         except InputError as error:
             raise UnusableFile(f"{path}: {error}") from error
         try:
-            kind = dicom.kindOf(path)
+            kind = kindOf(path)
         except InputError:  # reading it gives the reason
             objects.append(path)
             continue
-        if kind is dicom.Kind.UNTOLD:
+        if kind is Kind.UNTOLD:
             unread[path] = UNTOLD
-        elif kind is not dicom.Kind.NO_STRUCTURES:
+        elif kind is not Kind.NO_STRUCTURES:
             objects.append(path)
     return objects, unread
 

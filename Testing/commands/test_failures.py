@@ -18,8 +18,7 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.workers import DIED, ignoringInterrupts
 from SegmentMetricsLib.batch import tasks
 from SegmentMetricsLib.batch.cases import Task
-from SegmentMetricsLib.io import dicom
-from SegmentMetricsLib.io.dicom import segmentation
+from SegmentMetricsLib.io.dicom import opening, segmentation
 from SegmentMetricsLib.io.messages import quiet
 from SegmentMetricsLib.io.textheaders import checkMeta, checkNrrd
 from SegmentMetricsLib.mrml import headless
@@ -29,7 +28,7 @@ from SegmentMetricsLib.show.report import requirePlotly
 @pytest.mark.parametrize(
     ("package", "work", "needs", "extra"),
     [
-        ("pydicom", lambda: dicom.read(Path("any.dcm")), "pydicom and highdicom", "dicom"),
+        ("pydicom", lambda: opening.read(Path("any.dcm")), "pydicom and highdicom", "dicom"),
         ("highdicom", lambda: segmentation.readSegmentation(Path("any.dcm")), "highdicom", "dicom"),
         ("plotly.offline", requirePlotly, "plotly", "report"),
         ("distributed", lambda: tasks.cluster("tcp://127.0.0.1:1").__enter__(), "Dask", "cluster"),

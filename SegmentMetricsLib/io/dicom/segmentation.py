@@ -16,7 +16,7 @@ from ...geometry.masks import Mask
 from ...model import inputs
 from ...model.structures import Structure
 from ...model.structureset import StructureSet
-from . import patientOf, read, readable, textOf
+from .opening import patientOf, read, readable, textOf
 from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinned
 from .series import Slice, Uneven, findSlices, gridOf, groupsOf, withOthers, withoutRepeats
 from .slabs import Slabs, areUneven, continued

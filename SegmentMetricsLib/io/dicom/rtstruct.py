@@ -18,8 +18,8 @@ from ...geometry.grids import Grid, requireScale
 from ...geometry.masks import LARGEST_BOX, Mask
 from ...model.structures import Structure
 from ...model.structureset import LeftOut, StructureSet
-from . import patientOf, read, readable, textOf
 from .images import imagesFor, imagesOf
+from .opening import patientOf, read, readable, textOf
 from .places import Place, placesFor
 from .planes import planesBySlice
 from .slabs import Slabs
