@@ -14,9 +14,9 @@ from ..base.errors import InputError, asPath, requireKind
 from ..base.texts import oneLine
 from ..base.version import __version__
 from ..case.protocol.protocol import Protocol, readProtocol
-from ..io import textheaders
 from ..io.dicom.neighbors import MOST_FILES, filesNear, holdsWhatItNames
 from ..io.dicom.opening import isDicom
+from ..io.formats.table import dataFileOf
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import stemOf, suffixOf
 from ..io.sheets import Line, Sheet, readSheet
@@ -235,7 +235,7 @@ def _filesReadWith(path: Path) -> list[Path]:
         if holdsWhatItNames(path, home):
             return home
         return list(itertools.islice(itertools.chain(home, itertools.chain.from_iterable(near)), MOST_FILES))
-    name = textheaders.dataFileOf(path) if suffix in (".mhd", ".mha", ".nhdr", ".nrrd") else ""
+    name = dataFileOf(path)
     if not name:
         return []
     named = path.parent / name

@@ -25,20 +25,19 @@ from ..model.structures import (
 )
 from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings
-from . import fractional, integrity, niftiheaders, vtpheaders
+from . import fractional
 from .dicom.kinds import Kind, kindOf
 from .dicom.loading import readStructures as readDicom
 from .dicom.opening import DAMAGED, isDicom, requirePydicom
-from .flatimages import asVolume
+from .formats import nifti, nrrd, vtp
+from .formats.headers import unicodeText
+from .formats.table import IMAGE_SUFFIXES, MESH_SUFFIXES, inspect, readable
 from .labelnames import labelNamesFrom
 from .meshfiles import readMesh
 from .messages import quiet
 from .segmentationfiles import readSegments, segmentHeaders, wholeGrid
-from .textheaders import unicodeText
 from .unread import MOST_ALONE, NOT_READ, dataFiles, mayHoldStructures, remarkOn, remarksOn, stemOfUnread
 
-IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
-MESH_SUFFIXES = (".stl", ".obj", ".ply", ".vtp")
 DICOM_SUFFIX = ".dcm"
 UNTOLD = "it is DICOM that does not say what it holds."
 SUFFIXES = (".seg.nrrd", *IMAGE_SUFFIXES, *MESH_SUFFIXES, DICOM_SUFFIX)
@@ -331,7 +330,7 @@ def _nothingIn(folder: Path, unread: Mapping[Path, str]) -> UnusableFile:
 def _isResult(path: Path) -> bool:
     """Return whether a file in a folder of structures is a result of SegmentMetrics that was written there."""
     try:
-        return suffixOf(path) == ".vtp" and path.is_file() and vtpheaders.isResult(path)
+        return suffixOf(path) == ".vtp" and path.is_file() and vtp.isResult(path)
     except OSError:  # reading the file will raise the error
         return False
 
@@ -372,11 +371,11 @@ def _ofUnknownKind(members: list[Path]) -> dict[Path, str]:
 def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
     remarks, image = _inspected(path, suffix)
     frame = frameOfReference(image)
-    if suffix in (".nii", ".nii.gz") and (header := niftiheaders.check(path)) is not None:
+    if suffix in (".nii", ".nii.gz") and (header := nifti.check(path)) is not None:
         grid = Grid.fromImage(image)
-        remarks += niftiheaders.remarks(header, grid)
-        frame = frameOfReference(image, niftiheaders.formsTaken(header, grid))
-        names, doubts = niftiheaders.labelTable(path, header)
+        remarks += nifti.remarks(header, grid)
+        frame = frameOfReference(image, nifti.formsTaken(header, grid))
+        names, doubts = nifti.labelTable(path, header)
         remarks, how = (*remarks, *doubts), replace(how, labelNames={**how.labelNames, **names})
     structures = _structuresOf(path, image, frame, how)
     return [replace(s, notes=(*remarks, *s.notes)) for s in structures] if remarks else structures
@@ -386,13 +385,13 @@ def _inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Imag
     """Return remarks on an image file for readers of the results, and the image."""
     if suffix in (".nrrd", ".seg.nrrd"):
         # comparing the checksum at the end of the file is much faster than decompressing the file a second time
-        remarks, promised = integrity.inspect(path, suffix, withVoxels=False), integrity.promisedSum(path)
+        remarks, promised = inspect(path, withVoxels=False), nrrd.promisedSum(path)
         if promised is not None:
             with suppress(UnusableFile):  # the full inspection may give a better reason
                 image = _loadImage(path, suffix)
                 if zlib.crc32(SimpleITK.GetArrayViewFromImage(image)) == promised:
                     return remarks, image
-    return integrity.inspect(path, suffix), _loadImage(path, suffix)
+    return inspect(path), _loadImage(path, suffix)
 
 
 def _structuresOf(path: Path, image: SimpleITK.Image, frame: str, how: _How) -> list[Structure]:
@@ -430,7 +429,7 @@ def _nameOf(path: Path, label: int, how: _How) -> dict[str, str]:
 
 def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:
     try:
-        with quiet(), niftiheaders.readable(path) as read, asVolume(read) as volume:
+        with quiet(), readable(path) as volume:
             return SimpleITK.ReadImage(str(volume))
     except RuntimeError as error:
         raise UnusableFile(
@@ -466,8 +465,8 @@ def readGrid(path: str | Path) -> Grid:
         raise UnusableFile(f"{path}: there is no such file.")
     reader = SimpleITK.ImageFileReader()
     try:
-        integrity.inspect(path, suffix, withVoxels=False)
-        with quiet(), asVolume(path) as volume:
+        inspect(path, withVoxels=False)
+        with quiet(), readable(path) as volume:
             reader.SetFileName(str(volume))
             reader.ReadImageInformation()
         # the reader has the same interface as an image

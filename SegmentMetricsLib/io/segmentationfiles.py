@@ -13,7 +13,7 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask, fromLabels
 from ..model import naming
 from ..model.structures import Structure
-from .textheaders import unicodeText
+from .formats.headers import unicodeText
 
 # The words of the name that some programs give the label 0, which is no structure.
 BACKGROUND = ("background",)

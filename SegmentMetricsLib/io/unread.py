@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ..base.texts import commaSeparated
-from . import textheaders
+from .formats.table import dataFileOf
 
 # Files without structures, by what their names end with: texts, tables, documents, programs, transforms, scenes ...
 HARMLESS_SUFFIXES = (
@@ -54,7 +54,7 @@ def dataFiles(members: Sequence[Path]) -> set[Path]:
 
 def _named(header: Path) -> list[str]:
     """Return the names of a header's data files, or patterns of such names."""
-    entry = textheaders.dataFileOf(header)
+    entry = dataFileOf(header)
     if entry.split()[:1] and entry.split()[0].lower() == LISTED:
         lines = header.read_text(encoding="latin-1").splitlines()
         return [line.strip() for line in lines if line.strip()]

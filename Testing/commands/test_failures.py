@@ -19,8 +19,8 @@ from SegmentMetricsLib.base.workers import DIED, ignoringInterrupts
 from SegmentMetricsLib.batch import tasks
 from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.io.dicom import opening, segmentation
+from SegmentMetricsLib.io.formats import mha, nrrd
 from SegmentMetricsLib.io.messages import quiet
-from SegmentMetricsLib.io.textheaders import checkMeta, checkNrrd
 from SegmentMetricsLib.mrml import headless
 from SegmentMetricsLib.show.report import requirePlotly
 
@@ -224,12 +224,12 @@ META = {"NDims": "3", "DimSize": "4 5 6", "ElementSpacing": "1 1 2", "ElementDat
     ],
 )
 def testMetaImagesWhoseHeadersAreTooShort(change, says):
-    assert checkMeta(Path("a.mha"), META) == ()
+    assert mha.check(Path("a.mha"), META) == ()
     with pytest.raises(ValueError, match=says):
-        checkMeta(Path("a.mha"), META | change)
+        mha.check(Path("a.mha"), META | change)
 
 
 def testVoxelsAsTextInAFileOfTheirOwn():
     fields = {"encoding": "ascii", "datafile": "a.txt", "sizes": "4 5 6", "spacings": "1 1 2"}
     with pytest.raises(InputError, match="written as text in a file of its own; save it in binary"):
-        checkNrrd(Path("a.nhdr"), fields)
+        nrrd.check(Path("a.nhdr"), fields)

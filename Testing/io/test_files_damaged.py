@@ -14,7 +14,8 @@ import shapes
 from imagefiles import LABELS, refusal, save
 
 from SegmentMetricsLib.base import cores
-from SegmentMetricsLib.io import integrity, reading
+from SegmentMetricsLib.io import reading
+from SegmentMetricsLib.io.formats import nrrd, table
 from SegmentMetricsLib.model.structures import leftOutOf
 
 
@@ -51,7 +52,7 @@ def testWhatComesBehindTheLastVoxelIsTold(tmp_path, suffix, compressed, tail):
     path.write_bytes(path.read_bytes() + tail)
     after = reading.readStructures(path)
     assert [s.mask.count for s in after] == [s.mask.count for s in before]
-    assert all(integrity.SURPLUS in s.notes for s in after) and not any(s.notes for s in before)
+    assert all(table.SURPLUS in s.notes for s in after) and not any(s.notes for s in before)
 
 
 def testNrrdInSeveralGzipMembers(tmp_path):
@@ -184,9 +185,9 @@ def testTheSumAtTheEndTellsAsMuchAsDecompressing(tmp_path, monkeypatch, kind):
     intact = found()
     if ">" not in kind:  # those have another order in memory than in the file
         with monkeypatch.context() as patch:
-            patch.setattr(integrity, "_decompressedSize", None)
+            patch.setattr(nrrd, "decompressedSize", None)
             assert found() == intact and intact.startswith("(3, 2, 1) ")
-    monkeypatch.setattr(integrity, "promisedSum", lambda path: None)
+    monkeypatch.setattr(nrrd, "promisedSum", lambda path: None)
     # what is damaged behind the last voxel only is no loss
     assert [one for one, other in zip(quick, everything(), strict=True) if one != other and one[1] != intact] == []
     assert sum("damaged" in said for _, said in quick) > 20
@@ -202,4 +203,4 @@ def testMetaImagesThatEndInTheirHeader(tmp_path, suffix):
         "ObjectType = Image\nx NDims = 3\nElementDataFile = LOCAL\n",
     ):
         path.write_text(text)
-        assert refusal(path) == integrity.DAMAGED
+        assert refusal(path) == table.DAMAGED

@@ -163,7 +163,7 @@ def testTheFrameIsThatOfThePlaceThatWasTaken(tmp_path, qform, sform, isQform, fr
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 def testNumbersThatAreNoneAreRefusedInEveryFormat(tmp_path, monkeypatch, wrong, kind, suffix):
     """One voxel of a mask, of labels or of memberships, anywhere in the file."""
-    monkeypatch.setattr("SegmentMetricsLib.io.integrity.CHUNK", 1001)
+    monkeypatch.setattr("SegmentMetricsLib.io.formats.bytecounts.CHUNK", 1001)
     for full in (1, 5, 0.5):
         array = (full * BALL).astype(kind)
         path = save(shapes.imageOf(array), tmp_path / f"x{suffix}", suffix != ".nii")

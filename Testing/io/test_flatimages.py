@@ -13,9 +13,8 @@ import SimpleITK
 from imagefiles import save
 
 from SegmentMetricsLib import compare, readStructures
-from SegmentMetricsLib.io.niftiheaders import NO_PLACE
+from SegmentMetricsLib.io.formats.headers import NO_PLACE, NO_VOXEL_SIZE
 from SegmentMetricsLib.io.reading import readGrid
-from SegmentMetricsLib.io.textheaders import NO_VOXEL_SIZE
 
 ARRAY = np.zeros((10, 12), np.uint8)
 ARRAY[2:7, 3:8] = 1
