@@ -32,7 +32,7 @@ ROLES = frozenset(
 )  # fmt: skip
 
 
-def settled(sets: Sequence[StructureSet], paths: Sequence[str | Path], name: str | None = None) -> list[StructureSet]:
+def settled(sets: Sequence[StructureSet], *, name: str | None = None) -> list[StructureSet]:
     """Return the structures of the reference and of the test with the names that they have in this case.
 
     A file with a single nameless structure is called by its file if the other side knows that name, or is a file that
@@ -40,7 +40,7 @@ def settled(sets: Sequence[StructureSet], paths: Sequence[str | Path], name: str
     None to judge by these two alone.
     """
     found = list(sets)
-    areAlone = [_isAlone(*given) for given in zip(sets, paths, strict=True)]
+    areAlone = [*map(_isAlone, sets)]
     if all(areAlone):
         (reference,), (test,) = sets
         both = (reference.name, test.name)
@@ -63,15 +63,13 @@ def _keys(name: str) -> set[tuple]:
     return {parsed.spelled, parsed.meaning}
 
 
-def adviceOnCases(sets: Sequence[Sequence[Structure]], paths: Sequence[str | Path]) -> str:
+def adviceOnCases(sets: Sequence[StructureSet]) -> str:
     """Return the advice to use the command for many cases, "" unless the files of both folders look like cases.
 
     They do if several files of a folder hold the same labels, or are called alike but for a number, as case_001 and
     case_002.
     """
-    if not all(Path(path).is_dir() and _areCases(structures) for path, structures in zip(paths, sets, strict=True)):
-        return ""
-    return CASES
+    return CASES if all(Path(one.path).is_dir() and _areCases(one) for one in sets) else ""
 
 
 def _areCases(structures: Sequence[Structure]) -> bool:
@@ -91,9 +89,9 @@ def _areCases(structures: Sequence[Structure]) -> bool:
     return len(stems) > 1 and areNumbered and len(set(map(_pattern, stems))) == 1
 
 
-def _isAlone(structures: Sequence[Structure], path: str | Path) -> bool:
+def _isAlone(structures: StructureSet) -> bool:
     """Return whether a set is one file whose only structure has no name but that of the file."""
-    if len(structures) != 1 or structures[0].file != str(path):
+    if len(structures) != 1 or structures[0].file != structures.path:
         return False
     (only,) = structures
     return bool(only.label) or only.isUnlabeled or only.givenSurface is not None

@@ -1,4 +1,4 @@
-"""The pages on adding a metric, a convention and a setting: followed literally, in a copy of the repository."""
+"""The pages on adding a metric, a convention, a setting and a file format: followed in a copy of the repository."""
 
 from __future__ import annotations
 
@@ -78,3 +78,14 @@ def testSetting(copy):
     told = pages.processIn(copy)(f"python -c '{report}; print(usedSettings(Settings(mostPlaces=3), []))'")
     assert "('Worst places listed', '3')" in told
     assert again["settings"]["mostPlaces"] == 3 == len(again["pairs"][0]["worstPlaces"])
+
+
+def testFormat(copy):
+    follow("format", copy)
+    (pair,) = json.loads((copy / "off" / "metrics.json").read_text(encoding="utf-8"))["pairs"]
+    assert (pair["reference"]["volumeMm3"], pair["test"]["volumeMm3"]) == (3000, 3300)
+    assert pair["measurements"]["HD"]["value"] == pytest.approx(1)
+    # what is damaged is said in one sentence
+    (copy / "cut.off").write_text((copy / "box.off").read_text(encoding="utf-8")[:-9], encoding="utf-8")
+    with pytest.raises(AssertionError, match=r"cut\.off: the file cannot be read as a mesh: it is damaged"):
+        pages.processIn(copy)("python -m SegmentMetricsLib compare box.off cut.off --output cut")
