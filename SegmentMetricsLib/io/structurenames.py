@@ -91,7 +91,7 @@ def _areCases(structures: Sequence[Structure]) -> bool:
 
 def _isAlone(structures: StructureSet) -> bool:
     """Return whether a set is one file whose only structure has no name but that of the file."""
-    if len(structures) != 1 or structures[0].file != structures.path:
+    if len(structures) != 1 or not structures.path or structures[0].file != structures.path:
         return False
     (only,) = structures
     return bool(only.label) or only.isUnlabeled or only.givenSurface is not None
