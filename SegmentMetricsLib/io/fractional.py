@@ -7,6 +7,7 @@ type, because Slicer's conversion to fractional label maps uses one range for ea
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import SimpleITK
@@ -41,12 +42,12 @@ def isFractional(image: SimpleITK.Image) -> bool:
 
 
 def segmentsOf(
-    image: SimpleITK.Image, segments: Sequence[Mapping], whole: Grid, threshold: float | None, common: Mapping
+    image: SimpleITK.Image, segments: Sequence[Mapping], whole: Grid, threshold: float | None
 ) -> list[Structure]:
     """Return the structures of a file of fractional segments, each in its own layer.
 
-    segments: from the header. whole: grid of the image that they were drawn on. threshold: see Settings. common: file
-    and frame of reference. Raises ValueError if the file holds less than its header says.
+    segments: from the header. whole: grid of the image that they were drawn on. threshold: see Settings.
+    Raises ValueError if the file holds less than its header says.
     """
     grid = Grid.fromImage(image)
     array = SimpleITK.GetArrayViewFromImage(image)
@@ -64,8 +65,10 @@ def segmentsOf(
         values = memberships(layers[segment["layer"]], RANGES[array.dtype.kind])
         low, high = _extent(segment["extent"], grid)
         mask = Mask.ofMemberships(values[slicesOf(low, high)], grid, low).on(whole)
-        own = {"color": segment["color"], "segmentID": segment["id"], "terminology": segment["terminology"]}
-        structures.append(structureFromMemberships(segment["name"], mask, threshold, **own, **common))
+        structure = structureFromMemberships(segment["name"], mask, threshold)
+        structures.append(
+            replace(structure, color=segment["color"], segmentID=segment["id"], terminology=segment["terminology"])
+        )
     return structures
 
 

@@ -377,8 +377,8 @@ def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
         frame = frameOfReference(image, nifti.formsTaken(header, grid))
         names, doubts = nifti.labelTable(path, header)
         remarks, how = (*remarks, *doubts), replace(how, labelNames={**how.labelNames, **names})
-    structures = _structuresOf(path, image, frame, how)
-    return [replace(s, notes=(*remarks, *s.notes)) for s in structures] if remarks else structures
+    structures = _structuresOf(stemOf(path), image, how)
+    return [replace(s, file=str(path), frameOfReference=frame, notes=(*remarks, *s.notes)) for s in structures]
 
 
 def _inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image]:
@@ -394,37 +394,30 @@ def _inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Imag
     return inspect(path), _loadImage(path, suffix)
 
 
-def _structuresOf(path: Path, image: SimpleITK.Image, frame: str, how: _How) -> list[Structure]:
+def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structure]:
+    """Return the structures of an image, without its file. stem: name of the file."""
     segments = segmentHeaders(image)
-    common = {"file": str(path), "frameOfReference": frame}
+    if segments and fractional.isFractional(image):
+        return fractional.segmentsOf(image, segments, wholeGrid(image, Grid.fromImage(image)), how.threshold)
     if segments:
-        if fractional.isFractional(image):
-            whole = wholeGrid(image, Grid.fromImage(image))
-            return fractional.segmentsOf(image, segments, whole, how.threshold, common)
-        return readSegments(path, image, segments, frame)
+        return readSegments(image, segments)
     memberships = inputs.membershipsOf(image, how.maximum)
     if memberships is not None:
-        structure = inputs.structureFromMemberships(
-            memberships=memberships, threshold=how.threshold, **_nameOf(path, 1, how), **common
-        )
-        if structure.isEmpty:
-            structure = replace(structure, name=stemOf(path), label="", notes=(), isUnlabeled=True)
-        return [structure]
+        only = inputs.structureFromMemberships(stem, memberships, how.threshold)
+        return [replace(only, notes=(), isUnlabeled=True) if only.isEmpty else _labeled(only, 1, how)]
     labels = inputs.labelMasks(image, inputs.HALF)
     if not labels:
-        nothing = Mask.empty(Grid.fromImage(image))
-        return [Structure(stemOf(path), nothing, isUnlabeled=True, **common)]
+        return [Structure(stem, Mask.empty(Grid.fromImage(image)), isUnlabeled=True)]
     if len(labels) == 1:
-        ((label, mask),) = labels.items()
-        return [Structure(mask=mask, **_nameOf(path, label, how), **common)]
-    return [Structure(how.labelNames.get(label, numbered(label)), mask, **common) for label, mask in labels.items()]
+        return [_labeled(Structure(stem, mask), label, how) for label, mask in labels.items()]
+    return [Structure(how.labelNames.get(label, numbered(label)), mask) for label, mask in labels.items()]
 
 
-def _nameOf(path: Path, label: int, how: _How) -> dict[str, str]:
-    """Return the name of the only label of a file, that of the file and of the label if it has none."""
+def _labeled(structure: Structure, label: int, how: _How) -> Structure:
+    """Return the only structure of a file under the name of its label, or that of the file if the label has none."""
     if label in how.labelNames:
-        return {"name": how.labelNames[label]}
-    return {"name": stemOf(path), "label": numbered(label)}
+        return structure.named(how.labelNames[label])
+    return replace(structure, label=numbered(label))
 
 
 def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -75,7 +75,7 @@ def stemOfUnread(path: Path) -> str:
     return Path(name).stem
 
 
-def remarksOn(reasons: dict[Path, str]) -> list[str]:
+def remarksOn(reasons: Mapping[Path, str]) -> list[str]:
     """Return a remark on each of some files that were left out, one for several with the same reason if these are many.
 
     reasons: why, by file.

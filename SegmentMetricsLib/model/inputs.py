@@ -156,16 +156,16 @@ def listed(labels: Collection[int | str]) -> str:
     return f"labels ({shown})" if len(labels) > 1 else f"label {shown}" if labels else "no label"
 
 
-def structureFromMemberships(name: str, memberships: masks.Mask, threshold: float | None, **common) -> Structure:
+def structureFromMemberships(name: str, memberships: masks.Mask, threshold: float | None) -> Structure:
     """Return a structure whose voxels count in part, or with a threshold, that of the voxels at or above it."""
+    notes: tuple[str, ...] = ()
     undecided = np.count_nonzero((memberships.voxels > UNDECIDED) & (memberships.voxels < 1 - UNDECIDED))
     if undecided > MOST_UNDECIDED * math.prod(memberships.grid.size):
         between = f"{UNDECIDED:g} and {1 - UNDECIDED:g}"
-        note = f"most values lie between {between}: it may be an image of intensities instead of memberships"
-        common["notes"] = (*common.get("notes", ()), note)
+        notes = (f"most values lie between {between}: it may be an image of intensities instead of memberships",)
     if threshold is not None:
-        return Structure(name, memberships.cut(threshold), **common)
-    return Structure(name, memberships.cut(HALF), memberships=memberships, **common)
+        return Structure(name, memberships.cut(threshold), notes=notes)
+    return Structure(name, memberships.cut(HALF), memberships=memberships, notes=notes)
 
 
 def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.Mask | None:

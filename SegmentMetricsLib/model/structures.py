@@ -310,12 +310,12 @@ def inAnySpelling(
     A label may also be given by its number. labelNames: names of labels by number. Structures that were left out of
     their file are matched only if no other has the name. Raises InputError as labelNamed().
     """
-    sets = [StructureSet.of(structures) for structures in sets]
-    known = list(dict.fromkeys(s.name for structures in sets for s in structures))
-    leftOut = list(dict.fromkeys(one.name for structures in sets for one in structures.leftOut))
-    found = []
+    sides = [StructureSet.of(structures) for structures in sets]
+    known = list(dict.fromkeys(s.name for structures in sides for s in structures))
+    leftOut = list(dict.fromkeys(one.name for structures in sides for one in structures.leftOut))
+    found: list[str] = []
     # the labels of each side, as the structure of a label may be called differently on both
-    meant = (labelNamed(name, own, labelNames) for name in names for own in _sidesOf(name, sets, labelNames))
+    meant = (labelNamed(name, own, labelNames) for name in names for own in _sidesOf(name, sides, labelNames))
     for name in dict.fromkeys(meant):
         spelled = naming.parse(name).spelled
         alike = ([other for other in some if naming.parse(other).spelled == spelled] for some in (known, leftOut))

@@ -90,7 +90,8 @@ def _structuresOf(path: Path, dataset, title: str) -> StructureSet:
     drawn = _byNumber(dataset.get("ROIContourSequence", []), "ReferencedROINumber")
     names = {number: textOf(region, "ROIName") or f"ROI {number}" for number, region in regions.items()}
     listed = imagesOf(dataset)
-    contours, images, leftOut = {}, {}, {}
+    leftOut: dict[str, str] = {}
+    contours, images = {}, {}
     for number, region in regions.items():
         try:
             with readable():  # damage here does not affect the other regions
@@ -202,7 +203,8 @@ def _contoursOf(drawn) -> Contours:
 
     Raises InputError for invalid contours.
     """
-    loops, exclusive = [], set()
+    loops: list[np.ndarray] = []
+    exclusive: set[int] = set()
     odd: Counter[tuple[str, str]] = Counter()
     for contour in [] if drawn is None else drawn.get("ContourSequence", []):
         try:
@@ -269,7 +271,7 @@ def fill(
     odd: Counter[str] = Counter()
     for k, planes in slices.items():
         checkpoint()
-        oddHere = set()
+        oddHere: set[str] = set()
         for plane in planes:
             own = [place for place, number in enumerate(plane.tolist()) if number in exclusive]
             part, oddInPlane = combined([planar[number][:, :2] - low for number in plane], shape[1:], own)

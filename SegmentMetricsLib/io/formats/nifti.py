@@ -253,7 +253,7 @@ def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
     if nearest > ROUNDING * voxel:
         return (f"the header gives two voxel sizes, which move the far corner by {nearest:.3g} mm",)
     if max(apart.values()) > ROUNDING * voxel:
-        name = max(apart, key=apart.get)
+        name = max(apart, key=lambda one: apart[one])
         return (f"the {name} in the header puts the image elsewhere, and was not taken",)
     return ()
 
@@ -282,9 +282,9 @@ def _sizeOf(blocks: Iterable[bytes], header: Header | None) -> int:
     Raises InputError for voxels that are not finite numbers: the reader would treat them as background.
     """
     size, rest = 0, b""
-    kind = np.dtype(header.kind) if header is not None and header.kind else None
     for block in blocks:
-        if kind is not None:
+        if header is not None and header.kind:
+            kind = np.dtype(header.kind)
             first, last = (max(end - size, 0) for end in (header.start, header.wholeSize))
             rest += block[first:last]
             whole = len(rest) - len(rest) % kind.itemsize
@@ -300,8 +300,8 @@ def asVolume(path: Path) -> bytes | None:
     header = check(path)
     if header is None or len(header.sizes) != 2:
         return None
-    data = path.read_bytes()
-    data = bytearray(gzip.decompress(data) if data.startswith(GZIP) else data)
+    content = path.read_bytes()
+    data = bytearray(gzip.decompress(content) if content.startswith(GZIP) else content)
     order = "<" if struct.unpack_from("<i", data)[0] == LENGTH else ">"
     struct.pack_into(f"{order}4h", data, 40, 3, *header.sizes, 1)
     thickness = header.pixdim[3]

@@ -66,8 +66,8 @@ IMAGE_SUFFIXES = tuple(suffix for one in IMAGES for suffix in one.suffixes)
 MESH_SUFFIXES = tuple(one.suffix for one in MESHES)
 
 
-def _imageFormat(path: Path) -> ImageFormat | None:
-    return next((one for one in IMAGES if path.name.lower().endswith(one.suffixes)), None)
+def _imageFormat(path: Path) -> ImageFormat:
+    return next(one for one in IMAGES if path.name.lower().endswith(one.suffixes))
 
 
 def inspect(path: Path, withVoxels: bool = True) -> tuple[str, ...]:
@@ -110,12 +110,11 @@ def readable(path: Path) -> Iterator[Path]:
 
 
 def dataFileOf(path: Path) -> str:
-    """Return the data file entry of the header of an image, or "" if the values are in the same file.
+    """Return the data file entry of the header of an image; "" if the values are in the same file, or it is no image.
 
     The entry is a file name, or a notation for several files. Raises ValueError if the header is damaged.
     """
-    found = _imageFormat(path)
-    if found is None:
+    if not path.name.lower().endswith(IMAGE_SUFFIXES):
         return ""
     with path.open("rb") as file:
-        return found.dataFileIn(file)
+        return _imageFormat(path).dataFileIn(file)
