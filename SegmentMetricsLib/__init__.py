@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .geometry.surfaces import Surface
     from .io.reading import readStructures
     from .model.structures import Structure
+    from .model.structureset import StructureSet
     from .settings.settings import Settings
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Settings",
     "StressTest",
     "Structure",
+    "StructureSet",
     "Surface",
     "__version__",
     "compare",
@@ -62,10 +64,12 @@ _HOMES = {
     "Settings": "settings.settings",
     "StressTest": "case.stress",
     "Structure": "model.structures",
+    "StructureSet": "model.structureset",
     "Surface": "geometry.surfaces",
     "compare": "case.comparison",
     "compareLabels": "case.multilabel",
     "readStructures": "io.reading",
+    "samples": "io.samples",
     "stressTest": "case.stress",
 }
 
@@ -81,7 +85,8 @@ vocabulary.handIn(_meaningOf)
 
 def __getattr__(name: str):
     if name in _HOMES:
-        return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+        home = importlib.import_module(f".{_HOMES[name]}", __name__)
+        return home if name == "samples" else getattr(home, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -40,7 +40,7 @@ def compared(task: Task) -> dict:
     labelNames = dict(task.labelNames)
     paths = (task.reference, task.test)
     sets = readAll(paths, task.settings.threshold, task.settings.membershipMaximum, labelNames)
-    sets = settled(sets, paths, task.structure)
+    sets = settled(sets, name=task.structure)
     task = replace(task, settings=withLabelsNamed(task.settings, *sets, labelNames))
     choices = readableChoices(task.choices, *sets, labelNames, isNeeded=False)
     pairing = pairStructures(*sets, choices=choices, labelNames=labelNames)

@@ -14,8 +14,9 @@ from ..base.errors import InputError, asPath, requireKind
 from ..base.texts import oneLine
 from ..base.version import __version__
 from ..case.protocol.protocol import Protocol, readProtocol
-from ..io import dicom, textheaders
 from ..io.dicom.neighbors import MOST_FILES, filesNear, holdsWhatItNames
+from ..io.dicom.opening import isDicom
+from ..io.formats.table import dataFileOf
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import stemOf, suffixOf
 from ..io.sheets import Line, Sheet, readSheet
@@ -227,14 +228,14 @@ def _stateOfFile(path: Path) -> Mapping:
 def _filesReadWith(path: Path) -> list[Path]:
     """Return the data files of a header, or the files that may be the image on which contours were drawn."""
     suffix = path.suffix.lower()
-    if suffix == ".dcm" or (_mayBeDicom(path) and dicom.isDicom(path)):
+    if suffix == ".dcm" or (_mayBeDicom(path) and isDicom(path)):
         near = ([file for file in files if _mayBeDicom(file)] for files in filesNear(path))
         home = next(near)
         # reading then looks no further, so that a case does not depend on other patients beside it
         if holdsWhatItNames(path, home):
             return home
         return list(itertools.islice(itertools.chain(home, itertools.chain.from_iterable(near)), MOST_FILES))
-    name = textheaders.dataFileOf(path) if suffix in (".mhd", ".mha", ".nhdr", ".nrrd") else ""
+    name = dataFileOf(path)
     if not name:
         return []
     named = path.parent / name

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..base.errors import InputError, PairError
 from ..base.texts import commaSeparated
 from ..model.structures import Structure, nameMeant, requireUsable
+from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from . import comparison
 from .comparison import Comparison
@@ -50,7 +51,8 @@ def withLabelsNamed(
     labelNames: names, by number, of labels that have none of their own.
     """
     critical = {nameMeant(name, reference, labelNames): weight for name, weight in settings.critical}
-    weights = {nameMeant(name, [*reference, *test], labelNames): weight for name, weight in settings.labelWeights}
+    both = StructureSet.of(reference) + test
+    weights = {nameMeant(name, both, labelNames): weight for name, weight in settings.labelWeights}
     return replace(settings, critical=critical, labelWeights=weights)
 
 

@@ -29,7 +29,7 @@ from ..families.slices.formulas import SliceRow
 from ..families.slices.ofpair import needsOfProfile, profileOf
 from ..model import inputs
 from ..model.inputs import UNPLACED, Placing
-from ..model.structures import SEGMENTATION, WITHOUT_LABEL, WITHOUT_LABELS, Structure, asName, dimensionOf
+from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
 from . import multilabel, resulttables, summary
 from .findings import search
@@ -228,7 +228,7 @@ def compare(
 
 def requireEither(structures: Iterable[Structure], label: int) -> None:
     """Raise InputError when neither the reference nor the test has a label, and other labels could be meant."""
-    others = [s.source.get(WITHOUT_LABEL, () if WITHOUT_LABELS in s.source else None) for s in structures]
+    others = [() if s.isUnlabeled else s.otherLabels for s in structures]
     if None not in others and any(others):
         reference, test = map(inputs.listed, others)
         raise InputError(f"Neither side has the label {label}: the reference has {reference}, the test {test}.")
@@ -346,7 +346,7 @@ def asStructure(
 
 def _hint(given: object) -> str:
     """Return advice on converting an unsupported argument of compare() to a supported one, "" if there is none."""
-    if isinstance(given, (list, tuple)) and given and all(isinstance(one, Structure) for one in given):
+    if isinstance(given, Sequence) and given and all(isinstance(one, Structure) for one in given):
         return ": choose one of them, as in structures[0]"
     if hasattr(given, "GetID") and hasattr(given, "IsA"):
         return ": compare nodes of Slicer with SegmentMetricsLib.mrml"
@@ -357,5 +357,5 @@ def describe(structure: Structure) -> dict:
     """Return the name, file and volume (area) of a structure, for files, and of a segment its segmentation's name."""
     volume = 0.0 if structure.isEmpty else structure.surface.volume
     key = "volumeMm3" if structure.dimension == 3 else "areaMm2"
-    node = {SEGMENTATION: structure.source[SEGMENTATION]} if SEGMENTATION in structure.source else {}
+    node = {} if structure.nodeID is None else {SEGMENTATION: structure.segmentation}
     return {"name": structure.name, "file": structure.file, key: finite(volume), **node}

@@ -12,7 +12,8 @@ from ..base.texts import oneLine
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..model import naming
-from ..model.structures import OF_CASE, WITHOUT_LABELS, Match, Pairing, Structure, whyLost
+from ..model.structures import Match, Pairing, Structure
+from ..model.structureset import StructureSet
 from .comparison import Comparison
 
 REFERENCE, TEST, BOTH = "reference", "test", "both"
@@ -22,7 +23,7 @@ ONLY = "the only structure"
 
 def whichLacks(match: Match) -> str:
     """Return the side of a pair that is an image without any label and thus lacks the structure; "" if none is."""
-    lacking = [side for side, s in zip((REFERENCE, TEST), match, strict=True) if s.source.get(WITHOUT_LABELS)]
+    lacking = [side for side, s in zip((REFERENCE, TEST), match, strict=True) if s.isUnlabeled]
     return BOTH if len(lacking) == 2 else "".join(lacking)
 
 
@@ -31,9 +32,9 @@ def structureName(match: Match) -> str:
 
     A structure whose only name is that of its case does not count by it. Pairs of two of these all have the name ONLY.
     """
-    isTest = whichLacks(match) == REFERENCE or bool(match.reference.source.get(OF_CASE))
+    isTest = whichLacks(match) == REFERENCE or match.reference.isOfCase
     structure = match.test if isTest else match.reference
-    return ONLY if structure.source.get(OF_CASE) else structure.name
+    return ONLY if structure.isOfCase else structure.name
 
 
 def diagonal(match: Iterable[Structure]) -> float | None:
@@ -51,7 +52,7 @@ def whatIsMissing(side: str, name: str) -> dict[str, str]:
 
 
 def compareMissing(
-    sets: Sequence[Sequence[Structure]],
+    sets: Sequence[Iterable[Structure]],
     pairing: Pairing,
     criticals: Iterable[str],
     compareTwo: Callable[[Match], Comparison],
@@ -65,7 +66,7 @@ def compareMissing(
     """
     records, problems = [], []
     for side, present in ((TEST, pairing.unmatchedReference), (REFERENCE, pairing.unmatchedTest)):
-        lacking = sets[side == TEST]
+        lacking = StructureSet.of(sets[side == TEST])
         for structure in present:
             nothing = emptyBeside(structure, lacking)
             match = Match(structure, nothing) if side == TEST else Match(nothing, structure)
@@ -76,7 +77,7 @@ def compareMissing(
                 "diagonal": diagonal(match),
                 "measurements": {},
             }
-            unusable = whyLost(structure.name, lacking)
+            unusable = lacking.whyLost(structure.name)
             if unusable:
                 records.append({**record, "leftOut": side, "reason": oneLine(unusable)})
                 continue

@@ -24,6 +24,7 @@ from ..families.selection import isSelected
 from ..model import inputs, naming
 from ..model.inputs import Placing
 from ..model.structures import BOTH_EMPTY, Structure, pairByName
+from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from .resulttables import labelsTable
 from .tablemodel import notebookTable
@@ -302,7 +303,8 @@ def _structures(given: object, which: str, settings: Settings, placing: Placing)
             raise InputError(f"The {which} cannot be compared. {error}") from error
         return [Structure(f"Label {label}", mask) for label, mask in labels.items()]
     if isinstance(given, Iterable):
-        return [asStructure(_named(one, which), which, None, settings) for one in given]
+        given = StructureSet.of(given)
+        return given.having(asStructure(_named(one, which), which, None, settings) for one in given)
     kinds = "a label map, an array, a path or several structures"
     raise InputError(f"The {which} must be {kinds}, not {type(given).__name__}.")
 

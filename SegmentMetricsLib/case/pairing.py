@@ -16,11 +16,7 @@ from ..comparison.workspace import Workspace
 from ..families.overlap import formulas as overlap
 from ..model import naming
 from ..model.structures import (
-    LABEL,
-    OF_CASE,
     REFERENCE_AND_TEST,
-    TERMINOLOGY,
-    WITHOUT_LABELS,
     Match,
     Pairing,
     Structure,
@@ -34,8 +30,8 @@ from ..model.structures import (
     requireKnown,
     requireUsable,
     severalNamed,
-    whyLost,
 )
+from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from .findings.wholecase import refuted
 
@@ -81,7 +77,7 @@ def pairStructures(
     numbers of labels. Raises ValueError for a chosen name that does not exist or occurs more than once, and when names
     that occur more than once leave no pair.
     """
-    reference, test = list(reference), list(test)
+    reference, test = StructureSet.of(reference), StructureSet.of(test)
     if names is not None:
         names = [names] if isinstance(names, (str, int)) else names
         requireKind(names, Iterable, "The structures to pair", "names")
@@ -96,7 +92,7 @@ def pairStructures(
         requireKnown(names, reference, test)
     free = _without(reference, chosen, alone), _without(test, chosen, alone)
     failures |= _ambiguous(*free) if names is None else {}
-    free = tuple([s for s in structures if s.name not in failures] for structures in free)
+    free = tuple(own.having(s for s in own if s.name not in failures) for own in free)
     isWhole = isAlonePair and not (chosen or alone or failures) and not (isProposing and _areTwo(*free))
     exact, left = _byEqualNames(*free, names, isWhole)
     matches, findings = [*chosen, *exact], []
@@ -105,45 +101,39 @@ def pairStructures(
         matches += found
         findings += doubts
         left = [_without(structures, found) for structures in left]
-    left[0] += alone
+    left[0] = [*left[0], *alone]
     matches = [replace(match, findings=(*match.findings, *_doubts(match))) for match in matches]
     if names is not None:
         # explicitly chosen pairs are always compared
         matches = [m for m in matches if m.how == "choice" or m.reference.name in names or m.test.name in names]
         left = [[s for s in structures if s.name in names] for structures in left]
         for unmatched, others in zip(left, (test, reference), strict=True):
-            lost = {s.name: whyLost(s.name, others) for s in unmatched}
+            lost = {s.name: others.whyLost(s.name) for s in unmatched}
             failures |= {name: PairError(why) for name, why in lost.items() if why}
     beside = ((), ()) if names is None else _withoutRelatives(*free, names)
     order = {structure.name: number for number, structure in enumerate(reference)}
     matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
     if failures and not matches and names is None:
         raise next(iter(failures.values()))
-    pairing = Pairing(tuple(matches), *map(tuple, left), (), tuple(dict.fromkeys(findings)), failures)
+    findings = tuple(dict.fromkeys(findings))
+    pairing = Pairing(tuple(matches), *map(tuple, left), (), findings, failures, (reference, test))
     if not isProposing:
         return pairing
-    return withProposals(pairing, [structure.name for structure in alone], (reference, test), beside)
+    return withProposals(pairing, [structure.name for structure in alone], beside)
 
 
 def withProposals(
     pairing: Pairing,
     alone: Collection[str],
-    sets: tuple[list[Structure], list[Structure]] | None = None,
     beside: tuple[Collection[Structure], Collection[Structure]] = ((), ()),
 ) -> Pairing:
     """Return a pairing with proposals for its unmatched structures, and findings about them.
 
     Matches also get a finding if one of their structures lies in the place of another structure of the other side.
-    alone: names of reference structures that are to have no counterpart. sets: all structures of each side, None for
-    those of the pairing. beside: structures of each side that may be proposed for an unmatched one, if they are not in
-    the pairing.
+    alone: names of reference structures that are to have no counterpart. beside: structures of each side that may be
+    proposed for an unmatched one, if they are not in the pairing.
     """
-    if sets is None:
-        sets = (
-            [*(match.reference for match in pairing.pairs), *pairing.unmatchedReference],
-            [*(match.test for match in pairing.pairs), *pairing.unmatchedTest],
-        )
-    free = [[s for s in given if not s.isEmpty] for given in sets]
+    free = [[s for s in given if not s.isEmpty] for given in pairing.sets]
     free[0] = [s for s in free[0] if s.name not in alone]
     found = [replace(m, findings=(*m.findings, *_elsewhere(m, *free))) for m in pairing.pairs]
     pairing = replace(pairing, pairs=tuple(map(_withoutRefuted, found, refuted(found))))
@@ -172,7 +162,7 @@ def propose(reference: Iterable[Structure], test: Iterable[Structure]) -> list[M
     return sorted(found, key=lambda match: -match.confidence)
 
 
-def _byEqualNames(reference: list[Structure], test: list[Structure], names: Collection[str] | None, isWhole: bool):
+def _byEqualNames(reference: StructureSet, test: StructureSet, names: Collection[str] | None, isWhole: bool):
     """Return the matches by equal names and the two lists of remaining structures.
 
     isWhole: whether the lists hold all structures; otherwise a single one on each side need not belong together.
@@ -186,12 +176,12 @@ def _byEqualNames(reference: list[Structure], test: list[Structure], names: Coll
     matches = [replace(m, confidence=CONFIDENCE.get(m.how, 1.0)) for m in pairing.pairs if isWhole or m.how != "only"]
     apart = [m for m in pairing.pairs if not isWhole and m.how == "only"]
     return matches, [
-        [*pairing.unmatchedReference, *(m.reference for m in apart)],
-        [*pairing.unmatchedTest, *(m.test for m in apart)],
+        reference.having([*pairing.unmatchedReference, *(m.reference for m in apart)]),
+        test.having([*pairing.unmatchedTest, *(m.test for m in apart)]),
     ]
 
 
-def _areTwo(reference: list[Structure], test: list[Structure]) -> bool:
+def _areTwo(reference: StructureSet, test: StructureSet) -> bool:
     """Return whether the only structures of both sides are two: they are called differently and do not overlap.
 
     Where files have no names for their labels, the labels decide, whatever the files are called.
@@ -199,7 +189,7 @@ def _areTwo(reference: list[Structure], test: list[Structure]) -> bool:
     if not len(reference) == len(test) == 1:
         return False
     pair = (reference[0], test[0])
-    if any(s.source.get(WITHOUT_LABELS) or s.source.get(OF_CASE) for s in pair) or _keys(pair[0]) & _keys(pair[1]):
+    if any(s.isUnlabeled or s.isOfCase for s in pair) or _keys(pair[0]) & _keys(pair[1]):
         return False
     labels = [_labelOf(structure) for structure in pair]
     if any(labels) and not all(labels):
@@ -209,7 +199,7 @@ def _areTwo(reference: list[Structure], test: list[Structure]) -> bool:
 
 def _labelOf(structure: Structure) -> str:
     """Return the name of a structure's label if that is only a number, else ""."""
-    return str(structure.source.get(LABEL, structure.name if isNumbered(structure.name) else ""))
+    return structure.label or (structure.name if isNumbered(structure.name) else "")
 
 
 def _areMasks(reference: Structure, test: Structure) -> bool:
@@ -218,10 +208,10 @@ def _areMasks(reference: Structure, test: Structure) -> bool:
     return "" not in labels and (len(labels) == 1 or labels <= MASKS)
 
 
-def _without(structures: list[Structure], matches: Iterable[Match], others: Iterable[Structure] = ()):
+def _without(structures: StructureSet, matches: Iterable[Match], others: Iterable[Structure] = ()) -> StructureSet:
     """Return the structures that are neither in a match nor among others."""
     taken = {id(s) for match in matches for s in match} | {id(s) for s in others}
-    return [s for s in structures if id(s) not in taken]
+    return structures.having(s for s in structures if id(s) not in taken)
 
 
 def _withoutRefuted(match: Match, kinds: frozenset[Kind]) -> Match:
@@ -243,7 +233,7 @@ def noted(comparison, match: Match):
     return replace(comparison, findings=alarmsFirst((*match.findings, *own)))
 
 
-def _leftOut(names: Iterable[str], *sets: list[Structure]) -> dict[str, PairError]:
+def _leftOut(names: Iterable[str], *sets: StructureSet) -> dict[str, PairError]:
     """Return the errors, by name, for chosen structures that were left out of their files."""
     failures = {}
     for name in names:
@@ -255,7 +245,7 @@ def _leftOut(names: Iterable[str], *sets: list[Structure]) -> dict[str, PairErro
     return failures
 
 
-def _ambiguous(reference: list[Structure], test: list[Structure]) -> dict[str, PairError]:
+def _ambiguous(reference: StructureSet, test: StructureSet) -> dict[str, PairError]:
     """Return the errors, by name, for structures that cannot be paired because a set has several of their name.
 
     Names that differ from it only in spelling are included, unless they have a counterpart with exactly their name.
@@ -269,15 +259,15 @@ def _ambiguous(reference: list[Structure], test: list[Structure]) -> dict[str, P
     names = [{s.name for s in structures} for structures in sets]
     for structure in (*reference, *test) if failures else ():
         isAlone = not all(structure.name in known for known in names)
-        if isAlone and _spelling(structure) in spelled and not structure.source.get(WITHOUT_LABELS):
+        if isAlone and _spelling(structure) in spelled and not structure.isUnlabeled:
             failures.setdefault(structure.name, spelled[_spelling(structure)])
     return failures
 
 
 def _namedChoices(
     choices: Mapping[str, str | None],
-    reference: list[Structure],
-    test: list[Structure],
+    reference: StructureSet,
+    test: StructureSet,
     labelNames: Mapping[int, str] | None,
 ) -> dict[str, str | None]:
     """Return choices with names in place of label numbers. Raises InputError when two are for the same structure."""
@@ -290,7 +280,7 @@ def _namedChoices(
     return named
 
 
-def _chosen(reference: list[Structure], test: list[Structure], choices: Mapping[str, str | None]):
+def _chosen(reference: StructureSet, test: StructureSet, choices: Mapping[str, str | None]):
     """Return the explicitly chosen matches, and the reference structures that are to have no counterpart."""
     matches, alone, used = [], [], {}
     for name, counterpart in choices.items():
@@ -305,7 +295,7 @@ def _chosen(reference: list[Structure], test: list[Structure], choices: Mapping[
     return matches, alone
 
 
-def _theOnly(name: str, structures: list[Structure], which: str) -> Structure:
+def _theOnly(name: str, structures: StructureSet, which: str) -> Structure:
     found = [s for s in structures if s.name == name]
     if not found:
         requireUsable(name, structures)
@@ -317,14 +307,14 @@ def _theOnly(name: str, structures: list[Structure], which: str) -> Structure:
     return found[0]
 
 
-def _withRelatives(names: Collection[str], *sets: list[Structure]) -> list[str]:
+def _withRelatives(names: Collection[str], *sets: StructureSet) -> list[str]:
     """Return the names together with related names that may denote the same structures in the other set."""
     everything = [s for structures in sets for s in structures]
     wanted = {key for s in everything if s.name in names for key in _keys(s)}
     return list(dict.fromkeys([*names, *(s.name for s in everything if wanted & _keys(s))]))
 
 
-def _withoutRelatives(reference: list[Structure], test: list[Structure], names: Collection[str]):
+def _withoutRelatives(reference: StructureSet, test: StructureSet, names: Collection[str]):
     """Return the structures of each set, without those of some names, that have no related name in the other set."""
     keys = [{key for s in structures for key in _keys(s)} for structures in (reference, test)]
     return tuple(
@@ -347,11 +337,11 @@ def _words(structure: Structure) -> Hashable:
 
 
 def _code(structure: Structure) -> Hashable | None:
-    code = naming.parseTerminology(str(structure.source.get(TERMINOLOGY, "")))
+    code = naming.parseTerminology(structure.terminology)
     return None if code is None else code.parts
 
 
-def _matchBy(key: Callable, how: str, reference: list[Structure], test: list[Structure]):
+def _matchBy(key: Callable, how: str, reference: StructureSet, test: StructureSet):
     """Return the matches of structures with equal keys, and sentences about ambiguous ones."""
     matches, doubts = [], []
     for value in dict.fromkeys(key(s) for s in reference):
@@ -387,7 +377,7 @@ def _doubts(match: Match) -> list[Finding]:
     labels = [_labelOf(structure) for structure in match]
     if match.how == "only" and all(labels) and not _areMasks(*match):
         sentences.append(Finding.of(Kind.OTHER_LABELS, reference=labels[0], test=labels[1]))
-    codes = [naming.parseTerminology(str(s.source.get(TERMINOLOGY, ""))) for s in match]
+    codes = [naming.parseTerminology(s.terminology) for s in match]
     if all(codes) and codes[0].parts != codes[1].parts:
         sides = {code.side for code in codes}
         what = "for different sides" if sides == {naming.LEFT, naming.RIGHT} else "that differ"
@@ -462,7 +452,7 @@ def _dice(reference: Structure, test: Structure) -> float:
 
 def whyNothingIsPaired(
     pairing: Pairing,
-    sets: Sequence[Sequence[Structure]],
+    sets: Sequence[StructureSet],
     owners: Sequence[str] = ("the reference", "the test"),
     isChosen: bool = False,
 ) -> list[str]:

@@ -91,11 +91,11 @@ def run(options: argparse.Namespace) -> int:
     tellWithoutEffect(options, settings, [protocol])
     labelNames = labelNamesFrom(options.label_names)
     paths = (options.reference, options.test)
-    sets = settled(files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames), paths)
+    sets = settled(files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     settings = withLabelsNamed(settings, *sets, labelNames)
     choices = readableChoices(choices, *sets, labelNames)
     pairing = pairStructures(*sets, names=options.structure, choices=choices, labelNames=labelNames)
-    advice = adviceOnCases(sets, paths)
+    advice = adviceOnCases(sets)
     if not pairing.pairs:
         why = whyNothingIsPaired(pairing, sets, paths, bool(options.structure))
         raise InputError(" ".join([*why, advice]).rstrip())

@@ -196,6 +196,4 @@ def unusableIn(pairing) -> dict[str, str]:
     """Return the reasons, by name, for which structures were left out of the files of a pairing."""
     from ..model import structures
 
-    reference = [*(match.reference for match in pairing.pairs), *pairing.unmatchedReference]
-    test = [*(match.test for match in pairing.pairs), *pairing.unmatchedTest]
-    return structures.unusableIn(pairing, reference, test)
+    return structures.unusableIn(pairing, *pairing.sets)

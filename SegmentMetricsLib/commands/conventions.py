@@ -90,10 +90,10 @@ def run(options: argparse.Namespace) -> int:
     tools = [find(key).key for key in (options.tool or known())]
     choices, labelNames = choicesFrom(options.pair or ()), labelNamesFrom(options.label_names)
     paths = (options.reference, options.test)
-    sets = settled(files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames), paths)
+    sets = settled(files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     choices = readableChoices(choices, *sets, labelNames)
     pairing = pairStructures(*sets, names=options.structure, choices=choices, labelNames=labelNames)
-    advice = adviceOnCases(sets, paths)
+    advice = adviceOnCases(sets)
     if not pairing.pairs:
         why = whyNothingIsPaired(pairing, sets, paths, bool(options.structure))
         raise InputError(" ".join([*why, advice]).rstrip())

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from ..base.errors import InputError
 from .comparing import Request, compareAndWrite
 from .options import DEFAULTS, addOutput, addSettings, requireWritable, settingsFrom
 
@@ -32,17 +30,14 @@ def run(options: argparse.Namespace) -> int:
     requireWritable(options.output)
     from ..case.casework import criticalsOf
     from ..case.pairing import pairStructures
-    from ..io import reading as files
-    from ..io import samples
+    from ..io.reading import readAll
+    from ..io.samples import FILES, FOLDER
 
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            paths = samples.writeHeadAndNeck(folder)
-        except ValueError as error:
-            raise InputError(str(error)) from error
-        # the results refer to the copies beside them, not to the files in the temporary folder
-        sets = [
-            [replace(s, file=str(options.output / path.name)) for s in files.readStructures(path)] for path in paths
-        ]
-        criticals = criticalsOf(sets[0], settings)
-        return compareAndWrite(pairStructures(*sets), Request(settings, options.output, paths, criticals))
+    paths = [FOLDER / name for name in FILES]
+    # the results refer to the copies beside them, not to the files of the package
+    sets = [
+        own.having(replace(s, file=str(options.output / path.name)) for s in own)
+        for own, path in zip(readAll(paths), paths, strict=True)
+    ]
+    criticals = criticalsOf(sets[0], settings)
+    return compareAndWrite(pairStructures(*sets), Request(settings, options.output, paths, criticals))

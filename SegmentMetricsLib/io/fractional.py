@@ -7,6 +7,7 @@ type, because Slicer's conversion to fractional label maps uses one range for ea
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import SimpleITK
@@ -15,7 +16,7 @@ from ..base.errors import InputError
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, slicesOf
 from ..model.inputs import structureFromMemberships
-from ..model.structures import Structure, codeSource
+from ..model.structures import Structure
 
 REPRESENTATION = "Fractional labelmap"
 # The numbers for memberships 0 and 1, by the kind of their type.
@@ -41,12 +42,12 @@ def isFractional(image: SimpleITK.Image) -> bool:
 
 
 def segmentsOf(
-    image: SimpleITK.Image, segments: Sequence[Mapping], whole: Grid, threshold: float | None, common: Mapping
+    image: SimpleITK.Image, segments: Sequence[Mapping], whole: Grid, threshold: float | None
 ) -> list[Structure]:
     """Return the structures of a file of fractional segments, each in its own layer.
 
-    segments: from the header. whole: grid of the image that they were drawn on. threshold: see Settings. common: file
-    and frame of reference. Raises ValueError if the file holds less than its header says.
+    segments: from the header. whole: grid of the image that they were drawn on. threshold: see Settings.
+    Raises ValueError if the file holds less than its header says.
     """
     grid = Grid.fromImage(image)
     array = SimpleITK.GetArrayViewFromImage(image)
@@ -64,9 +65,9 @@ def segmentsOf(
         values = memberships(layers[segment["layer"]], RANGES[array.dtype.kind])
         low, high = _extent(segment["extent"], grid)
         mask = Mask.ofMemberships(values[slicesOf(low, high)], grid, low).on(whole)
-        source = {"segmentID": segment["id"], **codeSource(segment["terminology"])}
+        structure = structureFromMemberships(segment["name"], mask, threshold)
         structures.append(
-            structureFromMemberships(segment["name"], mask, threshold, color=segment["color"], source=source, **common)
+            replace(structure, color=segment["color"], segmentID=segment["id"], terminology=segment["terminology"])
         )
     return structures
 

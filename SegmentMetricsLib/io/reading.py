@@ -17,30 +17,27 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..model import inputs, naming
 from ..model.structures import (
-    LABEL,
-    LEFT_OUT,
-    LOST,
-    NO_STRUCTURES,
-    NOTES,
-    WITHOUT_LABELS,
     Structure,
     asName,
     inAnySpelling,
     numbered,
     requireUsable,
 )
+from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings
-from . import dicom, fractional, integrity, niftiheaders, vtpheaders
-from .flatimages import asVolume
+from . import fractional
+from .dicom.kinds import Kind, kindOf
+from .dicom.loading import readStructures as readDicom
+from .dicom.opening import DAMAGED, isDicom, requirePydicom
+from .formats import nifti, nrrd, vtp
+from .formats.headers import unicodeText
+from .formats.table import IMAGE_SUFFIXES, MESH_SUFFIXES, inspect, readable
 from .labelnames import labelNamesFrom
 from .meshfiles import readMesh
 from .messages import quiet
 from .segmentationfiles import readSegments, segmentHeaders, wholeGrid
-from .textheaders import unicodeText
 from .unread import MOST_ALONE, NOT_READ, dataFiles, mayHoldStructures, remarkOn, remarksOn, unwrapped
 
-IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
-MESH_SUFFIXES = (".stl", ".obj", ".ply", ".vtp")
 DICOM_SUFFIX = ".dcm"
 UNTOLD = "it is DICOM that does not say what it holds."
 SUFFIXES = (".seg.nrrd", *IMAGE_SUFFIXES, *MESH_SUFFIXES, DICOM_SUFFIX)
@@ -94,19 +91,19 @@ def readStructures(
     maximum: int | None = None,
     name: str | int | None = None,
     labelNames: Mapping[int, str] | str | Path | None = None,
-) -> list[Structure]:
-    """Return the structures of a file or folder.
+) -> StructureSet:
+    """Return the structures of a file or folder, as a sequence.
 
     The structures are every segment of a .seg.nrrd, every label of an image (named `Label 5`, or by the file's stem if
     it is the only one), a mesh (named by the file's stem), or those of all such files in a folder (named by stem). An
     image without labels is one empty structure. A file in a folder that is no segmentation, such as a CT, is damaged,
-    or is of a kind that is not read is left out, which is noted in the sources of the other structures. threshold,
-    maximum: of images of memberships, see
-    Settings. name: of the structures to return, such as "Parotid_L", usually one, in any spelling, or a label number;
-    None returns all. labelNames: names by number for labels without a name of their own, or a file with them, of the
-    kinds that the command-line option --label-names accepts. Raises UnusableFile, a ValueError, for a file that cannot
-    be read or is no segmentation, and if there is no structure of that name; the message lists the available ones.
-    Raises InputError, a ValueError, for invalid names of structures or labels.
+    or is of a kind that is not read is left out, which the result and the notes of the other structures say.
+    threshold, maximum: of images of memberships, see Settings. name: of the structures to return, such as "Parotid_L",
+    usually one, in any spelling, or a label number; None returns all. labelNames: names by number for labels without a
+    name of their own, or a file with them, of the kinds that the command-line option --label-names accepts. Raises
+    UnusableFile, a ValueError, for a file that cannot be read or is no segmentation, and if there is no structure of
+    that name; the message lists the available ones. Raises InputError, a ValueError, for invalid names of structures
+    or labels.
     """
     # all arguments are checked before anything is read
     path, names = asPath(path), labelNamesFrom(labelNames)
@@ -117,7 +114,7 @@ def readStructures(
     if name is None:
         return structures
     wanted = inAnySpelling([name], names, structures)
-    named = [structure for structure in structures if structure.name in wanted]
+    named = structures.having(structure for structure in structures if structure.name in wanted)
     if not named:
         try:
             requireUsable(wanted[0], structures)
@@ -131,7 +128,7 @@ def readStructures(
     return named
 
 
-def _readAny(path: Path, how: _How) -> list[Structure]:
+def _readAny(path: Path, how: _How) -> StructureSet:
     try:
         requireText(path)
     except InputError as error:
@@ -160,10 +157,10 @@ def _readAny(path: Path, how: _How) -> list[Structure]:
         raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
     try:
         if suffix == DICOM_SUFFIX:
-            return dicom.readStructures(path, how.threshold, how.title)
+            return readDicom(path, how.threshold, how.title)
         if suffix in MESH_SUFFIXES:
-            return [readMesh(path, suffix, stemOf(path))]
-        return _readImage(path, suffix, how)
+            return StructureSet((readMesh(path, suffix, stemOf(path)),), path=str(path))
+        return StructureSet(tuple(_readImage(path, suffix, how)), path=str(path))
     except UnusableFile:
         raise
     except NoSegmentation as error:
@@ -171,7 +168,7 @@ def _readAny(path: Path, how: _How) -> list[Structure]:
     except ValueError as error:
         raise UnusableFile(f"{path}: {oneLine(str(error))}") from error
     except NotImplementedError as error:  # pydicom's for the type of an element that does not exist
-        raise UnusableFile(f"{path}: {dicom.DAMAGED}") from error
+        raise UnusableFile(f"{path}: {DAMAGED}") from error
     except OSError as error:  # such as of a disk or a network
         raise UnusableFile(f"{path}: the file cannot be read ({error.strerror}).") from error
     except MemoryError as error:
@@ -183,7 +180,7 @@ def readAll(
     threshold: float | None = None,
     maximum: int | None = None,
     labelNames: Mapping[int, str] | None = None,
-) -> list[list[Structure]]:
+) -> list[StructureSet]:
     """Return the result of readStructures() for each of several files or folders, which are read in parallel.
 
     Raises UnusableFile of the first path in order that fails.
@@ -201,17 +198,17 @@ def _readEach(given: Iterable[tuple[str | Path, _How]], isFolder: bool = False) 
     """
     errors: dict[int, UnusableFile] = {}
 
-    def attempt(numbered: tuple[int, tuple[str | Path, _How]]) -> list[Structure] | UnusableFile:
+    def attempt(numbered: tuple[int, tuple[str | Path, _How]]) -> StructureSet | UnusableFile:
         number, (path, how) = numbered
         if any(other < number for other in list(errors)):
-            return []  # not needed, because an earlier path has failed
+            return StructureSet()  # not needed, because an earlier path has failed
         try:
             return _readAny(Path(path), how)
         except UnusableFile as error:
             if isFolder:
                 return error
             errors[number] = error
-            return []
+            return StructureSet()
 
     found = eachSideBySide(attempt, enumerate(given))
     if errors:
@@ -231,18 +228,18 @@ def stemOf(path: Path) -> str:
 
 def _saysDicom(path: Path) -> bool:
     try:
-        return dicom.isDicom(path)
+        return isDicom(path)
     except OSError:  # reading the file will raise the error
         return False
 
 
-def _readFolder(folder: Path, how: _How) -> list[Structure]:
+def _readFolder(folder: Path, how: _How) -> StructureSet:
     """Return the structures of the files in a folder.
 
     Of DICOM files, only structure sets and segmentations are read. Results of SegmentMetrics are skipped. If the folder
     itself has nothing to compare, DICOM files in its subfolders are read: a patient has a folder for each series. Files
-    that are damaged, hold no structures, or are of a kind that is not read are left out, which the sources of the
-    structures say. Raises UnusableFile if nothing is left.
+    that are damaged, hold no structures, or are of a kind that is not read are left out, which the set and the notes of
+    its structures say. Raises UnusableFile if nothing is left.
     """
     members = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith("."))
     found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX) and not _isResult(p)]
@@ -252,7 +249,7 @@ def _readFolder(folder: Path, how: _How) -> list[Structure]:
         objects, unread = _dicomObjects(deeper)
     unread |= _ofUnknownKind(members)
     if len(objects) == 1 and not found and not unread:
-        return _readAny(objects[0], how.within(objects[0]))
+        return replace(_readAny(objects[0], how.within(objects[0])), path=str(folder))
     found = sorted([*found, *objects])
     if not found:
         raise _nothingIn(folder, unread)
@@ -263,31 +260,29 @@ def _readFolder(folder: Path, how: _How) -> list[Structure]:
     others = [path for path, error in failed.items() if isinstance(error, NoSegmentationFile)]
     if len(objects) == 1 and [path for path in found if path not in others] == objects:
         # the only file except for images such as a CT, so its name is not part of the structures' names
-        structures = contents[objects[0]]
+        sets = [contents[objects[0]]]
     else:
-        structures = [s for path, content in contents.items() if path not in failed for s in _inFolder(path, content)]
+        sets = [_inFolder(path, content) for path, content in contents.items() if path not in failed]
+    structures = replace(sum(sets, StructureSet()), path=str(folder))
     return _besideOthers(structures, failed, unread) if failed or unread else structures
 
 
-def _inFolder(path: Path, structures: list[Structure]) -> list[Structure]:
+def _inFolder(path: Path, structures: StructureSet) -> StructureSet:
     """Return the structures of a file in a folder, with the file's stem added to or replacing their names."""
-    leftOut = {name: why for s in structures for name, why in s.source.get(LEFT_OUT, {}).items()}
-    found = []
-    for structure in structures:
-        own = structure.source.get(LABEL, structure.name)
-        name = stemOf(path) if len(structures) + len(leftOut) == 1 else f"{stemOf(path)} {own}"
-        # in a folder, an image without labels is an empty structure with the name of the file
-        source = {key: value for key, value in structure.source.items() if key not in (WITHOUT_LABELS, LABEL)}
-        if leftOut:
-            source[LEFT_OUT] = {f"{stemOf(path)} {name}": why for name, why in leftOut.items()}
-        found.append(replace(structure, name=name, source=source))
-    return found
+    stem, isAlone = stemOf(path), len(structures) + len(structures.leftOut) == 1
+    # in a folder, an image without labels is an empty structure with the name of the file
+    named = (
+        replace(s, name=stem if isAlone else f"{stem} {s.label or s.name}", label="", isUnlabeled=False)
+        for s in structures
+    )
+    leftOut = tuple(one._replace(name=f"{stem} {one.name}") for one in structures.leftOut)
+    return replace(structures, structures=tuple(named), leftOut=leftOut)
 
 
 def _besideOthers(
-    structures: list[Structure], failed: Mapping[Path, UnusableFile], unread: Mapping[Path, str]
-) -> list[Structure]:
-    """Return structures of a folder with notes about its files that were left out.
+    structures: StructureSet, failed: Mapping[Path, UnusableFile], unread: Mapping[Path, str]
+) -> StructureSet:
+    """Return the structures of a folder with what is known of its files that were left out.
 
     failed: those without structures, such as a CT, and those that cannot be used. unread: reasons for which others, of
     which nobody knows what they hold, were not read.
@@ -297,22 +292,17 @@ def _besideOthers(
     known = {naming.parse(structure.name).spelled for structure in structures}
     stems = {path: _stemOfAny(path) for path in reasons}
     alone = [path for path in reasons if naming.parse(stems[path]).spelled not in known]
-    leftOut = {stems[path]: remarkOn(path, reasons[path]) for path in alone}
     isDamaged = {path for path, error in failed.items() if not isinstance(error, NoSegmentationFile)}
-    optional = tuple(stems[path] for path in alone if path not in isDamaged)
+    remarks = {path: remarkOn(path, why) for path, why in reasons.items()}
+    leftOut = tuple(LeftOut(stems[path], remarks[path], path not in isDamaged) for path in alone)
     # beginnings of the names that structures of these files would have: any if the file names its structures
-    lost = {stems[path]: leftOut[stems[path]] for path in alone if path in isDamaged or path in unread}
+    lost = {stems[path]: remarks[path] for path in alone if path in isDamaged or path in unread}
     anyName = next((path for path in reasons if path in isDamaged | set(unread) and _namesItsStructures(path)), None)
     if anyName is not None:
-        lost[""] = remarkOn(anyName, reasons[anyName])
+        lost[""] = remarks[anyName]
     notes = remarksOn(reasons)
-    found = []
-    for structure in structures:
-        source = {**structure.source, NO_STRUCTURES: optional, LOST: lost}
-        source[LEFT_OUT] = {**leftOut, **source.get(LEFT_OUT, {})}
-        source[NOTES] = (*source.get(NOTES, ()), *notes)
-        found.append(replace(structure, source=source))
-    return found
+    found = tuple(replace(structure, notes=(*structure.notes, *notes)) for structure in structures)
+    return replace(structures, structures=found, leftOut=(*leftOut, *structures.leftOut), lost=lost)
 
 
 def _stemOfAny(path: Path) -> str:
@@ -353,7 +343,7 @@ def _nothingIn(folder: Path, unread: Mapping[Path, str]) -> UnusableFile:
 def _isResult(path: Path) -> bool:
     """Return whether a file in a folder of structures is a result of SegmentMetrics that was written there."""
     try:
-        return suffixOf(path) == ".vtp" and path.is_file() and vtpheaders.isResult(path)
+        return suffixOf(path) == ".vtp" and path.is_file() and vtp.isResult(path)
     except OSError:  # reading the file will raise the error
         return False
 
@@ -364,23 +354,22 @@ def _dicomObjects(paths: list[Path]) -> tuple[list[Path], dict[Path, str]]:
     for path in paths:
         if suffixOf(path) not in ("", DICOM_SUFFIX):
             continue
-        isDicom = _saysDicom(path)
-        if not isDicom:
+        if not _saysDicom(path):
             if suffixOf(path) == DICOM_SUFFIX:  # reading it gives the reason
                 objects.append(path)
             continue
         try:
-            dicom.requirePydicom()
+            requirePydicom()
         except InputError as error:
             raise UnusableFile(f"{path}: {error}") from error
         try:
-            kind = dicom.kindOf(path)
+            kind = kindOf(path)
         except InputError:  # reading it gives the reason
             objects.append(path)
             continue
-        if kind is dicom.Kind.UNTOLD:
+        if kind is Kind.UNTOLD:
             unread[path] = UNTOLD
-        elif kind is not dicom.Kind.NO_STRUCTURES:
+        elif kind is not Kind.NO_STRUCTURES:
             objects.append(path)
     return objects, unread
 
@@ -395,65 +384,58 @@ def _ofUnknownKind(members: list[Path]) -> dict[Path, str]:
 def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
     remarks, image = _inspected(path, suffix)
     frame = frameOfReference(image)
-    if suffix in (".nii", ".nii.gz") and (header := niftiheaders.check(path)) is not None:
+    if suffix in (".nii", ".nii.gz") and (header := nifti.check(path)) is not None:
         grid = Grid.fromImage(image)
-        remarks += niftiheaders.remarks(header, grid)
-        frame = frameOfReference(image, niftiheaders.formsTaken(header, grid))
-        names, doubts = niftiheaders.labelTable(path, header)
+        remarks += nifti.remarks(header, grid)
+        frame = frameOfReference(image, nifti.formsTaken(header, grid))
+        names, doubts = nifti.labelTable(path, header)
         remarks, how = (*remarks, *doubts), replace(how, labelNames={**how.labelNames, **names})
-    structures = _structuresOf(path, image, frame, how)
-    return [replace(s, source={**s.source, NOTES: remarks}) for s in structures] if remarks else structures
+    structures = _structuresOf(stemOf(path), image, how)
+    return [replace(s, file=str(path), frameOfReference=frame, notes=(*remarks, *s.notes)) for s in structures]
 
 
 def _inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image]:
     """Return remarks on an image file for readers of the results, and the image."""
     if suffix in (".nrrd", ".seg.nrrd"):
         # comparing the checksum at the end of the file is much faster than decompressing the file a second time
-        remarks, promised = integrity.inspect(path, suffix, withVoxels=False), integrity.promisedSum(path)
+        remarks, promised = inspect(path, withVoxels=False), nrrd.promisedSum(path)
         if promised is not None:
             with suppress(UnusableFile):  # the full inspection may give a better reason
                 image = _loadImage(path, suffix)
                 if zlib.crc32(SimpleITK.GetArrayViewFromImage(image)) == promised:
                     return remarks, image
-    return integrity.inspect(path, suffix), _loadImage(path, suffix)
+    return inspect(path), _loadImage(path, suffix)
 
 
-def _structuresOf(path: Path, image: SimpleITK.Image, frame: str, how: _How) -> list[Structure]:
+def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structure]:
+    """Return the structures of an image, without its file. stem: name of the file."""
     segments = segmentHeaders(image)
-    common = {"file": str(path), "frameOfReference": frame}
+    if segments and fractional.isFractional(image):
+        return fractional.segmentsOf(image, segments, wholeGrid(image, Grid.fromImage(image)), how.threshold)
     if segments:
-        if fractional.isFractional(image):
-            whole = wholeGrid(image, Grid.fromImage(image))
-            return fractional.segmentsOf(image, segments, whole, how.threshold, common)
-        return readSegments(path, image, segments, frame)
+        return readSegments(image, segments)
     memberships = inputs.membershipsOf(image, how.maximum)
     if memberships is not None:
-        name, source = _nameOf(path, 1, how)
-        structure = inputs.structureFromMemberships(name, memberships, how.threshold, source=source, **common)
-        if structure.isEmpty:
-            structure = replace(structure, name=stemOf(path), source={WITHOUT_LABELS: True})
-        return [structure]
+        only = inputs.structureFromMemberships(stem, memberships, how.threshold)
+        return [replace(only, notes=(), isUnlabeled=True) if only.isEmpty else _labeled(only, 1, how)]
     labels = inputs.labelMasks(image, inputs.HALF)
     if not labels:
-        nothing = Mask.empty(Grid.fromImage(image))
-        return [Structure(stemOf(path), nothing, source={WITHOUT_LABELS: True}, **common)]
+        return [Structure(stem, Mask.empty(Grid.fromImage(image)), isUnlabeled=True)]
     if len(labels) == 1:
-        ((label, mask),) = labels.items()
-        name, source = _nameOf(path, label, how)
-        return [Structure(name, mask, source=source, **common)]
-    return [Structure(how.labelNames.get(label, numbered(label)), mask, **common) for label, mask in labels.items()]
+        return [_labeled(Structure(stem, mask), label, how) for label, mask in labels.items()]
+    return [Structure(how.labelNames.get(label, numbered(label)), mask) for label, mask in labels.items()]
 
 
-def _nameOf(path: Path, label: int, how: _How) -> tuple[str, dict[str, str]]:
-    """Return the name of the only label of a file, that of the file if it has none, and its entries of the source."""
+def _labeled(structure: Structure, label: int, how: _How) -> Structure:
+    """Return the only structure of a file under the name of its label, or that of the file if the label has none."""
     if label in how.labelNames:
-        return how.labelNames[label], {}
-    return stemOf(path), {LABEL: numbered(label)}
+        return structure.named(how.labelNames[label])
+    return replace(structure, label=numbered(label))
 
 
 def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:
     try:
-        with quiet(), niftiheaders.readable(path) as read, asVolume(read) as volume:
+        with quiet(), readable(path) as volume:
             return SimpleITK.ReadImage(str(volume))
     except RuntimeError as error:
         raise UnusableFile(
@@ -489,8 +471,8 @@ def readGrid(path: str | Path) -> Grid:
         raise UnusableFile(f"{path}: there is no such file.")
     reader = SimpleITK.ImageFileReader()
     try:
-        integrity.inspect(path, suffix, withVoxels=False)
-        with quiet(), asVolume(path) as volume:
+        inspect(path, withVoxels=False)
+        with quiet(), readable(path) as volume:
             reader.SetFileName(str(volume))
             reader.ReadImageInformation()
         # the reader has the same interface as an image

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import SimpleITK
@@ -12,8 +11,8 @@ from ..base.errors import InputError
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, fromLabels
 from ..model import naming
-from ..model.structures import Structure, codeSource
-from .textheaders import unicodeText
+from ..model.structures import Structure
+from .formats.headers import unicodeText
 
 # The words of the name that some programs give the label 0, which is no structure.
 BACKGROUND = ("background",)
@@ -22,7 +21,7 @@ BACKGROUND = ("background",)
 def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
     """Return the segments listed in the header of a Slicer segmentation; [] for other images."""
     keys = image.GetMetaDataKeys()
-    segments = []
+    segments: list[dict] = []
     while f"Segment{len(segments)}_ID" in keys:
         prefix = f"Segment{len(segments)}_"
 
@@ -65,11 +64,11 @@ def _color(text: str) -> tuple[float, float, float] | None:
     return (red, green, blue) if all(0 <= part <= 1 for part in (red, green, blue)) else None
 
 
-def readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], frame: str) -> list[Structure]:
+def readSegments(image: SimpleITK.Image, segments: list[dict]) -> list[Structure]:
     """Return the structures of a segmentation's image, including labels that are missing from its header.
 
-    segments: as returned by segmentHeaders(). frame: frame of reference, "" if unknown. Raises InputError for an image
-    that does not match its header. Label 0 is not a structure, even if the header lists it as the background.
+    segments: as returned by segmentHeaders(). Raises InputError for an image that does not match its header. Label 0 is
+    not a structure, even if the header lists it as the background.
     """
     array = SimpleITK.GetArrayViewFromImage(image)
     if array.dtype.kind not in "iu":
@@ -93,10 +92,9 @@ def readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], frame
             Structure(
                 segment["name"],
                 mask,
-                file=str(path),
-                frameOfReference=frame,
                 color=segment["color"],
-                source={"segmentID": segment["id"], **codeSource(segment["terminology"])},
+                segmentID=segment["id"],
+                terminology=segment["terminology"],
             )
         )
     # add labels that are missing from the header
@@ -105,7 +103,7 @@ def readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], frame
         for label, mask in layer.items():
             if (number, label) not in known:
                 name = f"Label {label}" if len(masks) == 1 else f"Label {label} of layer {number}"
-                structures.append(Structure(name, mask.on(whole), file=str(path), frameOfReference=frame))
+                structures.append(Structure(name, mask.on(whole)))
     return structures
 
 

@@ -9,7 +9,8 @@ from ..base.errors import InputError
 from ..base.texts import commaSeparated
 from ..geometry.masks import Mask
 from ..model.inputs import listed
-from ..model.structures import NOTES, WITHOUT_LABEL, WITHOUT_LABELS, Structure, inAnySpelling, numbered, requireKnown
+from ..model.structures import Structure, inAnySpelling, numbered, requireKnown
+from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from .reading import IMAGE_SUFFIXES, readStructures, stemOf, suffixOf
 
@@ -37,29 +38,35 @@ def readOne(
     return structures[0]
 
 
-def _haveNoLabels(structures: list[Structure]) -> bool:
+def _haveNoLabels(structures: StructureSet) -> bool:
     """Return whether a file is an image of memberships, or one without any label."""
     (first, *others) = structures
-    return not others and (first.memberships is not None or WITHOUT_LABELS in first.source)
+    return not others and (first.memberships is not None or first.isUnlabeled)
 
 
-def _labeled(path: Path, label: int, structures: list[Structure]) -> list[Structure]:
+def _labeled(path: Path, label: int, structures: StructureSet) -> StructureSet:
     """Return the structures of a file that have a label, or an empty one if a label map does not have it."""
     meant = inAnySpelling([label], {}, structures)
     found = [structure for structure in structures if structure.name in meant]
-    isLabelMap = suffixOf(path) in IMAGE_SUFFIXES and not any("segmentID" in one.source for one in structures)
+    isLabelMap = suffixOf(path) in IMAGE_SUFFIXES and not any(one.segmentID for one in structures)
     if found or not isLabelMap:
         try:
             requireKnown(meant, structures)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
-        return found
+        return structures.having(found)
     others = tuple(_numberOf(structure) or structure.name for structure in structures)
     note = f"Label {label} does not occur in {path.name}, which has {listed(others)}."
     first = structures[0]
-    source = {WITHOUT_LABEL: others, NOTES: (*first.source.get(NOTES, ()), note)}
-    nothing = Mask.empty(first.mask.grid)
-    return [Structure(stemOf(path), nothing, file=str(path), frameOfReference=first.frameOfReference, source=source)]
+    nothing = Structure(
+        stemOf(path),
+        Mask.empty(first.mask.grid),
+        file=str(path),
+        frameOfReference=first.frameOfReference,
+        otherLabels=others,
+        notes=(*first.notes, note),
+    )
+    return structures.having([nothing])
 
 
 def _numberOf(structure: Structure) -> int:

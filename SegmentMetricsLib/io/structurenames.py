@@ -13,7 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..model import naming
-from ..model.structures import LABEL, OF_CASE, WITHOUT_LABELS, Structure, isNumbered
+from ..model.structures import Structure, isNumbered
+from ..model.structureset import StructureSet
 from .reading import stemOf
 
 # Digits of a number that counts cases, not structures such as vertebrae.
@@ -31,30 +32,29 @@ ROLES = frozenset(
 )  # fmt: skip
 
 
-def settled(
-    sets: Sequence[list[Structure]], paths: Sequence[str | Path], name: str | None = None
-) -> list[list[Structure]]:
+def settled(sets: Sequence[StructureSet], *, name: str | None = None) -> list[StructureSet]:
     """Return the structures of the reference and of the test with the names that they have in this case.
 
     A file with a single nameless structure is called by its file if the other side knows that name, or is a file that
     is called alike; otherwise by its label. name: of two such files in a list of cases, as returned by namesOfFiles();
     None to judge by these two alone.
     """
-    found = [list(structures) for structures in sets]
-    areAlone = [_isAlone(*given) for given in zip(sets, paths, strict=True)]
+    found = list(sets)
+    areAlone = [*map(_isAlone, sets)]
     if all(areAlone):
         (reference,), (test,) = sets
         both = (reference.name, test.name)
         if name is None and not shared(*both) and all(map(_saysWhat, both)):
             return found
         common = (shared(*both) or _theTelling(*both)) if name is None else name
-        return [[_called(structure, common)] for structure in (reference, test)]
+        return [own.having([_called(own[0], common)]) for own in sets]
     for number, (own, other) in enumerate(zip(sets, reversed(sets), strict=True)):
         if areAlone[number]:
             known = {key for structure in other for key in _keys(structure.name)}
             # a file beside names most likely stands for a structure, too, unless it is one of a list of cases
-            isBesideNames = name is None and LABEL in own[0].source and not any(isNumbered(s.name) for s in other)
-            found[number] = [_called(own[0], own[0].name if isBesideNames or _keys(own[0].name) & known else "")]
+            isBesideNames = name is None and bool(own[0].label) and not any(isNumbered(s.name) for s in other)
+            isKnown = isBesideNames or bool(_keys(own[0].name) & known)
+            found[number] = own.having([_called(own[0], own[0].name if isKnown else "")])
     return found
 
 
@@ -63,15 +63,13 @@ def _keys(name: str) -> set[tuple]:
     return {parsed.spelled, parsed.meaning}
 
 
-def adviceOnCases(sets: Sequence[Sequence[Structure]], paths: Sequence[str | Path]) -> str:
+def adviceOnCases(sets: Sequence[StructureSet]) -> str:
     """Return the advice to use the command for many cases, "" unless the files of both folders look like cases.
 
     They do if several files of a folder hold the same labels, or are called alike but for a number, as case_001 and
     case_002.
     """
-    if not all(Path(path).is_dir() and _areCases(structures) for path, structures in zip(paths, sets, strict=True)):
-        return ""
-    return CASES
+    return CASES if all(Path(one.path).is_dir() and _areCases(one) for one in sets) else ""
 
 
 def _areCases(structures: Sequence[Structure]) -> bool:
@@ -91,19 +89,19 @@ def _areCases(structures: Sequence[Structure]) -> bool:
     return len(stems) > 1 and areNumbered and len(set(map(_pattern, stems))) == 1
 
 
-def _isAlone(structures: Sequence[Structure], path: str | Path) -> bool:
+def _isAlone(structures: StructureSet) -> bool:
     """Return whether a set is one file whose only structure has no name but that of the file."""
-    if len(structures) != 1 or structures[0].file != str(path):
+    if len(structures) != 1 or not structures.path or structures[0].file != structures.path:
         return False
     (only,) = structures
-    return LABEL in only.source or bool(only.source.get(WITHOUT_LABELS)) or only.givenSurface is not None
+    return bool(only.label) or only.isUnlabeled or only.givenSurface is not None
 
 
 def _called(structure: Structure, name: str) -> Structure:
     """Return a structure under a name, or for "" under that of its label, which meshes and empty images do not have."""
-    if name or LABEL in structure.source:
-        return structure.named(name or structure.source[LABEL])
-    return replace(structure, source={**structure.source, OF_CASE: True})
+    if name or structure.label:
+        return structure.named(name or structure.label)
+    return replace(structure, isOfCase=True)
 
 
 def shared(first: str, second: str) -> str:

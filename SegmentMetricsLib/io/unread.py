@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ..base.texts import commaSeparated
-from . import textheaders
+from .formats.table import dataFileOf
 
 # Files without structures, by what their names end with: texts, tables, documents, programs, transforms, scenes ...
 HARMLESS_SUFFIXES = (
@@ -58,7 +58,7 @@ def dataFiles(members: Sequence[Path]) -> set[Path]:
 
 def _named(header: Path) -> list[str]:
     """Return the names of a header's data files, or patterns of such names."""
-    entry = textheaders.dataFileOf(header)
+    entry = dataFileOf(header)
     if entry.split()[:1] and entry.split()[0].lower() == LISTED:
         lines = header.read_text(encoding="latin-1").splitlines()
         return [line.strip() for line in lines if line.strip()]
@@ -79,7 +79,7 @@ def unwrapped(path: Path) -> Path:
     return found
 
 
-def remarksOn(reasons: dict[Path, str]) -> list[str]:
+def remarksOn(reasons: Mapping[Path, str]) -> list[str]:
     """Return a remark on each of some files that were left out, one for several with the same reason if these are many.
 
     reasons: why, by file.

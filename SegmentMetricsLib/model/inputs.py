@@ -16,7 +16,7 @@ from ..base.statements import Place
 from ..base.texts import commaSeparated, shortest
 from ..geometry import masks, meshing
 from ..geometry.grids import Grid
-from .structures import NOTES, WITHOUT_LABEL, Structure
+from .structures import Structure
 
 # A label map has few values; an image with more different values than this is a CT or MR, not a segmentation.
 MOST_LABELS = 5000
@@ -141,10 +141,9 @@ def structureFromImage(
     threshold = HALF if threshold is None else threshold
     if label is not None:
         mask, others = labelMask(image, label, threshold)
-        source = {WITHOUT_LABEL: others} if mask.isEmpty else {}
-        if others:  # the note distinguishes a mistyped label from a structure that was not drawn
-            source[NOTES] = (f"Label {label} does not occur in the {name}, which has {listed(others)}.",)
-        return Structure(name, mask, source=source)
+        # the note distinguishes a mistyped label from a structure that was not drawn
+        note = f"Label {label} does not occur in the {name}, which has {listed(others)}."
+        return Structure(name, mask, otherLabels=others if mask.isEmpty else None, notes=(note,) if others else ())
     found = labelMasks(image, threshold)
     if len(found) > 1:
         advice = "say which one to compare (label=...)" if canChoose else f"give one alone, as in image == {min(found)}"
@@ -158,17 +157,16 @@ def listed(labels: Collection[int | str]) -> str:
     return f"labels ({shown})" if len(labels) > 1 else f"label {shown}" if labels else "no label"
 
 
-def structureFromMemberships(name: str, memberships: masks.Mask, threshold: float | None, **common) -> Structure:
+def structureFromMemberships(name: str, memberships: masks.Mask, threshold: float | None) -> Structure:
     """Return a structure whose voxels count in part, or with a threshold, that of the voxels at or above it."""
+    notes: tuple[str, ...] = ()
     undecided = np.count_nonzero((memberships.voxels > UNDECIDED) & (memberships.voxels < 1 - UNDECIDED))
     if undecided > MOST_UNDECIDED * math.prod(memberships.grid.size):
         between = f"{UNDECIDED:g} and {1 - UNDECIDED:g}"
-        note = f"most values lie between {between}: it may be an image of intensities instead of memberships"
-        source = common.get("source", {})
-        common["source"] = {**source, NOTES: (*source.get(NOTES, ()), note)}
+        notes = (f"most values lie between {between}: it may be an image of intensities instead of memberships",)
     if threshold is not None:
-        return Structure(name, memberships.cut(threshold), **common)
-    return Structure(name, memberships.cut(HALF), memberships=memberships, **common)
+        return Structure(name, memberships.cut(threshold), notes=notes)
+    return Structure(name, memberships.cut(HALF), memberships=memberships, notes=notes)
 
 
 def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.Mask | None:

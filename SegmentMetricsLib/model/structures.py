@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from types import NoneType
@@ -19,60 +19,65 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from . import naming
+from .structureset import StructureSet
 
 # The names of the two structures of a pair, used everywhere.
 REFERENCE_AND_TEST = ("reference", "test")
 REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY = "the reference is empty", "the test is empty", "both structures are empty"
-# Keys of Structure.source:
-# Marks the empty structure that stands for a whole image without labels.
-WITHOUT_LABELS = "withoutLabels"
-# The labels of an image, if the (empty) structure stands for a label that does not occur in it.
-WITHOUT_LABEL = "withoutLabel"
-# The name of the segmentation node that a segment was read from.
+# The key, in files, of the name of the segmentation node that a segment was read from.
 SEGMENTATION = "segmentation"
-# The terminology entry of a segment, as Slicer writes it.
-TERMINOLOGY = "terminology"
-# A fingerprint of the patient's ID, and remarks from reading the file.
-PATIENT, NOTES = "patient", "notes"
-# The name of its label, such as Label 1, if a structure was called by its file because that label has no name.
-LABEL = "label"
-# Marks a structure whose only name is that of a file that stands for a case.
-OF_CASE = "ofCase"
-# Marks a structure that was drawn but is empty, as its contours enclose no voxel.
-WITHOUT_VOXELS = "withoutVoxels"
-# Remarks, by name, about other structures of the same file that cannot be used.
-LEFT_OUT = "leftOut"
 # Names of structures that are only known by a number.
 NUMBERED = re.compile(r"Label (\d+)( of layer \d+)?")
-# Those names in LEFT_OUT that are files in a folder which need not hold structures: a CT, or a kind that is not read.
-NO_STRUCTURES = "noStructures"
-# Remarks on files in a folder whose structures are not known, by the beginning of the names that these would have; ""
-# if they may have any name.
-LOST = "lost"
 # Most remarks in a message about what was left out.
 MOST_REMARKS = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Structure:
-    """One contour of one observer.
+class Identity:
+    """What a structure is called and where it comes from, without its voxels or surface.
 
-    mask: its voxels, None when only a surface is known. memberships: the fraction of each voxel that belongs to it,
-    None for binary masks. givenSurface: a surface in LPS mm, None to make it from the mask. surfaceKind: "unsmoothed"
-    (made from the mask), "displayed" (as Slicer shows it) or "imported". file, source, frameOfReference: its origin.
-    color: red, green, blue in [0, 1].
+    file: path of the file that it was read from. label: name of its label, such as Label 1, if it is called by its file
+    because that label has no name. isUnlabeled: whether it stands for an image without labels. isOfCase: whether its
+    only name is that of a file which stands for a case.
+    terminology: as Slicer writes it. nodeID: of its segmentation node, "" if that was removed, None if it is of none.
+    segmentation: name of the node. segmentID: of the segment, in a node or a file.
     """
 
     name: str
+    _: KW_ONLY
+    file: str = ""
+    label: str = ""
+    isUnlabeled: bool = False
+    isOfCase: bool = False
+    terminology: str = ""
+    nodeID: str | None = None
+    segmentation: str = ""
+    segmentID: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Structure(Identity):
+    """One contour of one observer, with its name and where it comes from, as in Identity.
+
+    mask: its voxels, None when only a surface is known. memberships: the fraction of each voxel that belongs to it,
+    None for binary masks. givenSurface: a surface in LPS mm, None to make it from the mask. surfaceKind: "unsmoothed"
+    (made from the mask), "displayed" (as Slicer shows it) or "imported". frameOfReference: of its coordinates.
+    patient: fingerprint of the patient's ID. color: red, green, blue in [0, 1]. notes: remarks from reading it.
+    otherLabels: the labels of the image, if it is empty and stands for a label that does not occur there. isUnfilled:
+    whether it was drawn but is empty, as its contours enclose no voxel.
+    """
+
     mask: Mask | None = None
     _: KW_ONLY
     givenSurface: Surface | None = None
     surfaceKind: str = "unsmoothed"
-    file: str = ""
     frameOfReference: str = ""
+    patient: str = ""
     color: tuple[float, float, float] | None = None
-    source: Mapping = field(default_factory=dict)
     memberships: Mask | None = None
+    notes: tuple[str, ...] = ()
+    otherLabels: tuple[int | str, ...] | None = None
+    isUnfilled: bool = False
 
     def __post_init__(self) -> None:
         requireKind(self.name, str, "The name of a structure", "a text")
@@ -154,11 +159,6 @@ def dimensionOf(reference: Structure, test: Structure) -> int:
     return (test if reference.isEmpty else reference).dimension
 
 
-def codeSource(terminology: str) -> dict[str, str]:
-    """Return the entries of Structure.source for a terminology entry; none if that is empty."""
-    return {TERMINOLOGY: terminology} if terminology else {}
-
-
 @dataclass(frozen=True)
 class Match:
     """Two structures that belong together, or might; unpacks into the two.
@@ -197,7 +197,8 @@ class Pairing:
     """The structures of two sets that are compared, and those without a counterpart.
 
     proposals: pairs of the latter that might belong together judging by their location. findings: doubts, in sentences.
-    failures: errors by name for structures that are neither, because a set has several of that name.
+    failures: errors by name for structures that are neither, because a set has several of that name. sets: all
+    structures of each side, with what cannot be used of it.
     """
 
     pairs: tuple[Match, ...]
@@ -206,6 +207,7 @@ class Pairing:
     proposals: tuple[Match, ...] = ()
     findings: tuple[str, ...] = ()
     failures: Mapping[str, PairError] = field(default_factory=dict)
+    sets: tuple[StructureSet, StructureSet] = (StructureSet(), StructureSet())
 
 
 def pairByName(
@@ -221,23 +223,23 @@ def pairByName(
     name, unless other structures of its file cannot be used. Raises ValueError when a chosen name is in neither set, or
     more than once in one.
     """
-    reference, test = list(reference), list(test)
+    reference, test = StructureSet.of(reference), StructureSet.of(test)
     if names is not None:
         requireKnown(names, reference, test)
     if isAlonePair and len(reference) == len(test) == 1 and not unusableOf(reference, test):
-        isNameless = any(s.source.get(WITHOUT_LABELS) for s in (*reference, *test))
+        isNameless = any(s.isUnlabeled for s in (*reference, *test))
         how = "name" if isNameless or reference[0].name == test[0].name else "only"
         return Pairing((Match(reference[0], test[0], how),), (), ())
-    reference, test = _lacking(reference, test), _lacking(test, reference)
+    both = _lacking(reference, test), _lacking(test, reference)
     if names is not None:
-        reference, test = ([s for s in structures if s.name in names] for structures in (reference, test))
-    for which, structures in zip(REFERENCE_AND_TEST, (reference, test), strict=True):
+        both = tuple([s for s in structures if s.name in names] for structures in both)
+    for which, structures in zip(REFERENCE_AND_TEST, both, strict=True):
         for name in namesOfSeveral(structures):
             raise severalNamed(name, which, structures)
-    byName = {structure.name: structure for structure in test}
-    pairs = tuple(Match(r, byName.pop(r.name)) for r in reference if r.name in byName)
+    byName = {structure.name: structure for structure in both[1]}
+    pairs = tuple(Match(r, byName.pop(r.name)) for r in both[0] if r.name in byName)
     paired = {r.name for r, _ in pairs}
-    return Pairing(pairs, tuple(r for r in reference if r.name not in paired), tuple(byName.values()))
+    return Pairing(pairs, tuple(r for r in both[0] if r.name not in paired), tuple(byName.values()))
 
 
 def namesOfSeveral(structures: Iterable[Structure]) -> list[str]:
@@ -253,9 +255,9 @@ def severalNamed(name: str, which: str, structures: Iterable[Structure]) -> Pair
     return PairError(f"{said}{f' ({commaSeparated(homes)})' if homes else ''}. {wayOut}", f"{said}. {wayOut}")
 
 
-def _lacking(structures: list[Structure], others: list[Structure]) -> list[Structure]:
+def _lacking(structures: Sequence[Structure], others: Sequence[Structure]) -> Sequence[Structure]:
     """Return the structures, or for an image without labels an empty structure named like each of the others."""
-    if len(structures) == 1 and structures[0].source.get(WITHOUT_LABELS):
+    if len(structures) == 1 and structures[0].isUnlabeled:
         return [replace(structures[0], name=other.name) for other in others]
     return structures
 
@@ -295,7 +297,7 @@ def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Map
     if name.isascii() and name.isdigit():
         meant = [other for other in ((labelNames or {}).get(int(name)), numbered(int(name))) if other]
     spellings = {naming.parse(other).spelled for other in meant}
-    labeled = [s.name for s in structures if LABEL in s.source and naming.parse(s.source[LABEL]).spelled in spellings]
+    labeled = [s.name for s in structures if s.label and naming.parse(s.label).spelled in spellings]
     return next((other for other in meant if other in known), labeled[0] if len(labeled) == 1 else name)
 
 
@@ -307,13 +309,12 @@ def inAnySpelling(
     A label may also be given by its number. labelNames: names of labels by number. Structures that were left out of
     their file are matched only if no other has the name. Raises InputError as labelNamed().
     """
-    sets = [list(structures) for structures in sets]
-    everything = [s for structures in sets for s in structures]
-    known = list(dict.fromkeys(s.name for s in everything))
-    leftOut = list(dict.fromkeys(name for s in everything for name in s.source.get(LEFT_OUT, ())))
-    found = []
+    sides = [StructureSet.of(structures) for structures in sets]
+    known = list(dict.fromkeys(s.name for structures in sides for s in structures))
+    leftOut = list(dict.fromkeys(one.name for structures in sides for one in structures.leftOut))
+    found: list[str] = []
     # the labels of each side, as the structure of a label may be called differently on both
-    meant = (labelNamed(name, own, labelNames) for name in names for own in _sidesOf(name, sets, labelNames))
+    meant = (labelNamed(name, own, labelNames) for name in names for own in _sidesOf(name, sides, labelNames))
     for name in dict.fromkeys(meant):
         spelled = naming.parse(name).spelled
         alike = ([other for other in some if naming.parse(other).spelled == spelled] for some in (known, leftOut))
@@ -322,8 +323,8 @@ def inAnySpelling(
 
 
 def _sidesOf(
-    name: str | int, sets: list[list[Structure]], labelNames: Mapping[int, str] | None
-) -> list[list[Structure]]:
+    name: str | int, sets: Sequence[Sequence[Structure]], labelNames: Mapping[int, str] | None
+) -> Sequence[Sequence[Structure]]:
     """Return the sets in which to look for a name: those that have it as it is or as a label, else all as one."""
     everything = [s for structures in sets for s in structures]
     having = [own for own in sets if labelNamed(name, own, labelNames) != asName(name)]
@@ -340,7 +341,7 @@ def nameMeant(name: str | int, structures: Iterable[Structure], labelNames: Mapp
     return meant[0] if len(meant) == 1 else asName(name)
 
 
-def requireKnown(names: Collection[str], *sets: list[Structure]) -> None:
+def requireKnown(names: Collection[str], *sets: Iterable[Structure]) -> None:
     """Raise InputError when no set has a structure of one of the names, or when it cannot be used."""
     for name in names:
         for structures in sets:
@@ -355,29 +356,12 @@ def requireKnown(names: Collection[str], *sets: list[Structure]) -> None:
 
 def requireUsable(name: str, structures: Iterable[Structure]) -> None:
     """Raise InputError, with the reason, when the requested structure was left out of a file."""
-    for structure in structures:
-        remark = structure.source.get(LEFT_OUT, {}).get(name)
-        if remark:
-            raise InputError(remark)
+    remark = StructureSet.of(structures).remarkOn(name)
+    if remark:
+        raise InputError(remark)
 
 
-def whyLost(name: str, structures: Iterable[Structure]) -> str:
-    """Return the remark on the file of a set that may hold a structure which the set lacks, "" if there is none."""
-    own = naming.parse(name)
-    sources = list({id(s.source.get(LEFT_OUT)): s.source for s in structures}.values())
-    for source in sources:
-        for other, why in source.get(LEFT_OUT, {}).items():
-            given = naming.parse(other)
-            if given.spelled == own.spelled or given.meaning == own.meaning:
-                return why
-    lost = {beginning: why for source in sources for beginning, why in source.get(LOST, {}).items()}
-    isOf = (
-        why for beginning, why in lost.items() if beginning and name.casefold().startswith(f"{beginning} ".casefold())
-    )
-    return next(isOf, lost.get("", ""))
-
-
-def unusableIn(pairing: Pairing, reference: Collection[Structure], test: Collection[Structure]) -> dict[str, str]:
+def unusableIn(pairing: Pairing, reference: Iterable[Structure], test: Iterable[Structure]) -> dict[str, str]:
     """Return the reasons, by name, for which structures of two sets were left out of their files, or may have been.
 
     These are those of unusableOf(), and the structures without a counterpart that a file of the other set may hold.
@@ -385,31 +369,28 @@ def unusableIn(pairing: Pairing, reference: Collection[Structure], test: Collect
     found = unusableOf(reference, test)
     for unmatched, others in ((pairing.unmatchedReference, test), (pairing.unmatchedTest, reference)):
         for name in naming.notAmong((s.name for s in unmatched), found):
-            if why := whyLost(name, others):
+            if why := StructureSet.of(others).whyLost(name):
                 found[name] = why
     return found
 
 
 def leftOutOf(*sets: Iterable[Structure]) -> list[str]:
     """Return the remarks about structures that were left out of the files of some sets, and how many more there are."""
-    remarks = (s.source.get(LEFT_OUT, {}).values() for structures in sets for s in structures)
-    found = list(dict.fromkeys(why for reasons in remarks for why in reasons))
+    found = list(dict.fromkeys(one.remark for structures in sets for one in StructureSet.of(structures).leftOut))
     more = len(found) - MOST_REMARKS
     return [*found[:MOST_REMARKS], f"And {more} more were left out."] if more > 0 else found
 
 
-def unusableOf(*sets: Collection[Structure]) -> dict[str, str]:
+def unusableOf(*sets: Iterable[Structure]) -> dict[str, str]:
     """Return the reasons, by name, for which structures were left out of the files of some sets.
 
     A file in a folder that need not hold structures, such as a CT beside the masks, is included only if a set has a
     structure of the same name, in any spelling.
     """
-    spelled = {naming.parse(s.name).spelled for structures in sets for s in structures}
+    both = [StructureSet.of(structures) for structures in sets]
+    spelled = {naming.parse(s.name).spelled for structures in both for s in structures}
     found: dict[str, dict[str, None]] = {}
-    for structures in sets:
-        for structure in structures:
-            for name, why in structure.source.get(LEFT_OUT, {}).items():
-                isNone = name in structure.source.get(NO_STRUCTURES, ())
-                if not isNone or naming.parse(name).spelled in spelled:
-                    found.setdefault(name, {})[why] = None
+    for one in (one for structures in both for one in structures.leftOut):
+        if not one.isOptional or naming.parse(one.name).spelled in spelled:
+            found.setdefault(one.name, {})[one.remark] = None
     return {name: " ".join(reasons) for name, reasons in found.items()}

@@ -18,6 +18,7 @@ from ..case.protocol.protocol import Protocol
 from ..case.resulttables import overviewHtml
 from ..model.naming import pairTitle
 from ..model.structures import Match, Pairing, Structure, nameMeant
+from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
@@ -275,7 +276,7 @@ def _failuresOf(pairing: Pairing, problems: Sequence[Mapping[str, str]]) -> dict
     alone += [(None, structure) for structure in pairing.unmatchedTest]
     failures = {}
     for sides in (*map(tuple, pairing.pairs), *alone):
-        whys = [ofNode.get(s.source["segmentID"]) for s, ofNode in zip(sides, problems, strict=True) if s is not None]
+        whys = [ofNode.get(s.segmentID) for s, ofNode in zip(sides, problems, strict=True) if s is not None]
         if any(whys):
             failures[pairTitle(s.name for s in sides if s is not None)] = " ".join(dict.fromkeys(filter(None, whys)))
     return failures
@@ -289,7 +290,7 @@ def _measurable(pairing: Pairing, reference: Mapping[str, Structure], test: Mapp
     """
 
     def found(segments: Iterable, structures: Mapping[str, Structure]) -> list[Structure | None]:
-        return [structures.get(segment.source["segmentID"]) for segment in segments]
+        return [structures.get(segment.segmentID) for segment in segments]
 
     ours, theirs = found((r for r, _ in pairing.pairs), reference), found((t for _, t in pairing.pairs), test)
     pairs = zip(pairing.pairs, ours, theirs, strict=True)
@@ -298,4 +299,5 @@ def _measurable(pairing: Pairing, reference: Mapping[str, Structure], test: Mapp
         pairs=tuple(replace(match, reference=r, test=t) for match, r, t in pairs if r is not None and t is not None),
         unmatchedReference=tuple(filter(None, found(pairing.unmatchedReference, reference))),
         unmatchedTest=tuple(filter(None, found(pairing.unmatchedTest, test))),
+        sets=(StructureSet.of(reference.values()), StructureSet.of(test.values())),
     )

@@ -10,6 +10,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..model.structures import Identity
 from .colors import COLORS_ATTRIBUTE
 
 ROLE_ATTRIBUTE = "SegmentMetrics.Role"
@@ -21,20 +22,11 @@ REFERENCE_ROLES = {"reference": "SegmentMetrics.Reference", "test": "SegmentMetr
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A segment or a whole segmentation that stands in for a structure of a comparison. source: as in Structure."""
-
-    name: str
-    source: Mapping[str, str]
-    file: str = ""
-
-
-@dataclass(frozen=True)
 class ComparedPair:
     """Two segments or two whole segmentations; stands in for their comparison when searching for results."""
 
-    reference: Compared
-    test: Compared
+    reference: Identity
+    test: Identity
 
 
 def allPairs(comparisons: Sequence, scene) -> ComparedPair | None:
@@ -44,13 +36,12 @@ def allPairs(comparisons: Sequence, scene) -> ComparedPair | None:
     """
     sides = []
     for side in REFERENCE_ROLES:
-        sources = [getattr(getattr(comparison, side), "source", {}) for comparison in comparisons]
-        nodeIDs = {source.get("nodeID") for source in sources}
+        nodeIDs = {getattr(getattr(comparison, side), "nodeID", None) for comparison in comparisons}
         nodeID = nodeIDs.pop() if len(nodeIDs) == 1 else None
-        if nodeID is None:
+        if not nodeID:
             return None
         node = scene.GetNodeByID(nodeID)
-        sides.append(Compared(node.GetName() if node else "a deleted segmentation", {"nodeID": nodeID}))
+        sides.append(Identity(node.GetName() if node else "a deleted segmentation", nodeID=nodeID))
     return ComparedPair(*sides)
 
 
@@ -134,7 +125,7 @@ def _fullName(compared, scene) -> str:
     nodeID = _nodeID(compared, scene)
     if not nodeID:
         return compared.name
-    isSegment = "segmentID" in compared.source
+    isSegment = bool(compared.segmentID)
     return f"{compared.name if isSegment else 'all structures'} of {scene.GetNodeByID(nodeID).GetName()}"
 
 
@@ -236,7 +227,7 @@ def _structures(comparison) -> tuple:
 
 def _nodeID(structure, scene) -> str | None:
     """Return the ID of a structure's segmentation, or None if it is not in the scene."""
-    nodeID = structure.source.get("nodeID") if structure is not None else None
+    nodeID = structure.nodeID if structure is not None else None
     return nodeID if nodeID and scene.GetNodeByID(nodeID) is not None else None
 
 
@@ -254,9 +245,8 @@ def _pairKey(comparison) -> str:
 
 
 def _structureKey(structure) -> list:
-    source = structure.source
-    if source.get("segmentID"):
-        return ["segment", source["segmentID"]]  # a segment can be renamed
-    if "nodeID" in source:  # its value is None if the node was removed
+    if structure.segmentID:
+        return ["segment", structure.segmentID]  # a segment can be renamed
+    if structure.nodeID is not None:
         return ["segmentation"]
-    return ["file", structure.file or "", source.get("label"), structure.name]
+    return ["file", structure.file or "", structure.label or None, structure.name]

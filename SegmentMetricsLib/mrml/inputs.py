@@ -18,7 +18,7 @@ from ..geometry.grids import RAS_FROM_LPS, Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..model import naming
-from ..model.structures import SEGMENTATION, Structure, codeSource
+from ..model.structures import Structure
 from .conversion import closedSurface, displayedSurface, toRas
 from .voxels import VoxelReader, matrixArray
 
@@ -109,12 +109,10 @@ class SegmentReader:
         common = {
             "name": nameOf(segmentation, identifier),
             "color": tuple(node.GetColor()),
-            "source": {
-                "nodeID": self.node.GetID(),
-                "segmentID": identifier,
-                SEGMENTATION: self.node.GetName() or "",
-                **codeSource(tagOf(node, node.GetTerminologyEntryTagName())),
-            },
+            "terminology": tagOf(node, node.GetTerminologyEntryTagName()),
+            "nodeID": self.node.GetID(),
+            "segmentation": self.node.GetName() or "",
+            "segmentID": identifier,
         }
         toWorld = worldTransform(self.node)
         linear = linearMatrix(toWorld)

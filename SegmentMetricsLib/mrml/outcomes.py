@@ -12,10 +12,11 @@ from ..case.comparison import Comparison
 from ..case.protocol.judgment import Judgment
 from ..case.records import Record
 from ..comparison.findings import asDictionaries, asFinding
+from ..model.structures import Identity
 from ..settings.settings import Settings
 from .comparing import Comparisons
 from .contents import ContentHashes, contentHashOfSegment
-from .folders import Compared, ComparedPair
+from .folders import ComparedPair
 from .inputs import nameOf
 from .outputs import COMPARISON_ATTRIBUTE, COMPARISONS_ATTRIBUTE, OTHER_VERSION, showComparisonsTable, showTable
 
@@ -90,14 +91,14 @@ class Outcome:
     def whole(self) -> ComparedPair:
         """Return the ComparedPair that owns the result nodes of all pairs together."""
         nodeIDs = [self.table.GetNodeReferenceID(role) for role in COMPARED.values()]
-        return ComparedPair(*(Compared("a deleted segmentation", {"nodeID": nodeID}) for nodeID in nodeIDs))
+        return ComparedPair(*(Identity("a deleted segmentation", nodeID=nodeID or "") for nodeID in nodeIDs))
 
     def pair(self, number: int) -> ComparedPair:
         """Return the ComparedPair that owns the result nodes of the pair with this index."""
         segments = []
         for side, identifier in zip(COMPARED, self.segments[number], strict=True):
-            source = {"nodeID": self.table.GetNodeReferenceID(COMPARED[side]), "segmentID": identifier}
-            segments.append(Compared(getattr(self.records[number], side)["name"], source))
+            nodeID = self.table.GetNodeReferenceID(COMPARED[side]) or ""
+            segments.append(Identity(getattr(self.records[number], side)["name"], nodeID=nodeID, segmentID=identifier))
         return ComparedPair(*segments)
 
     def change(self, suspects: Collection[str] | None = None) -> str:
@@ -131,7 +132,7 @@ class Outcome:
 
 def keepPair(comparison: Comparison, judgment: Judgment | None = None) -> Outcome:
     """Store the comparison of two segments in a table node."""
-    nodeIDs = [structure.source["nodeID"] for structure in (comparison.reference, comparison.test)]
+    nodeIDs = [structure.nodeID for structure in (comparison.reference, comparison.test)]
     comparisons = Comparisons([comparison])
     return _keep(showTable(comparison), nodeIDs, comparisons, comparison.settings, judgment)
 
@@ -176,15 +177,15 @@ def _keep(
         structures = [getattr(comparison, side) for comparison in comparisons]
         if side == "reference":
             structures += [structure for c in comparisons for structure in c.criticals]
-        hashes[side] = {s.source["segmentID"]: contentHashOfSegment(s, node, settings.surface) for s in structures}
+        hashes[side] = {s.segmentID: contentHashOfSegment(s, node, settings.surface) for s in structures}
     outcome = Outcome(
         table=table,
         records=[comparison.record() for comparison in comparisons],
-        segments=[(c.reference.source["segmentID"], c.test.source["segmentID"]) for c in comparisons],
+        segments=[(c.reference.segmentID, c.test.segmentID) for c in comparisons],
         settings=settings,
         contentHashes=hashes,
         comparisons=comparisons,
-        criticals={s.name: s.source["segmentID"] for c in comparisons for s in c.criticals},
+        criticals={s.name: s.segmentID for c in comparisons for s in c.criticals},
         judgment=None if judgment is None else judgment.toDictionary(),
         **more,
     )

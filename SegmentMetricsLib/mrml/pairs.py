@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 
 from ..base.errors import InputError, requireKind
 from ..case.pairing import pairStructures, propose
-from ..model.structures import Match, Pairing, codeSource, nameMeant
+from ..model.structures import Identity, Match, Pairing, nameMeant
 from ..settings.settings import DECLARED
-from .folders import Compared
 from .inputs import SegmentReader, nameOf, segmentationOf, tagOf
 
 
@@ -49,15 +48,19 @@ def proposePairs(
     return run(lambda: propose(*structures))
 
 
-def _named(node) -> list[Compared]:
+def _named(node) -> list[Identity]:
     """Return the names, codes and IDs of a node's segments as stand-ins for structures."""
     segmentation = segmentationOf(node)
     found = []
     for identifier in segmentation.GetSegmentIDs():
         segment = segmentation.GetSegment(identifier)
-        code = codeSource(tagOf(segment, segment.GetTerminologyEntryTagName()))
         found.append(
-            Compared(nameOf(segmentation, identifier), {"nodeID": node.GetID(), "segmentID": identifier, **code})
+            Identity(
+                nameOf(segmentation, identifier),
+                terminology=tagOf(segment, segment.GetTerminologyEntryTagName()),
+                nodeID=node.GetID(),
+                segmentID=identifier,
+            )
         )
     return found
 
@@ -67,7 +70,7 @@ def _measurable(node, segments, surface: str) -> list:
     structures, reader = [], SegmentReader(node)
     for segment in segments:
         try:
-            structures.append(reader.structure(segment.source["segmentID"], surface, by="ID"))
+            structures.append(reader.structure(segment.segmentID, surface, by="ID"))
         except InputError:
             continue
     return structures

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
-
 from ..base.errors import InputError
-from ..io.samples import writeHeadAndNeck
+from ..io.samples import FILES, FOLDER
 from .arguments import asScene
 
 
@@ -16,16 +14,15 @@ def loadSample(*, scene=None) -> list:
     """
     scene = asScene(scene)
     nodes = []
-    with tempfile.TemporaryDirectory() as folder:
-        for number, path in enumerate(writeHeadAndNeck(folder), start=1):
-            node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", f"Observer {number}")
-            storage = scene.AddNewNodeByClass("vtkMRMLSegmentationStorageNode")
-            storage.SetFileName(str(path))
-            isRead = storage.ReadData(node)
-            scene.RemoveNode(storage)  # its file is about to be deleted
-            if not isRead:
-                scene.RemoveNode(node)
-                raise InputError("The sample could not be loaded.")
-            node.CreateDefaultDisplayNodes()
-            nodes.append(node)
+    for number, name in enumerate(FILES, start=1):
+        node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", f"Observer {number}")
+        storage = scene.AddNewNodeByClass("vtkMRMLSegmentationStorageNode")
+        storage.SetFileName(str(FOLDER / name))
+        isRead = storage.ReadData(node)
+        scene.RemoveNode(storage)  # saving the scene must not write into the package
+        if not isRead:
+            scene.RemoveNode(node)
+            raise InputError("The sample could not be loaded.")
+        node.CreateDefaultDisplayNodes()
+        nodes.append(node)
     return nodes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from SegmentMetricsLib.batch.statistics import Cohort, compareMethods, summarize
 from SegmentMetricsLib.batch.summaryoptions import Options
 from SegmentMetricsLib.case.missing import Roster, emptyBeside
 from SegmentMetricsLib.model.inputs import structureFromImage, structureFromPolyData
-from SegmentMetricsLib.model.structures import LEFT_OUT
+from SegmentMetricsLib.model.structureset import LeftOut, StructureSet
 
 ORGANS = {"Liver": ((3, 3, 3), (9, 9, 9)), "Spleen": ((14, 14, 14), (20, 19, 18))}
 
@@ -348,7 +347,8 @@ def testWhatCannotBeUsedIsNotMissing(study, inline, monkeypatch):
 
     def readAll(paths, *_):
         whole = [structureFromImage(shapes.box(*ORGANS[name]), name, None, None) for name in ORGANS]
-        return [whole, [replace(whole[0], source={LEFT_OUT: {"SPLEEN": "Spleen cannot be filled."}})]]
+        leftOut = (LeftOut("SPLEEN", "Spleen cannot be filled."),)
+        return [StructureSet(tuple(whole)), StructureSet((whole[0],), leftOut=leftOut)]
 
     monkeypatch.setattr(caseoutcomes, "readAll", readAll)
     write("a,ref.nrrd,t1.nrrd")

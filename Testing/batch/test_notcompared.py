@@ -14,7 +14,8 @@ import SimpleITK
 from SegmentMetricsLib import Settings, __main__
 from SegmentMetricsLib.case.multilabel import Share, ofShares
 from SegmentMetricsLib.model import inputs
-from SegmentMetricsLib.model.structures import LEFT_OUT, Structure, leftOutOf, unusableOf
+from SegmentMetricsLib.model.structures import Structure, leftOutOf, unusableOf
+from SegmentMetricsLib.model.structureset import LeftOut, StructureSet
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
 FAR = shapes.box((6, 6, 6), (15, 14, 13), origin=(1e8, 1e8, 1e8))
@@ -166,11 +167,12 @@ def testFindingsOfTheWholeCaseAreInTheReport(tmp_path, monkeypatch):
 def testStructuresThatWereLeftOutOfAFile():
     """They are known by name, on both sides with both reasons."""
     mask = inputs.structureFromImage(BOX, "A", None, 0.5).mask
-    first = Structure("A", mask, source={LEFT_OUT: {"B": "B of r.dcm was left out.", "C": "C of r.dcm is open."}})
-    second = Structure("A", mask, source={LEFT_OUT: {"B": "B of t.dcm was left out."}})
-    found = unusableOf([first, first], [second])
+    only = (Structure("A", mask),)
+    first = StructureSet(only, leftOut=(LeftOut("B", "B of r.dcm was left out."), LeftOut("C", "C of r.dcm is open.")))
+    second = StructureSet(only, leftOut=(LeftOut("B", "B of t.dcm was left out."),))
+    found = unusableOf(first, second)
     assert found == {"B": "B of r.dcm was left out. B of t.dcm was left out.", "C": "C of r.dcm is open."}
-    assert leftOutOf([first], [second]) == [
+    assert leftOutOf(first, second) == [
         "B of r.dcm was left out.",
         "C of r.dcm is open.",
         "B of t.dcm was left out.",

@@ -31,7 +31,7 @@ CUBE = ((2, 2, 2), (5, 5, 5))
 
 def structure(name: str, low=CUBE[0], high=CUBE[1], terminology: str = "") -> Structure:
     (mask,) = labelMasks(shapes.box(low, high), 0.5).values()
-    return Structure(name, mask, source={"terminology": terminology} if terminology else {})
+    return Structure(name, mask, terminology=terminology)
 
 
 def apart(*names: str) -> list[Structure]:
@@ -140,7 +140,7 @@ def testCodesOfASegmentationFile(tmp_path, representation):
         image.SetMetaData(key, value)
     SimpleITK.WriteImage(image, str(tmp_path / "one.seg.nrrd"))
     (one,) = readStructures(tmp_path / "one.seg.nrrd")
-    assert one.source["terminology"] == LEFT_PAROTID
+    assert one.terminology == LEFT_PAROTID
     others = [structure("Parotide G", terminology=LEFT_PAROTID), structure("Parotide D", terminology=RIGHT_PAROTID)]
     (match,) = pairStructures([one, *apart("Heart")], others).pairs
     assert (match.test.name, match.how, match.confidence) == ("Parotide G", "code", 0.9)

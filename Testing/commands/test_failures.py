@@ -18,10 +18,9 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.workers import DIED, ignoringInterrupts
 from SegmentMetricsLib.batch import tasks
 from SegmentMetricsLib.batch.cases import Task
-from SegmentMetricsLib.io import dicom
-from SegmentMetricsLib.io.dicom import segmentation
+from SegmentMetricsLib.io.dicom import opening, segmentation
+from SegmentMetricsLib.io.formats import mha, nrrd
 from SegmentMetricsLib.io.messages import quiet
-from SegmentMetricsLib.io.textheaders import checkMeta, checkNrrd
 from SegmentMetricsLib.mrml import headless
 from SegmentMetricsLib.show.report import requirePlotly
 
@@ -29,7 +28,7 @@ from SegmentMetricsLib.show.report import requirePlotly
 @pytest.mark.parametrize(
     ("package", "work", "needs", "extra"),
     [
-        ("pydicom", lambda: dicom.read(Path("any.dcm")), "pydicom and highdicom", "dicom"),
+        ("pydicom", lambda: opening.read(Path("any.dcm")), "pydicom and highdicom", "dicom"),
         ("highdicom", lambda: segmentation.readSegmentation(Path("any.dcm")), "highdicom", "dicom"),
         ("plotly.offline", requirePlotly, "plotly", "report"),
         ("distributed", lambda: tasks.cluster("tcp://127.0.0.1:1").__enter__(), "Dask", "cluster"),
@@ -200,26 +199,11 @@ def testFilesAreReadWithoutATerminal(tmp_path, monkeypatch):
     assert SimpleITK.ProcessObject.GetGlobalWarningDisplay() == shown
 
 
-def testASampleThatCannotBeMadeIsSaidInOneLine(tmp_path, monkeypatch, capsys):
-    def damaged(folder):
-        raise ValueError("The sample is damaged.")
-
-    monkeypatch.setattr("SegmentMetricsLib.io.samples.writeHeadAndNeck", damaged)
-    output = tmp_path / "out"
-    assert __main__.main(["demo", "--output", str(output)]) == 2
-    assert capsys.readouterr().err == "segment-metrics: The sample is damaged.\n"
-    assert not output.exists()
-
-
-def testASampleThatCannotBeLoadedLeavesNothingInTheScene(scene, monkeypatch):
+def testASampleThatCannotBeLoadedLeavesNothingInTheScene(scene, monkeypatch, tmp_path):
     from SegmentMetricsLib.mrml import sample
 
-    def damaged(folder):
-        path = Path(folder, "observer1.seg.nrrd")
-        path.write_text("no segmentation")
-        return [path]
-
-    monkeypatch.setattr(sample, "writeHeadAndNeck", damaged)
+    (tmp_path / "observer1.seg.nrrd").write_text("no segmentation")
+    monkeypatch.setattr(sample, "FOLDER", tmp_path)
     before = {node.GetID() for node in scene.GetNodes()}
     with quiet(), pytest.raises(InputError, match=r"The sample could not be loaded\."):
         sample.loadSample(scene=scene)
@@ -240,12 +224,12 @@ META = {"NDims": "3", "Offset": "0 0 0", "DimSize": "4 5 6", "ElementSpacing": "
     ],
 )
 def testMetaImagesWhoseHeadersAreTooShort(change, says):
-    assert checkMeta(Path("a.mha"), META) == ()
+    assert mha.check(Path("a.mha"), META) == ()
     with pytest.raises(ValueError, match=says):
-        checkMeta(Path("a.mha"), META | change)
+        mha.check(Path("a.mha"), META | change)
 
 
 def testVoxelsAsTextInAFileOfTheirOwn():
     fields = {"encoding": "ascii", "datafile": "a.txt", "sizes": "4 5 6", "spacings": "1 1 2"}
     with pytest.raises(InputError, match="written as text in a file of its own; save it in binary"):
-        checkNrrd(Path("a.nhdr"), fields)
+        nrrd.check(Path("a.nhdr"), fields)

@@ -26,7 +26,7 @@ from SegmentMetricsLib.case.pairing import noted
 from SegmentMetricsLib.case.records import Record
 from SegmentMetricsLib.comparison.findings import Finding, Kind, Severity, alarmsFirst, asFinding, split
 from SegmentMetricsLib.model import inputs
-from SegmentMetricsLib.model.structures import NOTES, Match
+from SegmentMetricsLib.model.structures import Match
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
 EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
@@ -378,7 +378,7 @@ def testWhatReadingAFileHadToSay():
         "Of the test, a file was cut.", "So it is.",
     ]  # fmt: skip
     structure = asStructure(BOX, "Box", None, Settings())
-    result = compare(structure, replace(structure, source={NOTES: notes}))
+    result = compare(structure, replace(structure, notes=notes))
     assert [finding for finding in result.findings if finding in said] == said
 
 

@@ -15,7 +15,6 @@ from SegmentMetricsLib.case.comparison import asStructure
 from SegmentMetricsLib.case.pairing import noted, pairStructures
 from SegmentMetricsLib.comparison.findings import Finding, Kind, Severity, split
 from SegmentMetricsLib.model import inputs
-from SegmentMetricsLib.model.structures import PATIENT, TERMINOLOGY
 from SegmentMetricsLib.settings.settings import FAMILIES
 
 BOX = ((6, 6, 6), (15, 14, 13))
@@ -35,7 +34,7 @@ WAYS = {
 
 
 def structure(image, name: str = "Organ", frame: str = "", **source):
-    return replace(inputs.structureFromImage(image, name, None, None), name=name, frameOfReference=frame, source=source)
+    return replace(inputs.structureFromImage(image, name, None, None), name=name, frameOfReference=frame, **source)
 
 
 def boxes(first=BOX, second=BOX, names=("Organ", "Organ"), **details):
@@ -62,7 +61,7 @@ PAIRS = {
     Kind.NO_OVERLAP: lambda: boxes(second=((18, 17, 17), (21, 21, 21))),
     Kind.HARDLY_OVERLAP: lambda: boxes(((2, 2, 2), (11, 11, 11)), ((11, 2, 10), (20, 11, 19))),
     Kind.SAME: lambda: [replace(one, file="case.nrrd") for one in boxes()],
-    Kind.OTHER_PATIENTS: lambda: boxes(**{PATIENT: ("A", "B")}),
+    Kind.OTHER_PATIENTS: lambda: boxes(patient=("A", "B")),
     Kind.MIRRORED: lambda: boxes(LEFT, RIGHT),
     Kind.OTHER_FRAMES: lambda: boxes(frame=("1.2.3", "1.2.4")),
     Kind.IMAGES_APART: apart,
@@ -75,7 +74,7 @@ SETS = {
     Kind.OTHER_STRUCTURE: lambda: (boxes(LEFT, names=("A", "B"))[:1], boxes(RIGHT, LEFT, ("A", "C"))),
     Kind.OTHER_SIDES: lambda: (boxes(names=("Eye_L", ""))[:1], boxes(names=("Eye_R", ""))[:1]),
     Kind.OTHER_LABELS: lambda: tuple(boxes(names=(name, ""))[:1] for name in ("Label 1", "Label 2")),
-    Kind.OTHER_CODES: lambda: tuple(boxes(**{TERMINOLOGY: [CODES[0].format(c)] * 2})[:1] for c in CODES[1:]),
+    Kind.OTHER_CODES: lambda: tuple(boxes(terminology=[CODES[0].format(c)] * 2)[:1] for c in CODES[1:]),
 }
 
 

@@ -1,4 +1,4 @@
-"""The pages on adding a metric, a family, a convention and a setting: followed to the letter, in a copy of it all."""
+"""The pages on adding a metric, a family, a convention, a setting and a file format: followed in a copy of it all."""
 
 from __future__ import annotations
 
@@ -91,3 +91,14 @@ def testSetting(copy):
     helped = pages.processIn(copy)("python -m SegmentMetricsLib batch --help")
     assert "--most-places N how many of the worst places to list (all)" in " ".join(helped.split())
     assert again["settings"]["mostPlaces"] == 3 == len(again["pairs"][0]["worstPlaces"])
+
+
+def testFormat(copy):
+    follow("format", copy)
+    (pair,) = json.loads((copy / "off" / "metrics.json").read_text(encoding="utf-8"))["pairs"]
+    assert (pair["reference"]["volumeMm3"], pair["test"]["volumeMm3"]) == (3000, 3300)
+    assert pair["measurements"]["HD"]["value"] == pytest.approx(1)
+    # what is damaged is said in one sentence
+    (copy / "cut.off").write_text((copy / "box.off").read_text(encoding="utf-8")[:-9], encoding="utf-8")
+    with pytest.raises(AssertionError, match=r"cut\.off: the file cannot be read as a mesh: it is damaged"):
+        pages.processIn(copy)("python -m SegmentMetricsLib compare box.off cut.off --output cut")

@@ -12,7 +12,7 @@ from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.geometry.filling import combined, filled
 from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.model.structures import NOTES, unusableOf
+from SegmentMetricsLib.model.structures import unusableOf
 
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom)")
@@ -56,7 +56,7 @@ def testContoursAreFilledOnTheSlicesOfTheImage(tmp_path, name):
     np.testing.assert_allclose(box.mask.grid.matrix, grid.matrix, atol=1e-5)
     assert box.mask.grid.size == grid.size
     assert (box.name, box.color, box.frameOfReference) == ("Box", (1.0, 0.0, 0.2), "1.2.3")
-    assert nothing.isEmpty and not box.source[NOTES]
+    assert nothing.isEmpty and not box.notes
 
 
 def testAFolderOfImagesAndOneStructureSet(tmp_path):
@@ -138,7 +138,7 @@ def testWhatReadingHasToSay(tmp_path):
     world = {name: inWorld(grid, loops) for name, loops in regions.items()}
     dicomfiles.writeStructureSet(tmp_path / "set.dcm", world, slices, kinds={("Point", 1): "OPEN_PLANAR"})
     found = {s.name: s for s in readStructures(tmp_path / "set.dcm")}
-    notes = {name: s.source[NOTES] for name, s in found.items()}
+    notes = {name: s.notes for name, s in found.items()}
     assert notes["Gap"] == ("it has no contour on 2 slices between its first and its last one",)
     assert notes["Between"] == ("1 of its contours lies between slices and was filled on the nearest one",)
     assert notes["Crossing"][0].startswith("its contours cross each other on 1 slice;")
@@ -276,8 +276,9 @@ def testDamagedNeighbors(tmp_path):
     (folder / "slice").write_bytes((tmp_path / "ct" / "slice0").read_bytes()[:-100])
     assert [s.name for s in readStructures(folder)] == ["Liver"]
     (folder / "set.dcm").write_bytes((tmp_path / "set.dcm").read_bytes()[:-100])
-    (liver,) = readStructures(folder)
-    assert unusableOf([liver]) == {"set": "set.dcm was left out: the DICOM file is damaged or incomplete."}
+    found = readStructures(folder)
+    assert [s.name for s in found] == ["Liver"]
+    assert unusableOf(found) == {"set": "set.dcm was left out: the DICOM file is damaged or incomplete."}
 
 
 def seriesAt(folder, heights):
@@ -301,7 +302,7 @@ def testPositionsRoundedToTenths(tmp_path, distance, first):
     structure = seriesAt(tmp_path, np.round(first + distance * np.arange(40), 1))
     grid = structure.mask.grid
     assert grid.size[2] == 40 and grid.spacing[2] == pytest.approx(distance, abs=0.1 / 39)
-    assert voxelsOf(structure).sum() == 40 * 100 and structure.source[NOTES] == ()
+    assert voxelsOf(structure).sum() == 40 * 100 and structure.notes == ()
 
 
 def testASliceThatIsThereTwice(tmp_path):
@@ -321,7 +322,7 @@ def testMissingSlices(tmp_path):
     (box,) = readStructures(tmp_path / "set.dcm")
     np.testing.assert_array_equal(voxelsOf(box), voxelsOf(whole))
     np.testing.assert_allclose(box.mask.grid.matrix, grid.matrix, atol=1e-5)
-    (note,) = box.source[NOTES]
+    (note,) = box.notes
     assert note.startswith("Near the file, 3 of the 12 slices of the image") and "2.5 mm apart" in note
 
 
@@ -339,7 +340,7 @@ def testEverySecondSliceIsMissing(tmp_path, also, count):
     depth = box.mask.grid.size[2]
     np.testing.assert_array_equal(voxelsOf(box), voxelsOf(whole)[:depth])
     np.testing.assert_allclose(box.mask.grid.matrix, grid.matrix, atol=1e-5)
-    (note,) = box.source[NOTES]
+    (note,) = box.notes
     assert note.startswith(f"Near the file, {count} of the 12 slices of the image") and "2.5 mm apart" in note
 
 
@@ -352,7 +353,7 @@ def testAnImageThatWasCopiedUnderOtherNumbers(tmp_path):
     loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
     dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
     (box,) = readStructures(tmp_path / "set.dcm")
-    assert box.mask.count and box.source[NOTES] == ()
+    assert box.mask.count and box.notes == ()
 
 
 def testOnTheCommandLine(withoutPictures, tmp_path, capsys):

@@ -12,7 +12,6 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.pairing import pairStructures
 from SegmentMetricsLib.geometry.filling import apart
 from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.model.structures import NOTES
 
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 
@@ -61,9 +60,9 @@ def testContoursBetweenSlicesCutNoHoles(tmp_path, step):
     comparison = compare(found["Slices"], found["Dense"], Settings(families=("overlap", "boundary")))
     assert comparison["DSC"].value == 1 and comparison["HD"].value == pytest.approx(0, abs=1e-9)
     assert found["Dense"].mask.size == pytest.approx(SPHERE, rel=0.01)
-    assert bool(found["Dense"].source[NOTES]) == (step < 3)
+    assert bool(found["Dense"].notes) == (step < 3)
     if step < 3:
-        assert "it has contours at several heights" in found["Dense"].source[NOTES][0]
+        assert "it has contours at several heights" in found["Dense"].notes[0]
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.02])
@@ -74,7 +73,7 @@ def testContoursOffTheSlicesFillEverySlice(tmp_path, shift, noise):
     (structure,) = written(tmp_path, {"Rod": cylinder(heights)}).values()
     counts = np.count_nonzero(structure.mask.voxels, axis=(1, 2))
     assert len(counts) == 16 and (counts == counts[0]).all()
-    (note,) = structure.source[NOTES]
+    (note,) = structure.notes
     assert note == "16 of its contours lie between slices and were filled on the nearest one"
 
 
@@ -110,7 +109,7 @@ def testRoundedHeightsAreOnePlane(tmp_path):
     tube = [loop for height in range(6, 54, 3) for loop in (circle(20, height + 0.01), circle(10, height - 0.01))]
     (structure,) = written(tmp_path, {"Tube": tube}).values()
     assert structure.mask.count == pytest.approx(16 * np.pi * (20**2 - 10**2), rel=0.01)
-    assert structure.source[NOTES] == ()
+    assert structure.notes == ()
 
 
 def disk(radius, center=(0.0, 0.0)):
@@ -127,7 +126,7 @@ def drawn(folder, circles, kinds=()):
     loops = [circle(radius, 9.0, np.add(CENTER, center), 720) for radius, center in circles]
     types = {("A", number): "CLOSEDPLANAR_XOR" for number in kinds}
     structure = written(folder, {"A": loops}, kinds=types)["A"]
-    return structure.mask.block((0, 0, 3), (63, 63, 3))[0].astype(bool), structure.source[NOTES]
+    return structure.mask.block((0, 0, 3), (63, 63, 3))[0].astype(bool), structure.notes
 
 
 JOIN, HOLE, ODD = "what those that cross enclose was joined", "it was taken for a hole", "what an odd number of them"
@@ -249,7 +248,7 @@ def testTheImageThatTheContoursName(tmp_path, order, withNames):
     """Of several images it is the one that the contours name, or that has the frame of reference of the structure."""
     bothImages(tmp_path, order, withNames).save_as(tmp_path / "set.dcm")
     rod, nothing = readStructures(tmp_path / "set.dcm")
-    assert rod.mask.grid.size == GRID.size and rod.source[NOTES] == ()
+    assert rod.mask.grid.size == GRID.size and rod.notes == ()
     assert rod.mask.size == pytest.approx(np.pi * 100 * 48, rel=0.02)
     assert nothing.isEmpty and nothing.frameOfReference == "1.2.3"
 
@@ -263,7 +262,7 @@ def testContoursAloneNameTheirImage(tmp_path):
     content.save_as(tmp_path / "set.dcm")
     rod, _ = readStructures(tmp_path / "set.dcm")
     assert rod.mask.grid.size == GRID.size
-    assert rod.source[NOTES] == ("it has no contour on 2 slices between its first and its last one",)
+    assert rod.notes == ("it has no contour on 2 slices between its first and its last one",)
 
 
 def testASingleSliceOfTheImage(tmp_path):
@@ -276,16 +275,16 @@ def testASingleSliceOfTheImage(tmp_path):
         dicomfiles.writeStructureSet(tmp_path / f"{name}.dcm", {"Rod": cylinder(heights)}, slices)
         (rod,) = readStructures(tmp_path / f"{name}.dcm")
         assert rod.mask.size == pytest.approx(np.pi * 100 * len(heights) * distance, rel=0.02)
-        assert rod.source[NOTES][0].startswith("Only one slice of the image") and len(rod.source[NOTES]) == 1
-        assert f"{distance} mm apart" in rod.source[NOTES][0]
+        assert rod.notes[0].startswith("Only one slice of the image") and len(rod.notes) == 1
+        assert f"{distance} mm apart" in rod.notes[0]
 
 
 def testContoursThatEncloseNoVoxel(tmp_path):
     seed = [circle(0.3, height, (0.5, 0.5)) for height in (6, 9, 12)]
     found = written(tmp_path, {"Seed": seed, "Dot": seed[:1], "None": [], "Rod": cylinder(np.arange(6, 54, 3.0))})
-    assert found["Seed"].source[NOTES] == ("its 3 contours enclose no voxel center of the image",)
-    assert found["Dot"].source[NOTES] == ("its only contour encloses no voxel center of the image",)
-    assert found["None"].source[NOTES] == ()
+    assert found["Seed"].notes == ("its 3 contours enclose no voxel center of the image",)
+    assert found["Dot"].notes == ("its only contour encloses no voxel center of the image",)
+    assert found["None"].notes == ()
 
     def findings(reference, test):
         return compare(found[reference], found[test], Settings(families="overlap")).findings
@@ -318,22 +317,25 @@ def testOneOddStructureIsLeftOut(tmp_path):
     rod = cylinder(np.arange(6, 54, 3.0))
     odd = written(tmp_path / "odd", {"Rod": rod, "Needle": [tilted()]})
     assert list(odd) == ["Rod"]
-    other = written(tmp_path / "good", {"Rod": rod, "Needle": rod})
-    pairing = pairStructures(odd.values(), other.values())
+    written(tmp_path / "good", {"Rod": rod, "Needle": rod})
+    sets = odd, _ = [readStructures(tmp_path / name / "set.dcm") for name in ("odd", "good")]
+    assert odd.remarkOn("Needle").startswith(LEFT_OUT) and odd.remarkOn("Rod") == ""
+    pairing = pairStructures(*sets)
     assert [match.reference.name for match in pairing.pairs] == ["Rod"]
     comparison = compare(*pairing.pairs[0])
     assert comparison["DSC"].value == 1
     assert sum(finding.startswith(LEFT_OUT) for finding in comparison.findings) == 1
     for choice in ({"names": ["Needle"]}, {"choices": {"Needle": "Needle"}}):
         with pytest.raises(InputError, match=f"^{LEFT_OUT}"):
-            pairStructures(odd.values(), other.values(), **choice)
+            pairStructures(*sets, **choice)
 
 
 def testWhatIsLeftIsNoPairByBeingAlone(tmp_path):
     rod = cylinder(np.arange(6, 54, 3.0))
-    odd = written(tmp_path / "odd", {"Rod": rod, "Needle": [tilted()]})
-    other = written(tmp_path / "good", {"Needle": rod})
-    assert pairStructures(odd.values(), other.values(), isProposing=False).pairs == ()
+    written(tmp_path / "odd", {"Rod": rod, "Needle": [tilted()]})
+    written(tmp_path / "good", {"Needle": rod})
+    sets = [readStructures(tmp_path / name / "set.dcm") for name in ("odd", "good")]
+    assert pairStructures(*sets, isProposing=False).pairs == ()
 
 
 def testOnlyOddStructures(tmp_path):
@@ -389,7 +391,7 @@ def testTypesOfContours(tmp_path, kind):
     found = written(tmp_path, {"All": rod, "Rod": rod}, kinds={("Rod", number): kind for number in range(0, 16, 2)})
     isOpen = kind in OPEN
     assert found["Rod"].mask.count == found["All"].mask.count / (2 if isOpen else 1)
-    notes = " ".join(found["Rod"].source[NOTES])
+    notes = " ".join(found["Rod"].notes)
     assert ("8 of its contours are open lines or points and were left out" in notes) == isOpen
     said = f"8 of its contours are of the type {kind}, which DICOM does not know, and were filled like closed ones"
     assert (said in notes) == (kind in UNKNOWN)
@@ -406,18 +408,18 @@ def testAContourWithoutAType(tmp_path):
     second.ContourGeometricType = ""
     content.save_as(tmp_path / "set.dcm")
     (rod,) = readStructures(tmp_path / "set.dcm")
-    assert rod.source[NOTES] == () and len(rod.mask.voxels) == 16
+    assert rod.notes == () and len(rod.mask.voxels) == 16
 
 
 def testContoursOfTooFewPointsAreNotCalledOpen(tmp_path):
     rod = cylinder(np.arange(6, 54, 3.0))
     found = written(tmp_path, {"Rod": [*rod, rod[0][:2], np.zeros((0, 3))], "Spot": [*rod, rod[0][:1]]})
-    assert found["Rod"].source[NOTES] == ("2 of its contours have fewer than three points and were left out",)
-    assert found["Spot"].source[NOTES] == ("1 of its contours has fewer than three points and was left out",)
+    assert found["Rod"].notes == ("2 of its contours have fewer than three points and were left out",)
+    assert found["Spot"].notes == ("1 of its contours has fewer than three points and was left out",)
     assert found["Rod"].mask.count == found["Spot"].mask.count
 
 
 def testAContourOfAnUnknownTypeThatIsNotFlat(tmp_path):
     """It cannot be filled: its structure is left out by name."""
     found = written(tmp_path, {"Rod": cylinder([6.0, 9.0]), "Needle": [tilted()]}, kinds={("Needle", 0): "HELIX"})
-    assert list(found) == ["Rod"] and any(note.startswith(LEFT_OUT) for note in found["Rod"].source[NOTES])
+    assert list(found) == ["Rod"] and any(note.startswith(LEFT_OUT) for note in found["Rod"].notes)

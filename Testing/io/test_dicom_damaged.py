@@ -14,7 +14,6 @@ from SegmentMetricsLib import compare, readStructures
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.io.reading import readAll
-from SegmentMetricsLib.model.structures import NOTES
 
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 
@@ -71,7 +70,7 @@ def testADamagedStructureLeavesTheOthersAsTheyAre(tmp_path, edit, why):
     path = edited(tmp_path / "odd", edit)
     (rod,) = readStructures(path)
     good = {s.name: s for s in readStructures(edited(tmp_path / "good", lambda content: None))}
-    assert rod.name == "Rod" and rod.mask.count == good["Rod"].mask.count and said in rod.source[NOTES]
+    assert rod.name == "Rod" and rod.mask.count == good["Rod"].mask.count and said in rod.notes
     assert said in compare(rod, good["Rod"]).findings
     assert [s.name for s in readStructures(path, name="rod")] == ["Rod"]
     for name in ("Bad", "bad"):
@@ -83,7 +82,7 @@ def testFilesOfOneNameAreToldApart(tmp_path):
     """Both observers' files are often called alike."""
     paths = [edited(tmp_path / which / "series", fewerPoints) for which in ("first", "second")]
     for given in (paths, [path.parent for path in paths]):
-        found = [rod.source[NOTES][0] for (rod,) in readAll(given)]
+        found = [rod.notes[0] for (rod,) in readAll(given)]
         assert [re.search(r" of (.*) was left out", note)[1] for note in found] == [
             str(Path("first", "series", "set.dcm")), str(Path("second", "series", "set.dcm"))
         ]  # fmt: skip
@@ -100,7 +99,7 @@ def testADamagedStructureBesideAnEmptyOne(tmp_path, withImage):
     path = edited(tmp_path, edit)
     if withImage:
         (rod,) = readStructures(path)
-        assert rod.isEmpty and "The structure 'Bad' of set.dcm was left out" in rod.source[NOTES][0]
+        assert rod.isEmpty and "The structure 'Bad' of set.dcm was left out" in rod.notes[0]
     else:
         shutil.rmtree(tmp_path / "ct")
         with pytest.raises(InputError, match="the structure 'Bad' cannot be used: a contour does not have as many"):
@@ -119,7 +118,7 @@ def testContoursOfNobody(tmp_path, number, which):
         f"Contours in set.dcm belong to a region of interest that the file does not list ({which}): they were left out."
     )
     rod, empty = readStructures(edited(tmp_path, edit))
-    assert not rod.isEmpty and empty.isEmpty and rod.source[NOTES] == empty.source[NOTES] == (said,)
+    assert not rod.isEmpty and empty.isEmpty and rod.notes == empty.notes == (said,)
 
 
 def testAListOfNobodyWithoutContoursIsNothingToTalkAbout(tmp_path):
@@ -127,7 +126,7 @@ def testAListOfNobodyWithoutContoursIsNothingToTalkAbout(tmp_path):
         content.ROIContourSequence[1].ReferencedROINumber = 77
         content.ROIContourSequence[1].ContourSequence = []
 
-    assert [s.source[NOTES] for s in readStructures(edited(tmp_path, edit))] == [(), ()]
+    assert [s.notes for s in readStructures(edited(tmp_path, edit))] == [(), ()]
 
 
 def testADamagedContourNamesItsStructure(tmp_path):

@@ -10,8 +10,8 @@ import pytest
 from SegmentMetricsLib import readStructures
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.io import dicom
-from SegmentMetricsLib.io.dicom import Kind
+from SegmentMetricsLib.io.dicom.kinds import Kind, kindOf
+from SegmentMetricsLib.io.dicom.opening import isDicom
 
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 
@@ -49,7 +49,7 @@ def testFilesWithoutThePreamble(tmp_path, write, isImplicit):
     before = count(path)
     for file in (path, *(tmp_path / "ct").iterdir()):
         dicomfiles.withoutPreamble(file, isImplicit)
-        assert dicom.isDicom(file) and file.read_bytes()[128:132] != b"DICM"
+        assert isDicom(file) and file.read_bytes()[128:132] != b"DICM"
     assert count(path) == before == count(tmp_path)
     content = path.read_bytes()
     for size in (10, 40, 300, len(content) // 2, len(content) - 8):
@@ -62,14 +62,14 @@ def testFileMetaInformationWithoutThePreamble(tmp_path):
     path, _ = structureSet(tmp_path)
     before = count(path)
     path.write_bytes(path.read_bytes()[132:])
-    assert dicom.isDicom(path) and count(path) == before
+    assert isDicom(path) and count(path) == before
 
 
 @pytest.mark.parametrize("content", [b"", b"no DICOM", b"\x08\x00" * 300, b"\0" * 600, bytes(range(256)) * 3])
 def testWhatIsNoDicom(tmp_path, content):
     path = tmp_path / "odd.dcm"
     path.write_bytes(content)
-    assert not dicom.isDicom(path)
+    assert not isDicom(path)
     with pytest.raises(InputError, match=r"odd\.dcm: "):
         readStructures(path)
 
@@ -80,7 +80,7 @@ def testWhatIsNoDicom(tmp_path, content):
 def testWithoutAModality(tmp_path, write, modality, storage):
     """The SOP class says what a file is, and without it the content."""
     path, content = write(tmp_path)
-    before, kind = count(path), dicom.kindOf(path)
+    before, kind = count(path), kindOf(path)
     if modality is None:
         del content.Modality
     else:
@@ -89,24 +89,24 @@ def testWithoutAModality(tmp_path, write, modality, storage):
         del content.SOPClassUID
         content.file_meta.MediaStorageSOPClassUID = "1.2.3.4.5"
     content.save_as(path, enforce_file_format=False)
-    assert dicom.kindOf(path) is kind and dicom.holdsStructures(path)
+    assert kindOf(path) is kind
     if write is structureSet or storage:
         assert count(path) == before
 
 
 def testKindsThatHoldNothingOrAreNotRead(tmp_path):
     path, content = structureSet(tmp_path)
-    assert dicom.kindOf(path) is Kind.STRUCTURE_SET
-    assert dicom.kindOf(tmp_path / "ct" / "slice0") is Kind.NO_STRUCTURES
+    assert kindOf(path) is Kind.STRUCTURE_SET
+    assert kindOf(tmp_path / "ct" / "slice0") is Kind.NO_STRUCTURES
     content.SOPClassUID, content.Modality = "1.2.840.10008.5.1.4.1.1.66.5", "SEG"
     content.save_as(path)
-    assert dicom.kindOf(path) is Kind.UNREAD
+    assert kindOf(path) is Kind.UNREAD
     with pytest.raises(InputError, match="of the kind Surface Segmentation Storage, which is not supported"):
         readStructures(path)
     del content.SOPClassUID, content.Modality, content.StructureSetROISequence
     del content.file_meta.MediaStorageSOPClassUID
     content.save_as(path, enforce_file_format=False)
-    assert dicom.kindOf(path) is Kind.UNTOLD and not dicom.holdsStructures(path)
+    assert kindOf(path) is Kind.UNTOLD
     with pytest.raises(InputError, match="says neither its SOP class nor its modality"):
         readStructures(path)
 

@@ -7,7 +7,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.model.structures import NOTES
 
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 
@@ -23,7 +22,7 @@ def testWithoutTheImageStructuresHaveTheirOwnPlanes(tmp_path, shift):
     found = written(tmp_path, {**regions, "None": []}, None)
     for name in "AB":
         assert found[name].mask.size == pytest.approx(np.pi * 100 * 30, rel=0.01)
-        (note,) = found[name].source[NOTES]
+        (note,) = found[name].notes
         assert "planes 3 mm apart" in note
         assert not found[name].mask.touchesEdge
     assert found["One"].mask.size == pytest.approx(np.pi * 100 * 3, rel=0.01)
@@ -69,7 +68,7 @@ def testPlanesOfAnyImage(tmp_path, view):
     assert abs(grid.direction[:, 2] @ turn[:, 2]) == pytest.approx(1, abs=1e-6)
     np.testing.assert_allclose(grid.spacing, (0.5, 0.5, 3), rtol=1e-5)
     assert found["Tube"].mask.size == pytest.approx(10 * 3 * np.pi * (10**2 - 5**2), rel=0.01)
-    assert "planes 3 mm apart" in found["Tube"].source[NOTES][0]
+    assert "planes 3 mm apart" in found["Tube"].notes[0]
 
 
 def testObserversOnObliquePlanesShareALattice(tmp_path):

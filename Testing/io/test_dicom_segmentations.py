@@ -10,7 +10,6 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, compare, readStructures
-from SegmentMetricsLib.model.structures import NOTES
 
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom)")
@@ -63,8 +62,8 @@ def testSegmentsOfALabelMapHaveAnyNumbers(tmp_path):
     labels = np.zeros(grid.size[::-1], np.uint8)
     labels[2:5, 3:6, 3:6], labels[2:5, 8:10, 3:6] = 3, 7
     dicomfiles.writeLabelMap(tmp_path / "seg.dcm", slices, labels, {3: "Liver", 7: "Kidney"})
-    found = {s.name: (s.mask.count, s.source["segmentNumber"]) for s in readStructures(tmp_path / "seg.dcm")}
-    assert found == {"Liver": (27, 3), "Kidney": (18, 7)}
+    found = {s.name: s.mask.count for s in readStructures(tmp_path / "seg.dcm")}
+    assert found == {"Liver": 27, "Kidney": 18}
     content = (tmp_path / "seg.dcm").read_bytes()
     for size in range(200, len(content), 97):
         (tmp_path / "short.dcm").write_bytes(content[:size])
@@ -183,7 +182,7 @@ def testTheImageTellsHowFarApartSlicesAre(tmp_path, kept, thickness):
     structure = withoutDistance(tmp_path, kept, True, thickness)
     np.testing.assert_array_equal(voxelsOf(structure), array)
     np.testing.assert_allclose(structure.mask.grid.matrix, grid.matrix)
-    assert NOTES not in structure.source and NOTES not in told.source
+    assert not structure.notes and not told.notes
     result = compare(told, structure)
     assert result["DSC"].value == 1 and result["HD"].value == 0
 
@@ -194,7 +193,7 @@ def testFramesAreAsFarApartAsTheyAreThick(tmp_path, kept):
     structure = withoutDistance(tmp_path, kept, False)
     assert structure.mask.size == pytest.approx(len(kept) * 100 * 1.5 * 2.5)
     expected = "The segmentation does not say how far apart its slices are: their thickness, 2.5 mm, is assumed."
-    assert structure.source.get(NOTES, ()) == ((expected,) if kept in SKIPPING[2:4] else ())
+    assert structure.notes == ((expected,) if kept in SKIPPING[2:4] else ())
     assert not structure.mask.touchesEdge
     findings = compare(structure, structure, Settings(families="overlap")).findings
     assert findings.count(expected) == (kept in SKIPPING[2:4])
@@ -207,7 +206,7 @@ def testFramesAtOneDistanceAreThatFarApart(tmp_path, kept, thickness):
     structure = withoutDistance(tmp_path, kept, False, thickness)
     distance = 2.5 * (kept[1] - kept[0])
     assert structure.mask.size == pytest.approx(len(kept) * 100 * 1.5 * distance)
-    (note,) = structure.source[NOTES]
+    (note,) = structure.notes
     assert note.endswith(f"its frames are evenly spaced, and their distance, {distance:g} mm, is assumed.")
 
 
@@ -256,7 +255,7 @@ def testFramesAtUnevenDistancesHaveTheirOwnThickness(tmp_path, fractional, isIma
     assert structure.mask.corners()[:, 2].min() == pytest.approx(4.5)
     assert structure.mask.corners()[:, 2].max() == pytest.approx(36)
     assert (structure.memberships is not None) == fractional and not structure.mask.touchesEdge
-    assert "not equally spaced: they are 3 to 6 mm thick" in structure.source[NOTES][0]
+    assert "not equally spaced: they are 3 to 6 mm thick" in structure.notes[0]
 
 
 def testTheSmallestDistanceOfFrames(tmp_path):
@@ -264,11 +263,11 @@ def testTheSmallestDistanceOfFrames(tmp_path):
     for number, thickness in enumerate((4, None)):
         structure = withoutDistance(tmp_path / str(number), [3, 4, 5, 8], False, thickness)
         assert structure.mask.size == pytest.approx(4 * 100 * 1.5 * 2.5)
-        (note,) = structure.source[NOTES]
+        (note,) = structure.notes
         assert note.endswith("the smallest distance between two, 2.5 mm, is assumed.")
     structure = withoutDistance(tmp_path, [4], False, None)
     assert structure.mask.grid.spacing[2] == 1
-    assert structure.source[NOTES][0].endswith("nor how thick its only one is: 1 mm is assumed.")
+    assert structure.notes[0].endswith("nor how thick its only one is: 1 mm is assumed.")
 
 
 def testFramesAtRoundedPositions(tmp_path):

@@ -10,7 +10,6 @@ import pytest
 
 from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.model.structures import NOTES
 
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 
@@ -65,7 +64,7 @@ def testWhatElseIsInTheSeriesDoesNotMatter(tmp_path, positions, elements):
     slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", GRID), key=lambda s: s.InstanceNumber)
     dicomfiles.writeSlices(tmp_path / "ct" / "other", positions, slices[0], **elements)
     (rod,) = structuresOf(tmp_path, {"Rod": ROD}, slices)
-    assert rod.mask.grid == GRID and rod.source[NOTES] == ()
+    assert rod.mask.grid == GRID and rod.notes == ()
     assert rod.mask.count == pytest.approx(14 * AREA, rel=0.02)
 
 
@@ -80,7 +79,7 @@ def testScoutsAndRepeatsThatAreNamedToo(tmp_path, isNamed):
         for image in named:
             image.SOPInstanceUID = dicomfiles.generate_uid()
     (rod,) = structuresOf(tmp_path, {"Rod": ROD}, named)
-    assert rod.mask.grid == GRID and rod.source[NOTES] == ()
+    assert rod.mask.grid == GRID and rod.notes == ()
 
 
 def testASliceBesideTheSetAndTheImageElsewhere(tmp_path):
@@ -88,7 +87,7 @@ def testASliceBesideTheSetAndTheImageElsewhere(tmp_path):
     dicomfiles.writeStructureSet(tmp_path / "rs" / "set.dcm", {"Rod": ROD}, slices)
     shutil.copy(tmp_path / "ct" / "slice19", tmp_path / "rs" / "copy")
     (rod,) = readStructures(tmp_path / "rs" / "set.dcm")
-    assert rod.mask.grid == GRID and rod.source[NOTES] == ()
+    assert rod.mask.grid == GRID and rod.notes == ()
 
 
 @pytest.mark.parametrize("numbers", [range(3, 17), (5,), (4, 14), (3, 4, 5, 12, 13)])
@@ -142,7 +141,7 @@ def testUnevenSlicesHaveTheirOwnThickness(tmp_path, heights, isImageThere):
     # to half a layer, as not all slices end where layers do
     assert (low, high) == pytest.approx(ends, abs=0.12)
     assert rod.mask.voxels.any(axis=(1, 2)).all()
-    (note,) = rod.source[NOTES]
+    (note,) = rod.notes
     assert "not equally spaced" in note and "half the way to both neighbors" in note
     assert rod.mask.touchesEdge == isImageThere
     result = compare(rod, other, Settings(families="overlap"))
@@ -177,7 +176,7 @@ def testASliceThatIsNotThereAndOneThatNeverWas(tmp_path):
     (tmp_path / "most" / "ct" / "slice9").unlink()
     (rod,) = structuresOf(tmp_path / "most", {"Rod": ROD}, slices)
     assert rod.mask.grid == GRID and rod.mask.count == pytest.approx(14 * AREA, rel=0.02)
-    assert rod.source[NOTES][0].startswith("Near the file, 1 of the 20 slices")
+    assert rod.notes[0].startswith("Near the file, 1 of the 20 slices")
 
 
 @pytest.mark.parametrize("isImageThere", [True, False])
@@ -190,7 +189,7 @@ def testAGapIsNoThickSlice(tmp_path, isImageThere):
     (rod,) = readStructures(tmp_path / "set.dcm")
     # 40 mm begins 1.5 mm below, as 43 mm is 3 mm away
     assert rod.mask.size == pytest.approx(AREA * (12 + 3 + 3.5 + 3.5 + 3), rel=0.02)
-    assert any("no contour on" in note for note in rod.source[NOTES])
+    assert any("no contour on" in note for note in rod.notes)
 
 
 def testAContourBetweenUnevenSlices(tmp_path):
@@ -202,7 +201,7 @@ def testAContourBetweenUnevenSlices(tmp_path):
     assert between.mask.size == pytest.approx(4.5 * AREA, rel=0.02)
     assert above.mask.size == pytest.approx(6 * AREA, rel=0.02)
     assert beyond.mask.size == pytest.approx(9 * AREA, rel=0.02)
-    assert any("lies between slices" in note for note in between.source[NOTES])
+    assert any("lies between slices" in note for note in between.notes)
 
 
 # Images of other kinds
@@ -263,7 +262,7 @@ def testAllSlicesInOneFile(tmp_path, heights):
     image = enhanced(tmp_path / "ct", heights)
     (rod,) = structuresOf(tmp_path, {"Rod": cylinder(heights)}, [image])
     assert rod.mask.size == pytest.approx(slabVolume(heights), rel=0.02)
-    assert rod.mask.grid.size[:2] == (64, 64) and not any("near the file" in note for note in rod.source[NOTES])
+    assert rod.mask.grid.size[:2] == (64, 64) and not any("near the file" in note for note in rod.notes)
     if heights is HEIGHTS:
         assert rod.mask.grid == GRID
 
@@ -294,7 +293,7 @@ def testOfTwoImagesThatTheSetListsItIsTheOneWithTheContours(tmp_path):
     )
     content.save_as(tmp_path / "set.dcm")
     (rod,) = readStructures(tmp_path / "set.dcm")
-    assert rod.mask.grid == GRID and rod.source[NOTES] == ()
+    assert rod.mask.grid == GRID and rod.notes == ()
 
 
 def testAStructureBesideTheOnlySliceOfItsImage(tmp_path):
@@ -309,4 +308,4 @@ def testAStructureBesideTheOnlySliceOfItsImage(tmp_path):
     result = compare(rod, replace(whole, mask=cropped), Settings(families=("overlap", "boundary")))
     assert result["DSC"].value == 1 and result["HD"].value == 0
     assert not any("apart in space" in finding or "image edge" in finding for finding in result.findings)
-    assert "Only one slice of the image" in rod.source[NOTES][0]
+    assert "Only one slice of the image" in rod.notes[0]

@@ -14,8 +14,9 @@ import shapes
 from imagefiles import LABELS, refusal, save
 
 from SegmentMetricsLib.base import cores
-from SegmentMetricsLib.io import integrity, reading
-from SegmentMetricsLib.model.structures import NOTES, leftOutOf
+from SegmentMetricsLib.io import reading
+from SegmentMetricsLib.io.formats import nrrd, table
+from SegmentMetricsLib.model.structures import leftOutOf
 
 
 @pytest.mark.parametrize("suffix", [".nrrd", ".nii", ".nii.gz", ".mha", ".seg.nrrd"])
@@ -51,7 +52,7 @@ def testWhatComesBehindTheLastVoxelIsTold(tmp_path, suffix, compressed, tail):
     path.write_bytes(path.read_bytes() + tail)
     after = reading.readStructures(path)
     assert [s.mask.count for s in after] == [s.mask.count for s in before]
-    assert all(integrity.SURPLUS in s.source[NOTES] for s in after) and not any(NOTES in s.source for s in before)
+    assert all(table.SURPLUS in s.notes for s in after) and not any(s.notes for s in before)
 
 
 def testNrrdInSeveralGzipMembers(tmp_path):
@@ -81,7 +82,7 @@ def testTheFirstOfDamagedFilesIsNamed(tmp_path, capfd, monkeypatch):
         found = reading.readStructures(tmp_path)
         assert [s.name for s in found[::2]] == [f"{number} Label 1" for number in (0, 1, 2, 3, 6, 8)]
         told = [f"{number}.nrrd was left out: the file is damaged or incomplete." for number in (4, 5, 7)]
-        assert leftOutOf(found) == told and all(list(s.source[NOTES]) == told for s in found)
+        assert leftOutOf(found) == told and all(list(s.notes) == told for s in found)
     for number in (4, 5, 7):
         save(LABELS, tmp_path / f"{number}.nrrd")
     names = [structure.name for structure in reading.readStructures(tmp_path)]
@@ -173,7 +174,7 @@ def testTheSumAtTheEndTellsAsMuchAsDecompressing(tmp_path, monkeypatch, kind):
             (structure,) = reading.readStructures(path)
         except reading.UnusableFile as error:
             return str(error)
-        return f"{structure.mask.offset} {structure.mask.voxels.tolist()} {structure.source}"
+        return f"{structure.mask.offset} {structure.mask.voxels.tolist()} {structure.notes}"
 
     def everything() -> list[tuple[str, str]]:
         path.write_bytes(header.encode() + gzip.compress(array.tobytes(), mtime=0))
@@ -184,9 +185,9 @@ def testTheSumAtTheEndTellsAsMuchAsDecompressing(tmp_path, monkeypatch, kind):
     intact = found()
     if ">" not in kind:  # those have another order in memory than in the file
         with monkeypatch.context() as patch:
-            patch.setattr(integrity, "_decompressedSize", None)
+            patch.setattr(nrrd, "decompressedSize", None)
             assert found() == intact and intact.startswith("(3, 2, 1) ")
-    monkeypatch.setattr(integrity, "promisedSum", lambda path: None)
+    monkeypatch.setattr(nrrd, "promisedSum", lambda path: None)
     # what is damaged behind the last voxel only is no loss
     assert [one for one, other in zip(quick, everything(), strict=True) if one != other and one[1] != intact] == []
     assert sum("damaged" in said for _, said in quick) > 20
@@ -202,4 +203,4 @@ def testMetaImagesThatEndInTheirHeader(tmp_path, suffix):
         "ObjectType = Image\nx NDims = 3\nElementDataFile = LOCAL\n",
     ):
         path.write_text(text)
-        assert refusal(path) == integrity.DAMAGED
+        assert refusal(path) == table.DAMAGED

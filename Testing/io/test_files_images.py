@@ -163,7 +163,7 @@ def testTheFrameIsThatOfThePlaceThatWasTaken(tmp_path, qform, sform, isQform, fr
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 def testNumbersThatAreNoneAreRefusedInEveryFormat(tmp_path, monkeypatch, wrong, kind, suffix):
     """One voxel of a mask, of labels or of memberships, anywhere in the file."""
-    monkeypatch.setattr("SegmentMetricsLib.io.integrity.CHUNK", 1001)
+    monkeypatch.setattr("SegmentMetricsLib.io.formats.bytecounts.CHUNK", 1001)
     for full in (1, 5, 0.5):
         array = (full * BALL).astype(kind)
         path = save(shapes.imageOf(array), tmp_path / f"x{suffix}", suffix != ".nii")
@@ -250,7 +250,7 @@ def testNiftiOfBothByteOrders(tmp_path, order):
     header = struct.pack(f"{order}i36x8h14xhh2x8fff", 348, 3, 4, 5, 6, 1, 1, 1, 1, 4, 16, *[1] * 4, *[0] * 4, 352, 1)
     path.write_bytes(header.ljust(344, b"\0") + b"n+1\0" + bytes(4) + values.tobytes())
     (structure,) = readStructures(path)
-    assert (structure.source["label"], structure.mask.count) == ("Label 3", 24)
+    assert (structure.label, structure.mask.count) == ("Label 3", 24)
     assert structure.mask.grid.size == (4, 5, 6)
     path.write_bytes(path.read_bytes()[:-1])
     assert refusal(path) == "the file is damaged or incomplete."

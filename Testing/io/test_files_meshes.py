@@ -13,8 +13,8 @@ from vtkmodules.vtkFiltersSources import vtkCubeSource
 
 from SegmentMetricsLib import compare, readStructures
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.io import ply, stlheaders
 from SegmentMetricsLib.io import reading as files
+from SegmentMetricsLib.io.formats import ply, stl
 
 
 @pytest.mark.parametrize("suffix", [".stl", ".obj", ".ply", ".vtp", ".STL"])
@@ -99,7 +99,7 @@ def testPlyOfMixedPolygons(tmp_path, order):
 def testPlyKeepsDoublePrecision(tmp_path):
     path = tmp_path / "x.ply"
     path.write_bytes(plyText(TETRAHEDRON, "ascii", ((123.4567890123, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))))
-    polyData, comments = ply.readPly(path)
+    polyData, comments = ply.read(path)
     assert polyData.GetPoint(0)[0] == 123.4567890123 and comments == "made by hand"
 
 
@@ -177,10 +177,10 @@ def testBinaryStlCutOff(tmp_path, name):
     for length in (0, 83, 84, 84 + 50, len(whole) - 1):
         path.write_bytes(whole[:length])
         with pytest.raises(InputError, match="damaged"):
-            stlheaders.check(path)
+            stl.check(path)
     for more in (b"", b"what some programs add"):
         path.write_bytes(whole + more)
-        stlheaders.check(path)
+        stl.check(path)
 
 
 CORNERS = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]

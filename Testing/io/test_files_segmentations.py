@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import anatomy
 import numpy as np
 import pytest
 import shapes
@@ -56,11 +57,11 @@ def testSampleSegmentation(tmp_path):
     paths = samples.writeHeadAndNeck(tmp_path)
     found = read(paths[0])
     array = SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(paths[0])))
-    assert list(found) == [organ.name for organ in samples.ORGANS]
-    for label, (structure, organ) in enumerate(zip(found.values(), samples.ORGANS, strict=True), start=1):
+    assert list(found) == [organ.name for organ in anatomy.ORGANS]
+    for label, (structure, organ) in enumerate(zip(found.values(), anatomy.ORGANS, strict=True), start=1):
         assert structure.mask.count == np.count_nonzero(array == label)
         assert structure.color == pytest.approx(np.array(organ.color) / 255, abs=1e-6)
-        assert structure.source == {"segmentID": f"Segment_{label}"}
+        assert structure.segmentID == f"Segment_{label}" and structure.terminology == ""
     assert set(read(paths[1])) == set(found) - {"Submandibular_R"}
 
 
@@ -70,7 +71,7 @@ def testStructuresAreChosenByName(tmp_path):
     assert parotid.name == "Parotid_L" and parotid.mask.count == read(path)["Parotid_L"].mask.count
     with pytest.raises(UnusableFile) as error:
         readStructures(path, name="Parotid")
-    known = ", ".join(organ.name for organ in samples.ORGANS)
+    known = ", ".join(organ.name for organ in anatomy.ORGANS)
     said = f"{path}: there is no structure named 'Parotid'; it has {known}. Did you mean Parotid_"
     assert str(error.value).startswith(said)
     image = save(shapes.labelImage({5: ((1, 1, 1), (3, 3, 3))}), tmp_path / "labels.nrrd")

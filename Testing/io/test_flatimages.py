@@ -13,9 +13,8 @@ import SimpleITK
 from imagefiles import save
 
 from SegmentMetricsLib import compare, readStructures
-from SegmentMetricsLib.io.niftiheaders import NO_PLACE
+from SegmentMetricsLib.io.formats.headers import NO_PLACE, NO_VOXEL_SIZE
 from SegmentMetricsLib.io.reading import readGrid
-from SegmentMetricsLib.io.textheaders import NO_VOXEL_SIZE
 
 ARRAY = np.zeros((10, 12), np.uint8)
 ARRAY[2:7, 3:8] = 1
@@ -72,7 +71,7 @@ def testNiftiAnywhere(tmp_path, turn, form, third, suffix, order):
     grid = structure.mask.grid
     np.testing.assert_allclose(grid.toWorld([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), place(TURNS[turn]), atol=1e-4)
     assert grid.size == (12, 10, 1) and structure.mask.count == 25 and structure.dimension == 2
-    assert "notes" not in structure.source
+    assert not structure.notes
     np.testing.assert_allclose(readGrid(path).matrix, grid.matrix)
 
 
@@ -109,7 +108,7 @@ def testNrrdAnywhere(tmp_path, turn, name, voxels):
     (structure,) = readStructures(path)
     grid = structure.mask.grid
     np.testing.assert_allclose(grid.toWorld([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), place(TURNS[turn]), atol=1e-6)
-    assert grid.size == (12, 10, 1) and structure.mask.count == 25 and "notes" not in structure.source
+    assert grid.size == (12, 10, 1) and structure.mask.count == 25 and not structure.notes
     np.testing.assert_allclose(readGrid(path).matrix, grid.matrix)
 
 
@@ -143,4 +142,4 @@ def testAMissingPlaceIsTold(tmp_path, name, header, remarks):
     path = tmp_path / name
     path.write_bytes(header.encode() + CUBE.tobytes())
     (structure,) = readStructures(path)
-    assert structure.source.get("notes", ()) == remarks and structure.mask.count == 64
+    assert structure.notes == remarks and structure.mask.count == 64

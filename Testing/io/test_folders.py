@@ -37,7 +37,7 @@ def testACtBesideTheMasks(tmp_path):
     found = readStructures(folder(tmp_path / "case", CT=CT, Heart=BOX, Liver=SHIFTED))
     assert [s.name for s in found] == ["Heart", "Liver"]
     (remark,) = leftOutOf(found)
-    assert remark.startswith(TOLD) and all(s.source["notes"] == (remark,) for s in found)
+    assert remark.startswith(TOLD) and all(s.notes == (remark,) for s in found)
     # it is no structure that failed, unless another one is called like it
     assert unusableOf(found) == {} and unusableOf(found, [found[0].named("ct")]) == {"CT": remark}
     assert [s.name for s in readStructures(tmp_path / "case", name="Liver")] == ["Liver"]
@@ -58,7 +58,7 @@ def testACtBesideTheMasks(tmp_path):
 )
 def testImagesThatAreNoSegmentations(tmp_path, image, why):
     (heart,) = readStructures(folder(tmp_path / "case", image=image, Heart=BOX))
-    assert heart.name == "Heart" and why in heart.source["notes"][0]
+    assert heart.name == "Heart" and why in heart.notes[0]
 
 
 def testNothingUsableIsLeft(tmp_path):
@@ -78,8 +78,9 @@ def testDamagedFilesStayErrors(tmp_path):
 def testAStructureOfTheSameNameIsNotLeftOut(tmp_path):
     folder(tmp_path / "case", Heart=CT)
     shapes.writeMesh(shapes.boxMesh((0, 0, 0), (1, 2, 3)), tmp_path / "case" / "Heart.stl")
-    (heart,) = readStructures(tmp_path / "case", name="Heart")
-    assert heart.source["leftOut"] == {} and heart.source["notes"][0].startswith("Heart.nrrd was left out: ")
+    found = readStructures(tmp_path / "case", name="Heart")
+    (heart,) = found
+    assert found.leftOut == () and heart.notes[0].startswith("Heart.nrrd was left out: ")
 
 
 def testAStructureSetBesideACt(tmp_path):
@@ -91,8 +92,8 @@ def testAStructureSetBesideACt(tmp_path):
     loops = [np.column_stack([corners * (1, 1.5), np.full(4, 2.5 * k)]) for k in range(3, 8)]
     dicomfiles.writeStructureSet(tmp_path / "case" / "set.dcm", {"Box": loops}, slices)
     save(CT, tmp_path / "case" / "CT.nii.gz")
-    found = read(tmp_path / "case")
-    assert list(found) == ["Box"] and leftOutOf(found.values())[0].startswith("CT.nii.gz was left out: ")
+    found = readStructures(tmp_path / "case")
+    assert [s.name for s in found] == ["Box"] and leftOutOf(found)[0].startswith("CT.nii.gz was left out: ")
     save(BOX, tmp_path / "case" / "Heart.nrrd")
     assert list(read(tmp_path / "case")) == ["Heart", "set"]
 

@@ -17,7 +17,7 @@ from imagefiles import read, refusal, save
 
 from SegmentMetricsLib import readStructures
 from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.model.structures import leftOutOf, unusableOf, whyLost
+from SegmentMetricsLib.model.structures import leftOutOf, unusableOf
 
 DAMAGED = "the file is damaged or incomplete."
 NOT_READ = "this kind of file is not read."
@@ -52,13 +52,14 @@ UNKNOWN = (
 def testFilesOfUnknownKindsAreNamed(tmp_path, name):
     here = folder(tmp_path / "case", Heart=BOX)
     (here / name).write_bytes(b"something that nobody knows")
-    (heart,) = readStructures(here)
-    assert heart.name == "Heart" and heart.source["notes"] == (f"{name} was left out: {NOT_READ}",)
+    found = readStructures(here)
+    (heart,) = found
+    assert heart.name == "Heart" and heart.notes == (f"{name} was left out: {NOT_READ}",)
     # it fails only where there is such a structure
-    assert unusableOf([heart]) == {}
-    assert unusableOf([heart], [heart.named("tumor")]) == {"Tumor": f"{name} was left out: {NOT_READ}"}
-    assert whyLost("tumor", [heart]) == whyLost("Tumor GTV", [heart]) == f"{name} was left out: {NOT_READ}"
-    assert whyLost("Tumors", [heart]) == whyLost("Liver", [heart]) == ""
+    assert unusableOf(found) == {}
+    assert unusableOf(found, [heart.named("tumor")]) == {"Tumor": f"{name} was left out: {NOT_READ}"}
+    assert found.whyLost("tumor") == found.whyLost("Tumor GTV") == f"{name} was left out: {NOT_READ}"
+    assert found.whyLost("Tumors") == found.whyLost("Liver") == ""
 
 
 HARMLESS = ("README", "LICENSE", "a.json", "b.csv", "c.txt", ".DS_Store", ".hidden.gipl", "d.MD", "e.yaml", "f.ctbl")
@@ -78,10 +79,10 @@ def testHarmlessFilesAreNot(tmp_path):
     for k in range(24):
         for name in (f"lung{k:02d}.bin", f"eye{k}.part"):
             (here / name).write_bytes(voxels[576 * k : 576 * (k + 1)])
-    found = read(here)
-    assert list(found) == ["Eye", "Heart", "Liver", "Lung"] and leftOutOf(found.values()) == []
-    assert not any("left out" in note for s in found.values() for note in s.source.get("notes", ()))
-    assert len({s.mask.count for s in found.values()}) == 1
+    found = readStructures(here)
+    assert [s.name for s in found] == ["Eye", "Heart", "Liver", "Lung"] and leftOutOf(found) == []
+    assert not any("left out" in note for s in found for note in s.notes)
+    assert len({s.mask.count for s in found}) == 1
 
 
 def testOurOwnPicturesAreHarmless(run, tmp_path):
@@ -90,10 +91,10 @@ def testOurOwnPicturesAreHarmless(run, tmp_path):
     assert run("compare", "ref", "test", "-o", "ref")[0] == 0
     Path("ref/overlay_Heart.png").write_bytes(b"a picture")
     (heart,) = readStructures("ref")
-    assert "notes" not in heart.source
+    assert not heart.notes
     Path("ref/metrics.json").unlink()
     (heart,) = readStructures("ref")
-    assert heart.source["notes"] == (f"overlay_Heart.png was left out: {NOT_READ}",)
+    assert heart.notes == (f"overlay_Heart.png was left out: {NOT_READ}",)
 
 
 def testNamesInSmallLettersMakeSentences(run, tmp_path):
@@ -110,14 +111,14 @@ def testManyHaveOneRemark(tmp_path):
     here = folder(tmp_path / "case", Heart=BOX)
     for number in range(40):
         (here / f"organ{number:02d}.mgz").write_bytes(b"x")
-    (heart,) = readStructures(here)
-    (remark,) = heart.source["notes"]
+    found = readStructures(here)
+    ((remark,),) = (heart.notes for heart in found)
     assert remark.startswith("organ00.mgz, organ01.mgz, ") and remark.endswith(
         f" and 32 more were left out: {NOT_READ}"
     )
     # a message about all of them is short, too
-    assert len(leftOutOf([heart])) == 9 and leftOutOf([heart])[-1] == "And 32 more were left out."
-    assert whyLost("organ39", [heart]) == f"organ39.mgz was left out: {NOT_READ}"
+    assert len(leftOutOf(found)) == 9 and leftOutOf(found)[-1] == "And 32 more were left out."
+    assert found.whyLost("organ39") == f"organ39.mgz was left out: {NOT_READ}"
 
 
 def testNothingElseIsThere(tmp_path):
@@ -136,13 +137,14 @@ def testDamagedFiles(tmp_path):
     damage(here / "Heart.nrrd")
     (here / "Eye.stl").write_bytes(b"")
     (here / "Lung.nii.gz").symlink_to(here / "nowhere.nii.gz")
-    (liver,) = readStructures(here)
+    found = readStructures(here)
+    (liver,) = found
     said = {
         "Eye": "Eye.stl was left out: the file is empty.",
         "Heart": f"Heart.nrrd was left out: {DAMAGED}",
         "Lung": "Lung.nii.gz was left out: there is no such file.",
     }
-    assert liver.name == "Liver" and unusableOf([liver]) == said and liver.source["notes"] == tuple(said.values())
+    assert liver.name == "Liver" and unusableOf(found) == said and liver.notes == tuple(said.values())
     assert [s.name for s in readStructures(here, name="Liver")] == ["Liver"]
     with pytest.raises(ValueError, match=f"Heart.nrrd was left out: {DAMAGED}"):
         readStructures(here, name="heart")
@@ -269,7 +271,7 @@ def testAStructureSetWithoutModality(run, tmp_path):
     given.file_meta.MediaStorageSOPClassUID = "1.2.3.4"
     given.save_as("test/set.dcm")
     (tumor,) = readStructures("test")
-    assert tumor.source["notes"] == ("set.dcm was left out: it is DICOM that does not say what it holds.",)
+    assert tumor.notes == ("set.dcm was left out: it is DICOM that does not say what it holds.",)
     status, _, err = run("compare", "ref", "test", "--metrics", "overlap")
     assert status == 1 and err.startswith("segment-metrics: set.dcm was left out: ")
 
@@ -280,7 +282,7 @@ def testDicomImagesAreNotNamed(tmp_path):
     for path in here.glob("slice*"):
         shutil.copy(path, path.with_suffix(".IMA"))
     (heart,) = readStructures(here)
-    assert "notes" not in heart.source
+    assert not heart.notes
 
 
 def testAnUnreadFileBesideTheOnlyStructureSet(tmp_path):
@@ -288,8 +290,8 @@ def testAnUnreadFileBesideTheOnlyStructureSet(tmp_path):
     structureSet(tmp_path / "case" / "set.dcm", "Heart", "Liver")
     assert list(read(tmp_path / "case")) == ["Heart", "Liver"]
     (tmp_path / "case" / "shot.png").write_bytes(b"x")
-    found = read(tmp_path / "case")
-    assert list(found) == ["Heart", "Liver"] and leftOutOf(found.values()) == [f"shot.png was left out: {NOT_READ}"]
+    found = readStructures(tmp_path / "case")
+    assert [s.name for s in found] == ["Heart", "Liver"] and leftOutOf(found) == [f"shot.png was left out: {NOT_READ}"]
 
 
 def testADiskThatFails(tmp_path, monkeypatch):
@@ -305,8 +307,9 @@ def testADiskThatFails(tmp_path, monkeypatch):
 
     real = reading._readImage
     monkeypatch.setattr(reading, "_readImage", failing)
-    (liver,) = readStructures(here)
-    assert unusableOf([liver]) == {"Heart": "Heart.nrrd was left out: the file cannot be read (Input/output error)."}
+    found = readStructures(here)
+    assert [s.name for s in found] == ["Liver"]
+    assert unusableOf(found) == {"Heart": "Heart.nrrd was left out: the file cannot be read (Input/output error)."}
 
 
 def testJsonSaysWhy(run, tmp_path):

@@ -281,7 +281,7 @@ def testTablesThatAreNoHelp(tmp_path, table, why):
     path = withTable(save(shapes.labelImage(BOXES), tmp_path / "x.nii"), table)
     found = readStructures(path)
     assert [s.name for s in found] == ["Label 1", "Label 2", "Label 5"]
-    (note,) = found[0].source["notes"]
+    (note,) = found[0].notes
     assert note.startswith("the names of labels in the header were not taken, as ") and why in note
 
 

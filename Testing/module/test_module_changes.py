@@ -460,7 +460,7 @@ def testSegmentsWithEachOthersIDsAsNames(session):
     session.chooseFamilies("overlap", "hazard")
     session.checkCriticals(cord)
     session.apply()
-    assert [(s.name, s.source["segmentID"]) for s in session.panel.outcome.comparisons[0].criticals] == [(cord, nerve)]
+    assert [(s.name, s.segmentID) for s in session.panel.outcome.comparisons[0].criticals] == [(cord, nerve)]
     assert not session.panel.staleness()
     for names in ((cord, nerve), (nerve, cord)):
         for segment, name in zip((cord, nerve), names):
@@ -470,6 +470,6 @@ def testSegmentsWithEachOthersIDsAsNames(session):
     session.chooseFamilies("boundary", "signed", "overlap")
     session.parameters.referenceSegment = cord
     session.apply()
-    assert session.panel.outcome.comparisons[0].reference.source["segmentID"] == cord
+    assert session.panel.outcome.comparisons[0].reference.segmentID == cord
     assert session.panel.outcome.records[0].reference["name"] == nerve
     assert not session.panel.staleness() and not session.panel.outcome.change()

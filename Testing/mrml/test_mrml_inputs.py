@@ -181,17 +181,17 @@ def testANameThatIsTheIDOfAnotherSegment(scene):
     """It means neither by itself, and what says which is meant gets that one."""
     node, _, left, right = exchangedNames(scene)
     for by, expected in (("ID", left), ("name", right)):
-        assert structureFromSegment(node, left, by=by).source["segmentID"] == expected
+        assert structureFromSegment(node, left, by=by).segmentID == expected
     with pytest.raises(ValueError, match="say whether it is given by='name' or by='ID'"):
         structureFromSegment(node, left)
     with pytest.raises(ValueError, match="by='name' or by='ID'"):
         mrml.compareSegments(node, "Organ", node, left)
-    assert mrml.compareSegments(node, left, node, right, by="name").reference.source["segmentID"] == right
-    assert mrml.compareSegments(node, left, node, right, by="ID").reference.source["segmentID"] == left
+    assert mrml.compareSegments(node, left, node, right, by="name").reference.segmentID == right
+    assert mrml.compareSegments(node, left, node, right, by="ID").reference.segmentID == left
     # one whose name is its own ID is no other
     node.GetSegmentation().GetSegment(right).SetName(right)
     node.GetSegmentation().GetSegment(left).SetName(left)
-    assert structureFromSegment(node, left).source["segmentID"] == left
+    assert structureFromSegment(node, left).segmentID == left
     with pytest.raises(ValueError, match="by 'number'"):
         structureFromSegment(node, left, by="number")
 
@@ -203,7 +203,7 @@ def testCriticalStructuresAreFoundByNameOnly(scene):
         mrml.compareSegments(node, "Organ", other, "Organ", settings),
         mrml.compareSegmentations(node, other, settings)[0],
     ):
-        assert [(s.name, s.source["segmentID"]) for s in found.criticals] == [(left, right)]
+        assert [(s.name, s.segmentID) for s in found.criticals] == [(left, right)]
     node.GetSegmentation().GetSegment(left).SetName(left)
     with pytest.raises(ValueError, match=r"2 segments named .* give them different names"):
         mrml.compareSegments(node, "Organ", other, "Organ", settings)

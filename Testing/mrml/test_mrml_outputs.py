@@ -29,10 +29,10 @@ CENTER = np.array([-30.0, 42.0, 60.0])
 BOUNDARY = Settings(families="boundary")
 
 
-def ellipsoid(radius=16.0, shift=(0, 0, 0), name="Liver", file="case.nrrd", source=None) -> Structure:
+def ellipsoid(radius=16.0, shift=(0, 0, 0), name="Liver", file="case.nrrd", **source) -> Structure:
     """A ball as a structure, named like one that was read from a file."""
     mask = Mask.fromArray(*_arrayAndGrid(shapes.ball(radius, CENTER + shift, **GRID)))
-    return Structure(name, mask, file=file, source=source or {})
+    return Structure(name, mask, file=file, **source)
 
 
 def _arrayAndGrid(image):
@@ -315,7 +315,7 @@ class TestFolder:
 
         def mapOf(reference, name="Liver"):
             sources = ({"nodeID": node.GetID(), "segmentID": "Segment_1"} for node in (reference, other))
-            pair = [ellipsoid(15 + n, name=name, source=source) for n, source in enumerate(sources)]
+            pair = [ellipsoid(15 + n, name=name, **source) for n, source in enumerate(sources)]
             return outputs.showDistanceMap(compare(*pair, BOUNDARY))
 
         first = mapOf(one)

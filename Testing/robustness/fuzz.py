@@ -398,7 +398,7 @@ def readEach() -> None:
 
 def _found(structures) -> dict:
     """Return the size of all structures, and whether anything is remarked on them."""
-    remarks = [note for s in structures for note in s.source.get("notes", ())]
+    remarks = [note for s in structures for note in s.notes]
     size = 0.0
     for structure in structures:
         if structure.mask is not None:

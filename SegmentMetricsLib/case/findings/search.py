@@ -19,7 +19,7 @@ from ...families.similarity.ofpair import inSlices
 from ...families.slices.formulas import axisOf, normalOf, positionText
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
-from ...model.structures import NOTES, PATIENT, REFERENCE_AND_TEST, WITHOUT_VOXELS
+from ...model.structures import REFERENCE_AND_TEST
 from . import cautions
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _emptiness(pair: Workspace) -> Iterator[str]:
     if faint:
         yield f"No voxel of the {' and the '.join(faint)} has a membership of 0.5, so there is no boundary to measure."
         return
-    drawn = [which for which, s in both if s.isEmpty and s.source.get(WITHOUT_VOXELS)]
+    drawn = [which for which, s in both if s.isEmpty and s.isUnfilled]
     if drawn:
         verb = "were drawn, but enclose" if len(drawn) == 2 else "was drawn, but encloses"
         counts = "they count" if len(drawn) == 2 else "it counts"
@@ -101,7 +101,7 @@ def _hasBoundary(pair: Workspace) -> bool:
 
 def _notes(pair: Workspace) -> Iterator[str]:
     """Yield the remarks from reading the files; whole sentences that both have appear only once."""
-    notes = [s.source.get(NOTES, ()) for s in pair.structures]
+    notes = [s.notes for s in pair.structures]
     for note in notes[0]:
         yield _noteOf("reference", note)
     for note in notes[1]:
@@ -127,7 +127,7 @@ def _frames(pair: Workspace) -> Iterator[str]:
         yield Finding.of(Kind.OTHER_FRAMES, reference=frames[0], test=frames[1])
     if pair.reference.file and pair.reference.file == pair.test.file and pair.reference.name == pair.test.name:
         yield Finding.of(Kind.SAME)
-    patients = [s.source.get(PATIENT) for s in pair.structures]
+    patients = [s.patient for s in pair.structures]
     if all(patients) and patients[0] != patients[1]:
         yield Finding.of(Kind.OTHER_PATIENTS)
     if all(s.samplingGrid for s in pair.structures) and not _meet(*map(_extentOf, pair.structures)):

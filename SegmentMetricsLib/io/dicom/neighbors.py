@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...base.errors import InputError
 from ...base.progress import checkpoint
-from . import isDicom, read, readable
+from .opening import isDicom, read, readable
 
 # Most files of a folder that are searched for the slices of an image.
 MOST_FILES = 20_000

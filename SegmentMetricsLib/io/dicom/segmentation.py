@@ -14,8 +14,9 @@ from ...base.errors import InputError, installing
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...model import inputs
-from ...model.structures import NOTES, PATIENT, Structure
-from . import patientOf, read, readable, textOf
+from ...model.structures import Structure
+from ...model.structureset import StructureSet
+from .opening import patientOf, read, readable, textOf
 from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinned
 from .series import Slice, Uneven, findSlices, gridOf, groupsOf, withOthers, withoutRepeats
 from .slabs import Slabs, areUneven, continued
@@ -29,7 +30,7 @@ FEWEST_EVEN = 3
 UNTOLD = "The segmentation does not say how far apart its slices are"
 
 
-def readSegmentation(path: Path, threshold: float | None = None) -> list[Structure]:
+def readSegmentation(path: Path, threshold: float | None = None) -> StructureSet:
     """Return every segment of a SEG file, on the grid of its frames; fractional segments also have memberships.
 
     If frames of some slices are not stored, the grid is that of the image that they belong to, if it is near the file.
@@ -62,7 +63,8 @@ def readSegmentation(path: Path, threshold: float | None = None) -> list[Structu
         except RuntimeError as error:
             why = " ".join(str(error).split())
             raise InputError(f"the segmentation's frames make no regular volume ({why}).") from error
-    return [replace(s, source={**s.source, NOTES: (note,)}) for s in placed] if note else placed
+    noted = (replace(structure, notes=(note,)) for structure in placed) if note else placed
+    return StructureSet(tuple(noted), path=str(path))
 
 
 def _requireSupported(dataset) -> None:
@@ -138,7 +140,7 @@ def _structure(path: Path, segmentation, number: int, threshold: float | None) -
         file=str(path),
         frameOfReference=str(segmentation.get("FrameOfReferenceUID", "")),
         color=_colorOf(description),
-        source={"segmentNumber": number, PATIENT: patientOf(segmentation)},
+        patient=patientOf(segmentation),
     )
 
 

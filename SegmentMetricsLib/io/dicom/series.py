@@ -11,8 +11,8 @@ import numpy as np
 from ...base.errors import InputError
 from ...base.progress import checkpoint
 from ...geometry.grids import Grid
-from . import readable
 from .neighbors import FRAMES, areEnough, filesNear, sliceOf
+from .opening import readable
 from .planes import (
     ONE_SLICE,
     PARALLEL,

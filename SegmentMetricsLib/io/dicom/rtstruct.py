@@ -16,9 +16,10 @@ from ...base.texts import commaSeparated, counted
 from ...geometry.filling import CUT, EXCLUSIVE, JOINED, apart, combined
 from ...geometry.grids import Grid, requireScale
 from ...geometry.masks import LARGEST_BOX, Mask
-from ...model.structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure
-from . import patientOf, read, readable, textOf
+from ...model.structures import Structure
+from ...model.structureset import LeftOut, StructureSet
 from .images import imagesFor, imagesOf
+from .opening import patientOf, read, readable, textOf
 from .places import Place, placesFor
 from .planes import planesBySlice
 from .slabs import Slabs
@@ -66,12 +67,12 @@ class Contours:
     remarks: list[str]
 
 
-def readStructureSet(path: Path, title: str) -> list[Structure]:
+def readStructureSet(path: Path, title: str) -> StructureSet:
     """Return the regions of interest of an RTSTRUCT file, with voxels on the grid of the image they were drawn on.
 
     A voxel belongs to a structure when its center lies inside the contours of its slice. Holes may be separate contours
     or joined to the outer one by a channel. Without the image near the file, a grid is made from the contours. Regions
-    with contours that are damaged or cannot be filled are left out, with remarks in the source of the others, as are
+    with contours that are damaged or cannot be filled are left out, with remarks in the set and its structures, as are
     contours that belong to no region. title: of the file in remarks. Raises InputError for a file without regions of
     interest, and when none can be used.
     """
@@ -80,7 +81,7 @@ def readStructureSet(path: Path, title: str) -> list[Structure]:
         return _structuresOf(path, dataset, title)
 
 
-def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
+def _structuresOf(path: Path, dataset, title: str) -> StructureSet:
     regions = _regionsOf(dataset)
     if not regions:
         raise InputError("the structure set has no regions of interest.")
@@ -89,7 +90,8 @@ def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
     drawn = _byNumber(dataset.get("ROIContourSequence", []), "ReferencedROINumber")
     names = {number: textOf(region, "ROIName") or f"ROI {number}" for number, region in regions.items()}
     listed = imagesOf(dataset)
-    contours, images, leftOut = {}, {}, {}
+    leftOut: dict[str, str] = {}
+    contours, images = {}, {}
     for number, region in regions.items():
         try:
             with readable():  # damage here does not affect the other regions
@@ -107,7 +109,7 @@ def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
     for number, own in contours.items():
         checkpoint()
         try:
-            mask, source = _filled(own, placeFor(number), remark)
+            mask, notes = _filled(own, placeFor(number), remark)
         except InputError as error:
             leftOut.setdefault(names[number], str(error))
             continue
@@ -121,12 +123,16 @@ def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
                 or frame
                 or images[number][0].frame,
                 color=_colorOf(_drawnOf(drawn.get(number, []))),
-                source={"roiNumber": number, PATIENT: patient, **source},
+                patient=patient,
+                notes=notes,
+                isUnfilled=bool(own.loops) and mask.isEmpty,
             )
         )
     if not structures:
         raise _unusable(leftOut)
-    return [_withoutOthers(structure, title, leftOut) for structure in structures] if leftOut else structures
+    remarks = [f"The structure {name!r} of {title} was left out: {why}" for name, why in leftOut.items()]
+    noted = (replace(structure, notes=(*structure.notes, *remarks)) for structure in structures)
+    return StructureSet(tuple(noted), path=str(path), leftOut=tuple(map(LeftOut, leftOut, remarks)))
 
 
 def _frameOf(region) -> str:
@@ -139,23 +145,13 @@ def _unusable(leftOut: Mapping[str, str]) -> InputError:
     return InputError(f"the structure {name!r} cannot be used{', nor any other' if len(leftOut) > 1 else ''}: {why}")
 
 
-def _filled(contours: Contours, place: Place, said: str) -> tuple[Mask, dict]:
-    """Return the voxels of a region, and the entries about them for its source.
+def _filled(contours: Contours, place: Place, said: str) -> tuple[Mask, tuple[str, ...]]:
+    """Return the voxels of a region, and remarks on them.
 
     said: remark on the file, "" if there is none. Raises InputError as fill().
     """
     mask, notes = fill(contours.loops, place.grid, contours.exclusive, place.slabs)
-    notes += contours.remarks
-    source = {NOTES: tuple(filter(None, (place.remark, said, *notes)))}
-    return mask, {**source, WITHOUT_VOXELS: True} if contours.loops and mask.isEmpty else source
-
-
-def _withoutOthers(structure: Structure, title: str, leftOut: Mapping[str, str]) -> Structure:
-    """Return a structure with remarks about others of its file that were left out. leftOut: reasons by name."""
-    remarks = [f"The structure {name!r} of {title} was left out: {why}" for name, why in leftOut.items()]
-    source = {**structure.source, LEFT_OUT: dict(zip(leftOut, remarks, strict=True))}
-    source[NOTES] = (*source[NOTES], *remarks)
-    return replace(structure, source=source)
+    return mask, tuple(filter(None, (place.remark, said, *notes, *contours.remarks)))
 
 
 def _regionsOf(dataset) -> dict:
@@ -207,7 +203,8 @@ def _contoursOf(drawn) -> Contours:
 
     Raises InputError for invalid contours.
     """
-    loops, exclusive = [], set()
+    loops: list[np.ndarray] = []
+    exclusive: set[int] = set()
     odd: Counter[tuple[str, str]] = Counter()
     for contour in [] if drawn is None else drawn.get("ContourSequence", []):
         try:
@@ -274,7 +271,7 @@ def fill(
     odd: Counter[str] = Counter()
     for k, planes in slices.items():
         checkpoint()
-        oddHere = set()
+        oddHere: set[str] = set()
         for plane in planes:
             own = [place for place, number in enumerate(plane.tolist()) if number in exclusive]
             part, oddInPlane = combined([planar[number][:, :2] - low for number in plane], shape[1:], own)

@@ -11,8 +11,8 @@ from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import VTK_ID_TYPE
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 
-from ..base.errors import InputError
-from ..geometry.surfaces import doublePoints
+from ...base.errors import InputError
+from ...geometry.surfaces import doublePoints
 
 TYPES = {
     **{"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4"},
@@ -44,7 +44,7 @@ class Element:
         return np.dtype(fields)
 
 
-def readPly(path: Path) -> tuple[vtkPolyData, str]:
+def read(path: Path) -> tuple[vtkPolyData, str]:
     """Return the points and polygons of a PLY file, ASCII or binary, and its comments.
 
     Raises InputError for a file that is damaged or truncated.

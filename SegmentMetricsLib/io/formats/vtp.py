@@ -1,4 +1,4 @@
-"""Checking the XML of a VTP mesh before VTK's reader reads it, which crashes on some invalid contents."""
+"""VTP meshes: their XML is checked before VTK's reader reads it, which crashes on some invalid contents."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from pathlib import Path
 from xml.parsers import expat
 
 import numpy as np
+from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from ..base.errors import InputError
+from ...base.errors import InputError
+from .polydata import NO_MESH, readBy
 
 # Maximum nesting of elements: a mesh has at most seven levels, and VTK's reader is recursive.
 DEEPEST = 30
@@ -27,7 +29,6 @@ CELLS = ("Verts", "Lines", "Strips", "Polys")
 OFFSET_TYPES = {"Int32": "i4", "UInt32": "u4", "Int64": "i8", "UInt64": "u8"}
 COUNTS = ("NumberOfPoints", "NumberOfVerts", "NumberOfLines", "NumberOfStrips", "NumberOfPolys", "NumberOfTuples")
 MOST_COMPONENTS = 100
-NO_MESH = "the file cannot be read as a mesh: it is damaged, or of a different kind than its name says."
 
 # Number of bytes at the beginning of a file that contain the names of its field data.
 BEGINNING = 2000
@@ -181,6 +182,16 @@ def _contentOf(data: bytes, isText: bool, whole: Mapping[str, str], size: int, i
 def _encoded(count: int) -> int:
     """Return the number of characters of some bytes in base64."""
     return -(-count // 3) * 4
+
+
+def read(path: Path) -> tuple[vtkPolyData, str]:
+    """Return a mesh, and the note on its coordinate system in the field data. Raises InputError as check() does."""
+    from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
+
+    check(path)
+    polyData = readBy(vtkXMLPolyDataReader(), path)
+    space = polyData.GetFieldData().GetAbstractArray("SPACE")
+    return polyData, f"SPACE={space.GetValue(0)}" if space is not None and space.GetNumberOfValues() else ""
 
 
 def isResult(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Checking the header of a NIfTI file before and after an image reader reads the file.
+"""NIfTI files: their header is checked before and after an image reader reads the file.
 
 NIfTI files hold two descriptions of the position of their voxels, in addition to the voxel size. Readers use one of
 them and fill in missing information. Source of the fields: nifti1.h, the official definition, by R. W. Cox, NIMH.
@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import gzip
 import math
-import shutil
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ..base.errors import InputError
-from ..geometry.grids import RAS_FROM_LPS, Grid
+from ...base.errors import InputError
+from ...geometry.grids import RAS_FROM_LPS, Grid
+from ...model.inputs import NO_NUMBERS
+from .bytecounts import GZIP, blocksOf, decompressed, withRest
+from .headers import NO_PLACE, normal
 
-GZIP = b"\x1f\x8b"
 LENGTH = 348
 # Minimum offset of the first voxel in the file, in bytes.
 FIRST_VOXEL = 352
@@ -34,7 +33,6 @@ ROUNDING, TRUNCATION = 0.1, 0.01
 FLOATING = {16: "f4", 64: "f8"}
 # Meters and micrometers in mm by their codes.
 UNITS = {1: 1e3, 3: 1e-3}
-NO_PLACE = "the file does not say where in the patient the image lies, so its first voxel was taken to be at the origin"
 
 
 @dataclass(frozen=True)
@@ -255,20 +253,67 @@ def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
     if nearest > ROUNDING * voxel:
         return (f"the header gives two voxel sizes, which move the far corner by {nearest:.3g} mm",)
     if max(apart.values()) > ROUNDING * voxel:
-        name = max(apart, key=apart.get)
+        name = max(apart, key=lambda one: apart[one])
         return (f"the {name} in the header puts the image elsewhere, and was not taken",)
     return ()
 
 
-@contextmanager
-def readable(path: Path) -> Iterator[Path]:
-    """Yield a path from which ITK reads an image file correctly.
+def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
+    """Return no remarks, and how many bytes the header promises and the file holds; see table.ImageFormat."""
+    header = check(path)
+    if not withVoxels:
+        return (), 0, 0
+    with path.open("rb") as file:
+        isCompressed = file.read(2) == GZIP
+        file.seek(0)
+        if isCompressed:
+            size = _sizeOf(decompressed(file), header)
+        elif header is not None and header.kind:
+            size = _sizeOf(blocksOf(file), header)
+        else:
+            size = file.seek(0, 2)
+        known = header.wholeSize if header else 0
+        return (), known, withRest(size, known, file)
 
-    Given liver.nii.gz, ITK reads its header, but the voxels of liver.nii if that exists beside it. In this case, the
-    path is that of a copy in a temporary folder.
+
+def _sizeOf(blocks: Iterable[bytes], header: Header | None) -> int:
+    """Return the total size of the blocks of a NIfTI file in bytes.
+
+    Raises InputError for voxels that are not finite numbers: the reader would treat them as background.
     """
-    if not path.name.lower().endswith(".nii.gz") or not path.with_suffix("").exists():
-        yield path
-        return
-    with TemporaryDirectory() as folder:
-        yield Path(shutil.copy(path, folder))
+    size, rest = 0, b""
+    for block in blocks:
+        if header is not None and header.kind:
+            kind = np.dtype(header.kind)
+            first, last = (max(end - size, 0) for end in (header.start, header.wholeSize))
+            rest += block[first:last]
+            whole = len(rest) - len(rest) % kind.itemsize
+            if not np.isfinite(np.frombuffer(rest[:whole], kind)).all():
+                raise InputError(NO_NUMBERS)
+            rest = rest[whole:]
+        size += len(block)
+    return size
+
+
+def asVolume(path: Path) -> bytes | None:
+    """Return the content of a file with a flat image as that of a volume of one slice, None for any other."""
+    header = check(path)
+    if header is None or len(header.sizes) != 2:
+        return None
+    content = path.read_bytes()
+    data = bytearray(gzip.decompress(content) if content.startswith(GZIP) else content)
+    order = "<" if struct.unpack_from("<i", data)[0] == LENGTH else ">"
+    struct.pack_into(f"{order}4h", data, 40, 3, *header.sizes, 1)
+    thickness = header.pixdim[3]
+    if not (np.isfinite(thickness) and thickness > 0):
+        struct.pack_into(f"{order}f", data, 88, 1.0)
+    rows = np.reshape(header.rows, (3, 4)).astype(float)
+    if header.sform > 0 and not spansSpace(rows):
+        rows[:, 2] = normal(rows[:, 0], rows[:, 1])
+        struct.pack_into(f"{order}12f", data, 280, *rows.ravel())
+    return bytes(data)
+
+
+def isTakenForAnother(path: Path) -> bool:
+    """Return whether ITK reads the voxels of another file: those of liver.nii, if that is beside liver.nii.gz."""
+    return path.name.lower().endswith(".nii.gz") and path.with_suffix("").exists()

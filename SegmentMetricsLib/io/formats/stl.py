@@ -1,12 +1,14 @@
-"""Checking that a binary STL mesh is complete: VTK's reader up to 9.5, as in Slicer 5.10, accepts truncated ones."""
+"""STL meshes: binary ones must be complete, as VTK's reader up to 9.5, as in Slicer 5.10, accepts truncated ones."""
 
 from __future__ import annotations
 
 import struct
 from pathlib import Path
 
-from ..base.errors import InputError
-from .vtpheaders import NO_MESH
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from ...base.errors import InputError
+from .polydata import NO_MESH, readBy
 
 # Text, number of triangles, and for each triangle a normal, three corners and two more bytes.
 HEADER, COUNT, TRIANGLE = 80, struct.Struct("<I"), 50
@@ -26,3 +28,15 @@ def check(path: Path) -> None:
     (count,) = COUNT.unpack_from(head, HEADER)
     if size < HEADER + COUNT.size + TRIANGLE * count:
         raise InputError(NO_MESH)
+
+
+def read(path: Path) -> tuple[vtkPolyData, str]:
+    """Return a mesh, and the note on its coordinate system in the header. Raises InputError as check() does."""
+    from vtkmodules.vtkIOGeometry import vtkSTLReader
+
+    check(path)
+    reader = vtkSTLReader()
+    polyData = readBy(reader, path)
+    note = reader.GetHeader() or ""
+    # VTK may not have been able to decode it
+    return polyData, note.decode("latin-1") if isinstance(note, bytes) else note

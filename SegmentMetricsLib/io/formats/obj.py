@@ -12,9 +12,9 @@ from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import VTK_ID_TYPE
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 
-from ..base.errors import InputError
-from ..geometry.surfaces import doublePoints
-from .vtpheaders import NO_MESH
+from ...base.errors import InputError
+from ...geometry.surfaces import doublePoints
+from .polydata import NO_MESH
 
 # Keywords of surfaces that are not made of polygons.
 CURVED = frozenset((b"curv", b"curv2", b"surf", b"bzp", b"bsp", b"cdc", b"cdp", b"res"))
@@ -24,7 +24,7 @@ LETTERS = frozenset((b"g", b"s", b"o", b"p"))
 FEWEST = {b"f": 3, b"fo": 3, b"l": 2}
 
 
-def readObj(path: Path) -> tuple[vtkPolyData, str]:
+def read(path: Path) -> tuple[vtkPolyData, str]:
     """Return the points, polygons and lines of an OBJ file, and its comments.
 
     Textures, normals, groups and materials are ignored. Raises InputError for a file that is damaged, and for curved

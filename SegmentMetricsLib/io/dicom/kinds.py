@@ -1,0 +1,73 @@
+"""What a DICOM file holds."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+
+from .opening import headerOf, read
+
+
+class Kind(Enum):
+    """What a DICOM file holds. UNREAD: structures in a form that is not supported; UNTOLD: the file does not say."""
+
+    STRUCTURE_SET = "structure set"
+    SEGMENTATION = "segmentation"
+    UNREAD = "unread"
+    NO_STRUCTURES = "no structures"
+    UNTOLD = "untold"
+
+
+STORAGE = "1.2.840.10008.5.1.4.1.1."
+# Kinds by SOP class.
+CLASSES = {
+    f"{STORAGE}481.3": Kind.STRUCTURE_SET,
+    f"{STORAGE}66.4": Kind.SEGMENTATION,
+    f"{STORAGE}66.7": Kind.SEGMENTATION,
+    # segmentations as surfaces and as height maps, and annotations of radiotherapy that refer to others
+    f"{STORAGE}66.5": Kind.UNREAD,
+    f"{STORAGE}66.8": Kind.UNREAD,
+    f"{STORAGE}481.11": Kind.UNREAD,
+}
+MODALITIES = {"RTSTRUCT": Kind.STRUCTURE_SET, "SEG": Kind.SEGMENTATION}
+# Kinds by the element that only they have, in the order of their tags.
+CONTENTS = {"StructureSetROISequence": Kind.STRUCTURE_SET, "SegmentSequence": Kind.SEGMENTATION}
+
+
+def kindOf(path: Path) -> Kind:
+    """Return what a DICOM file holds: by its SOP class, else by its modality, else by the elements that it has.
+
+    Raises InputError when it is damaged, and without pydicom.
+    """
+    header = headerOf(path)
+    storage = _storageOf(header)
+    if storage in CLASSES:
+        return CLASSES[storage]
+    modality = str(header.get("Modality", None) or "").strip().upper()
+    if modality in MODALITIES:
+        return MODALITIES[modality]
+    if storage.name != storage:  # a class of the standard
+        return Kind.NO_STRUCTURES
+    found = read(path, specific_tags=list(CONTENTS), stop_before_pixels=True)
+    told = Kind.NO_STRUCTURES if modality else Kind.UNTOLD
+    return next((kind for name, kind in CONTENTS.items() if name in found), told)
+
+
+def _storageOf(header):
+    """Return the SOP class of a file as a pydicom UID, "" if unknown."""
+    from pydicom.uid import UID
+
+    told = header.get("SOPClassUID", None) or header.file_meta.get("MediaStorageSOPClassUID", None)
+    return UID(str(told or "").strip())
+
+
+def whyNotRead(path: Path, kind: Kind) -> str:
+    """Return the reason why a DICOM file of a kind is not read."""
+    header = headerOf(path)
+    storage, modality = _storageOf(header), str(header.get("Modality", None) or "")
+    if kind is Kind.UNTOLD:
+        return "this is DICOM that says neither its SOP class nor its modality, and it has no contours and no segments."
+    if kind is Kind.UNREAD:
+        return f"this is DICOM of the kind {storage.name}, which is not supported; use RTSTRUCT or SEG."
+    what = f"the modality {modality}" if modality else f"the kind {storage.name}"
+    return f"this is DICOM of {what}, which holds no contours; use RTSTRUCT or SEG."

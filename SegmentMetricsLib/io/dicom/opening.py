@@ -1,0 +1,119 @@
+"""Opening DICOM files: whether a file is one, and what it says, or that it is damaged."""
+
+from __future__ import annotations
+
+import struct
+import warnings
+from collections.abc import Iterator, MutableSequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from ...base.errors import InputError, installing
+from ...base.progress import Cancelled
+
+# The bytes at offset 128 of a DICOM file.
+MAGIC, MAGIC_END = b"DICM", 132
+DAMAGED = "the DICOM file is damaged or incomplete."
+MODALITY = 0x0008_0060
+# The length of elements that end with a delimiter.
+UNDEFINED = 0xFFFF_FFFF
+# Files without the preamble begin with an element of one of these groups, shorter than this number of bytes.
+FIRST_GROUPS, FIRST_LENGTH = (0x0002, 0x0008), 256
+# The last element of all, and the types of elements with a longer head.
+LAST, LONG = (0xFFFC, 0xFFFC), (b"OB", b"SQ", b"UN", b"UT", b"OW")
+
+
+def isDicom(path: Path) -> bool:
+    """Return whether a file begins as DICOM does, with or without the preamble. Raises OSError if it cannot be opened.
+
+    Planning systems export structure sets without the preamble and without the information about the file behind it.
+    """
+    with path.open("rb") as file:
+        start = file.read(2 * FIRST_LENGTH)
+    return start[MAGIC_END - len(MAGIC) : MAGIC_END] == MAGIC or any(_areElements(start, order) for order in "<>")
+
+
+def _areElements(start: bytes, order: str) -> bool:
+    """Return whether a file begins with two elements. order: of bytes, "<" or ">"."""
+    try:
+        group, element, kind, short = struct.unpack_from(f"{order}HH2sH", start)
+        if kind in LONG:
+            begin, (length,) = 12, struct.unpack_from(f"{order}I", start, 8)
+        elif kind.isalpha() and kind.isupper():
+            begin, length = 8, short
+        else:  # without a type, the length has four bytes
+            begin, (length,) = 8, struct.unpack_from(f"{order}I", start, 4)
+        if group not in FIRST_GROUPS or length > FIRST_LENGTH:
+            return False
+        following = struct.unpack_from(f"{order}HH", start, begin + length)
+    except struct.error:  # it ends before
+        return False
+    return (group, element) < following <= LAST
+
+
+def headerOf(path: Path):
+    """Return the beginning of a DICOM file as a pydicom Dataset, up to the modality. Errors as for read()."""
+    requirePydicom()
+    from pydicom.filereader import read_partial
+
+    with readable(), warnings.catch_warnings(), path.open("rb") as file:
+        warnings.simplefilter("ignore")  # reported when the whole file is read
+        return read_partial(file, stop_when=lambda tag, *_: tag > MODALITY, force=True)
+
+
+def read(path: Path, **options):
+    """Return a DICOM file as a pydicom Dataset. Raises InputError when it is damaged, and without pydicom.
+
+    Whether it is DICOM at all must have been checked with isDicom().
+    Values are decoded on access, which must therefore be within readable().
+    """
+    requirePydicom()
+    from pydicom import dcmread
+
+    # pydicom only warns about a file that ends too early
+    with readable(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dataset = dcmread(path, force=True, **options)
+    if any("end of file" in str(warning.message).lower() for warning in caught) or _endsEarly(dataset):
+        raise InputError(DAMAGED)
+    return dataset
+
+
+def requirePydicom() -> None:
+    """Raise InputError if pydicom is not installed."""
+    try:
+        import pydicom  # noqa: F401
+    except ImportError as error:
+        raise InputError(f"reading DICOM needs pydicom and highdicom: {installing('dicom')}.") from error
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Raise InputError in place of any error from reading or decoding damaged bytes inside the block."""
+    try:
+        yield
+    except (InputError, MemoryError, Cancelled):
+        raise
+    except Exception as error:
+        raise InputError(DAMAGED) from error
+
+
+def _endsEarly(dataset) -> bool:
+    """Return whether the file ends within an element; sequences of known length would silently lose items."""
+    elements = map(dataset.get_item, dataset.keys())
+    raw = [e for e in elements if getattr(e, "is_raw", False) and isinstance(e.value, bytes) and e.length != UNDEFINED]
+    return any(len(element.value) < element.length for element in raw)
+
+
+def textOf(dataset, name: str) -> str:
+    """Return the text of an element, "" without it. Backslashes, which separate values in DICOM, are kept as text."""
+    value = dataset.get(name, None)
+    return "\\".join(map(str, value)) if isinstance(value, MutableSequence) else str(value or "")
+
+
+def patientOf(dataset) -> str:
+    """Return a hash of the patient's ID, "" without one: enough to detect that two files differ in it."""
+    import hashlib
+
+    identifier = textOf(dataset, "PatientID").strip()
+    return hashlib.sha256(identifier.encode()).hexdigest() if identifier else ""

@@ -1,0 +1,3 @@
+"""The formats of images and meshes; table.py lists them."""
+
+from __future__ import annotations

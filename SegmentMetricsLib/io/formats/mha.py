@@ -1,0 +1,108 @@
+"""MetaImage files: their header and their size are checked before an image reader reads them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from ...base.errors import InputError
+from .bytecounts import CHUNK, decompressedSize, remaining
+from .headers import (
+    LONGEST_HEADER,
+    NO_NUMBER,
+    numbers,
+    requireDataFile,
+    requireMillimeters,
+    requirePlace,
+    requireVolume,
+    unsaid,
+)
+
+TEXTS = ("Name", "Comment", "ObjectType", "ObjectSubType", "TransformType")
+LONGEST_TEXT = 250
+# Sizes in bytes of the types in MetaImage files.
+TYPES = {
+    **dict.fromkeys(("MET_CHAR", "MET_UCHAR"), 1),
+    **dict.fromkeys(("MET_SHORT", "MET_USHORT"), 2),
+    **dict.fromkeys(("MET_INT", "MET_UINT", "MET_FLOAT"), 4),
+    **dict.fromkeys(("MET_LONG_LONG", "MET_ULONG_LONG", "MET_DOUBLE"), 8),
+}
+
+
+def fieldsOf(file: BinaryIO) -> dict[str, str]:
+    """Return the fields of a MetaImage header; leaves the file at its end. Raises ValueError if damaged."""
+    fields: dict[str, str] = {}
+    while line := file.readline(LONGEST_HEADER):
+        name, _, value = line.decode("latin-1").partition("=")
+        name, value = name.strip(), value.strip()
+        if name in TEXTS and len(value) > LONGEST_TEXT:
+            raise ValueError("This is not a MetaImage header.")
+        fields[name] = value
+        if name == "ElementDataFile":
+            break
+    return fields
+
+
+def dataFileIn(file: BinaryIO) -> str:
+    """Return the entry of the data file in a header, "" for this file. Raises ValueError if damaged."""
+    name = fieldsOf(file).get("ElementDataFile", "")
+    return "" if name == "LOCAL" else name
+
+
+def check(path: Path, fields: Mapping[str, str]) -> tuple[str, ...]:
+    """Return remarks on the header of a MetaImage file for readers of the results; raises as nrrd.check()."""
+    requireDataFile(fields.get("ElementDataFile", ""))
+    requireMillimeters(fields.get("DistanceUnits", ""))
+    dimension = int(fields.get("NDims", "0"))
+    if not 2 <= dimension <= 4:
+        raise InputError(f"Images of 2 or 3 dimensions can be compared; this one has {dimension}.")
+    sizes = sizesOf(fields)
+    if len(sizes) != dimension:
+        raise ValueError("There are more or fewer sizes than axes.")
+    if min(sizes) < 1:
+        raise InputError(f"An image grid needs at least one voxel along each axis, not {tuple(sizes)}.")
+    spacing = _field(fields, "ElementSpacing", "ElementSize")
+    origin = _field(fields, "Offset", "Position", "Origin")
+    matrix = _field(fields, "TransformMatrix", "Orientation", "Rotation")
+    for given, count in ((spacing, dimension), (origin, dimension), (matrix, dimension**2)):
+        if given and len(given) < count:
+            raise InputError(NO_NUMBER)
+    requirePlace([*spacing, *origin, *matrix], [abs(length) for length in spacing])
+    if matrix:
+        requireVolume(np.reshape(matrix[: dimension**2], (dimension, dimension)))
+    return unsaid(bool(spacing), bool(origin))
+
+
+def sizesOf(fields: Mapping[str, str]) -> list[int]:
+    """Return the number of voxels along each axis of a MetaImage."""
+    return [int(size) for size in fields.get("DimSize", "").split()]
+
+
+def _field(fields: Mapping[str, str], *names: str) -> list[float]:
+    """Return the numbers in the first of these fields that exists, or [] if none does."""
+    return next((numbers(fields[name]) for name in names if name in fields), [])
+
+
+def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
+    """Return remarks, and how many bytes the header promises and the file holds; see table.ImageFormat."""
+    with path.open("rb") as file:
+        fields = fieldsOf(file)
+        if "NDims" not in fields or "ElementDataFile" not in fields:
+            file.seek(0)
+            if b"NDims" in file.read(CHUNK):  # the reader takes this for a MetaImage, and crashes on some parts of one
+                raise ValueError("The header is incomplete.")
+            return (), 0, 0
+        remarks = check(path, fields)
+        if not withVoxels or fields["ElementDataFile"] != "LOCAL":
+            return remarks, 0, 0
+        values = math.prod(sizesOf(fields)) * int(fields.get("ElementNumberOfChannels", "1"))
+        known = values * TYPES.get(fields.get("ElementType", ""), 0)
+        if fields.get("CompressedData", "").lower() == "true":
+            return remarks, known, decompressedSize(file, known)
+        if fields.get("BinaryData", "True").lower() != "true" or "HeaderSize" in fields:
+            return remarks, 0, 0
+        return remarks, known, remaining(file)

@@ -1,0 +1,194 @@
+"""NRRD files: their header and their size are checked before an image reader reads them."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from ...base.errors import InputError
+from .bytecounts import decompressedSize, remaining
+from .headers import (
+    LONGEST_HEADER,
+    normal,
+    numbers,
+    requireDataFile,
+    requireMillimeters,
+    requirePlace,
+    requireVolume,
+    unsaid,
+)
+
+# All fields of the NRRD format, in lower case: https://teem.sourceforge.net/nrrd/format.html
+FIELD = re.compile(
+    "content|number|type|block ?size|dimension|space|space (dimension|directions|units|origin)|sizes|spacings|"
+    "thicknesses|axis ?(mins|maxs)|centers|centerings|kinds|labels|units|min|max|old ?(min|max)|endian|encoding|"
+    "line ?skip|byte ?skip|sample ?units|measurement frame|data ?file"
+)
+# Longer values overflow the readers' buffers.
+LONGEST_VALUE = 500
+# Names of gzip compression in NRRD files.
+GZIP_NAMES = ("gz", "gzip")
+# Sizes in bytes of the types in NRRD files, whose names may also contain "signed", "unsigned", "int" and "_t".
+TYPES = {
+    **dict.fromkeys(("char", "uchar", "int8", "uint8"), 1),
+    **dict.fromkeys(("short", "ushort", "int16", "uint16"), 2),
+    **dict.fromkeys(("int", "uint", "int32", "uint32", "float"), 4),
+    **dict.fromkeys(("longlong", "ulonglong", "int64", "uint64", "double"), 8),
+}
+# Fields of an NRRD header that have an entry for every axis and are not needed.
+OF_AXES = re.compile(
+    rb"(spacings|thicknesses|axis ?mins|axis ?maxs|centers|centerings|kinds|labels|units) *:(?!=)", re.IGNORECASE
+)
+
+
+def fieldsOf(file: BinaryIO) -> dict[str, str]:
+    """Return the fields of an NRRD header in lower case; leaves the file at its end. Raises ValueError if damaged."""
+    fields: dict[str, str] = {}
+    file.readline(LONGEST_HEADER)
+    while (line := file.readline(LONGEST_HEADER)).strip():
+        name, colon, value = line.decode("latin-1").partition(":")
+        if line.startswith(b"#") or not colon or value.startswith("="):
+            continue
+        name, value = name.strip().lower(), value.strip()
+        if not FIELD.fullmatch(name) or (name != "content" and len(value) > LONGEST_VALUE):
+            raise ValueError("This is not an NRRD header.")
+        fields[name.replace(" ", "")] = value.lower() if name not in ("data file", "datafile") else value
+    return fields
+
+
+def dataFileIn(file: BinaryIO) -> str:
+    """Return the entry of the data file in a header, "" if there is none. Raises ValueError if damaged."""
+    return fieldsOf(file).get("datafile", "")
+
+
+def check(path: Path, fields: Mapping[str, str]) -> tuple[str, ...]:
+    """Return remarks on the header of an NRRD file for readers of the results.
+
+    Raises InputError for lengths in units other than mm, and for invalid positions and voxel sizes.
+    """
+    requireDataFile(fields.get("datafile", ""))
+    if fields.get("encoding") in ("ascii", "text", "txt"):
+        _requireShortWords(path, fields)
+    for unit in re.findall(r'"([^"]*)"', f"{fields.get('spaceunits', '')} {fields.get('units', '')}"):
+        requireMillimeters(unit)
+    sizes = [int(size) for size in fields.get("sizes", "").split()]
+    if any(size < 1 for size in sizes):
+        raise ValueError("There is no such image.")
+    vectors = vectorsOf(fields.get("spacedirections", ""))
+    spacings = [float(text) for text in fields.get("spacings", "").split()]
+    origin = [number for vector in vectorsOf(fields.get("spaceorigin", "")) for number in vector]
+    lengths = [math.hypot(*vector) for vector in vectors] or [abs(s) for s in spacings if not math.isnan(s)]
+    requirePlace([*lengths, *origin], lengths)
+    if len(vectors) in (2, 3) and all(len(vector) == 3 for vector in vectors):
+        axes = np.array(vectors) / np.array(lengths)[:, None]
+        # an image of two dimensions may lie anywhere in space
+        requireVolume(axes if len(axes) == 3 else np.vstack([axes, np.cross(*axes)]))
+    return unsaid(bool(lengths), bool(origin) or "axismins" in fields)
+
+
+def vectorsOf(text: str) -> list[list[float]]:
+    """Return the vectors in an entry of an NRRD header. Raises InputError for what is no number."""
+    return [numbers(part) for part in re.findall(r"\(([^)]*)\)", text)]
+
+
+def _requireShortWords(path: Path, fields: Mapping[str, str]) -> None:
+    """Raise if voxels are written as text with a word that is longer than any number, or as text in a separate file."""
+    if "datafile" in fields:
+        raise InputError("its voxels are written as text in a file of its own; save it in binary.")
+    with path.open("rb") as file:
+        while file.readline(LONGEST_HEADER).strip():
+            pass
+        rest = b""
+        while block := file.read(1 << 20):
+            words = (rest + block).split()
+            if any(len(word) > 100 for word in words):
+                raise ValueError("No number is that long.")
+            rest = words[-1] if words and not block[-1:].isspace() else b""
+
+
+def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
+    """Return remarks, and how many bytes the header promises and the file holds; see table.ImageFormat."""
+    with path.open("rb") as file:
+        if file.read(4) != b"NRRD":
+            return (), 0, 0
+        fields = fieldsOf(file)
+        remarks = check(path, fields)
+        if withVoxels and fields.get("encoding") in ("bz2", "bzip2"):
+            raise InputError("its voxels are compressed with bzip2, which is not supported; save it with gzip.")
+        if not withVoxels or fields.keys() & {"datafile", "lineskip", "byteskip"}:
+            return remarks, 0, 0
+        known = _sizeOf(fields)
+        if fields.get("encoding") == "raw":
+            # too few are detected by the reader
+            return remarks, known, max(remaining(file), known)
+        if fields.get("encoding") in GZIP_NAMES:
+            return remarks, known, decompressedSize(file, known)
+    return remarks, 0, 0
+
+
+def promisedSum(path: Path) -> int | None:
+    """Return the CRC-32 of the voxels at the end of a gzip-compressed NRRD file whose header has been inspected.
+
+    Voxels with this checksum are complete and undamaged. Returns None if there is no such checksum: for other files,
+    and if the length at the end of the file differs from that expected from the header.
+    """
+    with path.open("rb") as file:
+        if file.read(4) != b"NRRD":
+            return None
+        fields = fieldsOf(file)
+        if fields.get("encoding") not in GZIP_NAMES or fields.keys() & {"datafile", "lineskip", "byteskip"}:
+            return None
+        if remaining(file) < 8:
+            return None
+        file.seek(-8, 2)
+        found, size = struct.unpack("<II", file.read())
+    return found if size == _sizeOf(fields) % 2**32 else None
+
+
+def _sizeOf(fields: Mapping[str, str]) -> int:
+    """Return the size of the voxels in bytes according to an NRRD header, 0 if unknown."""
+    return math.prod(int(size) for size in fields.get("sizes", "0").split()) * typeSize(fields)
+
+
+def typeSize(fields: Mapping[str, str]) -> int:
+    """Return the size in bytes of a value of an NRRD file, 0 for types without a fixed size."""
+    words = fields.get("type", "").replace("_t", "").replace("unsigned ", "u").replace("signed ", "").split()
+    # "long long int" is "longlong", "short int" is "short"
+    joined = "".join(words)
+    return TYPES.get(joined, TYPES.get(joined.removesuffix("int"), 0))
+
+
+def asVolume(path: Path) -> bytes | None:
+    """Return the content of a file with a flat image in space as that of a volume of one slice, None for any other."""
+    with path.open("rb") as file:
+        if file.read(4) != b"NRRD":
+            return None
+        file.seek(0)
+        fields = fieldsOf(file)
+        start = file.tell()
+        vectors = vectorsOf(fields.get("spacedirections", ""))
+        if len(vectors) != 2 or not all(len(vector) == 3 for vector in vectors):
+            return None
+        file.seek(0)
+        lines, rest = file.read(start).splitlines(), file.read()
+    found = []
+    for line in lines:
+        name = line.partition(b":")[0].strip().lower().replace(b" ", b"")
+        if name == b"dimension":
+            line = b"dimension: %d" % (int(fields["dimension"]) + 1)
+        elif name == b"sizes":
+            line += b" 1"
+        elif name == b"spacedirections":
+            line += b" (%s)" % ",".join(map(repr, normal(*np.array(vectors)).tolist())).encode()
+        elif name == b"datafile":
+            line = b"data file: " + str((path.parent / fields["datafile"]).resolve()).encode()
+        elif OF_AXES.match(line):
+            continue
+        found.append(line)
+    return b"\n".join(found) + b"\n" + rest

@@ -1,0 +1,120 @@
+"""The formats of images and meshes: a new one is a file beside this one, and a row here."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
+
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from ...base.errors import InputError
+from . import mha, nifti, nrrd, obj, ply, stl, vtp
+
+DAMAGED = "the file is damaged or incomplete."
+SURPLUS = "the file holds more data than its header describes, and the rest was left out"
+
+
+@dataclass(frozen=True)
+class ImageFormat:
+    """A format of images, which ITK reads.
+
+    suffixes: what the names of its files end with, in lower case. inspect: returns remarks on a file for readers of the
+    results, and the number of bytes expected from the header (0 if unknown) and the number found; with False, without
+    looking at the voxels. It raises InputError for an invalid header, and ValueError, EOFError or zlib.error for what
+    is damaged. asVolume: returns the content of a file whose flat image ITK would read without its place as that of a
+    volume, None for any other. dataFileIn: returns the name in an opened file of another file with its voxels, or a
+    notation for several.
+    """
+
+    suffixes: tuple[str, ...]
+    inspect: Callable[[Path, bool], tuple[tuple[str, ...], int, int]]
+    asVolume: Callable[[Path], bytes | None] = lambda _path: None
+    dataFileIn: Callable[[BinaryIO], str] = lambda _file: ""
+
+
+@dataclass(frozen=True)
+class MeshFormat:
+    """A format of meshes.
+
+    suffix: what the names of its files end with, in lower case. read: returns the mesh of a file, and a text that may
+    hold a note on its coordinate system. It raises InputError for a file that is no such mesh.
+    """
+
+    suffix: str
+    read: Callable[[Path], tuple[vtkPolyData, str]]
+
+
+IMAGES = (
+    ImageFormat((".nrrd", ".nhdr"), nrrd.inspect, nrrd.asVolume, nrrd.dataFileIn),
+    ImageFormat((".nii", ".nii.gz"), nifti.inspect, nifti.asVolume),
+    ImageFormat((".mha", ".mhd"), mha.inspect, dataFileIn=mha.dataFileIn),
+)
+MESHES = (
+    MeshFormat(".stl", stl.read),
+    MeshFormat(".obj", obj.read),
+    MeshFormat(".ply", ply.read),
+    MeshFormat(".vtp", vtp.read),
+)
+IMAGE_SUFFIXES = tuple(suffix for one in IMAGES for suffix in one.suffixes)
+MESH_SUFFIXES = tuple(one.suffix for one in MESHES)
+
+
+def _imageFormat(path: Path) -> ImageFormat:
+    return next(one for one in IMAGES if path.name.lower().endswith(one.suffixes))
+
+
+def inspect(path: Path, withVoxels: bool = True) -> tuple[str, ...]:
+    """Return remarks on an image file for readers of the results, as clauses.
+
+    ITK silently fills missing or damaged parts with zeros, and ignores data that the header does not mention.
+    withVoxels: whether to check the voxels, not only the header. Raises InputError if the file is truncated, if its
+    compressed part is damaged, and for an invalid header. Problems that the image readers detect themselves, such as
+    too few uncompressed values in an NRRD file, are left to them.
+    """
+    try:
+        remarks, known, there = _imageFormat(path).inspect(path, withVoxels)
+    except InputError:
+        raise
+    except (EOFError, ValueError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(DAMAGED) from error
+    if there < known:
+        raise InputError(DAMAGED)
+    return (*remarks, SURPLUS) if known and there > known else remarks
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[Path]:
+    """Yield a path from which ITK reads an image file correctly; it may be that of a copy in a temporary folder.
+
+    Images of two dimensions may lie anywhere in space: ITK reads them as images of a plane, without their place, and
+    refuses those that are not axial. They are read as volumes of one slice. The header has been checked.
+    """
+    volume = _imageFormat(path).asVolume(path)
+    if volume is None and not nifti.isTakenForAnother(path):
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        if volume is None:
+            yield Path(shutil.copy(path, folder))
+            return
+        copy = Path(folder, "slice.nrrd" if volume.startswith(b"NRRD") else "slice.nii")
+        copy.write_bytes(volume)
+        yield copy
+
+
+def dataFileOf(path: Path) -> str:
+    """Return the data file entry of the header of an image; "" if the values are in the same file, or it is no image.
+
+    The entry is a file name, or a notation for several files. Raises ValueError if the header is damaged.
+    """
+    if not path.name.lower().endswith(IMAGE_SUFFIXES):
+        return ""
+    with path.open("rb") as file:
+        return _imageFormat(path).dataFileIn(file)

@@ -1,0 +1,350 @@
+"""The anatomy of the demonstration sample: two observers' synthetic contours of a few head-and-neck organs.
+
+The anatomy is the table ORGANS: each organ is a blend of simple shapes in millimeters, and each observer's drawing is a
+short list of deviations from it, such as a margin, a missed lobe or a cord that ends lower. No patient data are used.
+
+    PYTHONPATH=. python Testing/support/anatomy.py    # writes the files of the package again
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import SimpleITK
+
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.io.samples import FILES, FOLDER
+
+# World coordinates are LPS mm: x to the left, y to the back, z to the head; the origin lies between the ear canals.
+Point = tuple[float, float, float]
+
+# A planning CT (500 mm field of view, 512 pixels, 2.5 mm slices) cropped to the head and neck.
+SPACING = (500 / 512, 500 / 512, 2.5)
+ORIGIN = (-77.0, -100.0, -150.0)
+SIZE = (158, 136, 82)
+
+# Margin in mm around an organ's shapes for additions of the observers.
+CLEARANCE = 12.0
+
+
+@dataclass(frozen=True)
+class Ellipsoid:
+    """An ellipsoid: center and radii in mm; pitch in degrees turns its top to the front, yaw its front to the left."""
+
+    center: Point
+    radii: Point
+    pitch: float = 0.0
+    yaw: float = 0.0
+
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        reach = np.array(self.radii) if not (self.pitch or self.yaw) else np.full(3, max(self.radii))
+        return np.array(self.center) - reach, np.array(self.center) + reach
+
+    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        x, y, z = x - self.center[0], y - self.center[1], z - self.center[2]
+        if self.yaw:
+            x, y = _turned(x, y, self.yaw)
+        if self.pitch:
+            y, z = _turned(y, z, self.pitch)
+        return _ellipticDistance((x, y, z), self.radii)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A stack of ellipses with flat ends: stations (z, center x, center y, radius x, radius y), or y before x, z."""
+
+    stations: tuple[tuple[float, float, float, float, float], ...]
+    along: str = "z"
+
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        position, *centers, radiusX, radiusOther = np.array(self.stations).T
+        low = [(centers[0] - radiusX).min(), (centers[1] - radiusOther).min(), position.min()]
+        high = [(centers[0] + radiusX).max(), (centers[1] + radiusOther).max(), position.max()]
+        order = [0, 1, 2] if self.along == "z" else [0, 2, 1]
+        return np.array(low)[order], np.array(high)[order]
+
+    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        position, other = (z, y) if self.along == "z" else (y, z)
+        curve = _smoothCurve(self.stations)
+        curve = curve[np.argsort(curve[:, 0])]
+        centerX, centerOther, radiusX, radiusOther = (np.interp(position, curve[:, 0], part) for part in curve.T[1:])
+        around = _ellipticDistance((x - centerX, other - centerOther), (radiusX, radiusOther))
+        return np.maximum(around, np.maximum(curve[0, 0] - position, position - curve[-1, 0]))
+
+
+@dataclass(frozen=True)
+class Arch:
+    """A curved plate, left-right symmetric.
+
+    plan is (x, y, half thickness) along its left half as seen from above, outline (y, z) its edge seen from the side.
+    """
+
+    plan: tuple[Point, ...]
+    outline: tuple[tuple[float, float], ...]
+    rounding: float
+
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        plan, outline = np.array(self.plan), np.array(self.outline)
+        reach = (plan[:, 0] + plan[:, 2]).max()
+        return np.array([-reach, *outline.min(axis=0)]), np.array([reach, *outline.max(axis=0)])
+
+    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        plan, outline = _smoothCurve(self.plan), _smoothCurve(self.outline, closed=True)
+        gaps = np.hypot(np.abs(x)[..., None] - plan[:, 0], y[..., None] - plan[:, 1]) - plan[:, 2]
+        return _smoothMaximum(gaps.min(axis=-1), _outlineDistance(y, z, outline), self.rounding)
+
+
+@dataclass(frozen=True)
+class Bulge:
+    """A local change of a drawing: at center the surface moves by height mm (negative: inward), less around it."""
+
+    center: Point
+    reach: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How an observer's contour deviates from the anatomy, in mm; wobble is the standard deviation of smooth noise."""
+
+    wobble: float = 0.3
+    margin: float = 0.0
+    shift: Point = (0.0, 0.0, 0.0)
+    bulges: tuple[Bulge, ...] = ()
+    lowest: float = -np.inf
+    highest: float = np.inf
+
+
+@dataclass(frozen=True)
+class Organ:
+    """One row of the anatomy: shapes blended over some mm, minus the hollows, and the drawings of the two observers."""
+
+    name: str
+    color: tuple[int, int, int]
+    shapes: tuple[Ellipsoid | Column | Arch, ...]
+    first: Drawing | None
+    second: Drawing | None
+    hollows: tuple[Ellipsoid, ...] = ()
+    blend: float = 5.0
+    irregularity: float = 0.5
+    mirrored: bool = False
+
+
+# The anatomy is a table with one row per line.
+# fmt: off
+BRAINSTEM = (
+    Column((  # z, x, y, radius x, radius y: medulla, pons, midbrain, leaning forward
+        (-40, 0, 15, 6, 5.2), (-28, 0, 14.5, 6.8, 5.8), (-14, 0, 13, 8.6, 7), (-3, 0, 12, 10, 8),
+        (8, 0, 10.5, 13, 9.5), (17, 0, 9.5, 13, 9), (26, 0, 8.5, 11.5, 8), (34, 0, 7.5, 12.5, 8.5),
+        (44, 0, 6.5, 13, 8.5))),
+    Ellipsoid((0, 2, 11), (16.5, 9.5, 12), pitch=12),  # belly of the pons
+    Ellipsoid((14, 11, 9), (5.5, 7, 8), yaw=25), Ellipsoid((-14, 11, 9), (5.5, 7, 8), yaw=-25),  # to the cerebellum
+    Ellipsoid((10, -1, 36), (5, 8.5, 12), pitch=15, yaw=-30),  # cerebral peduncles
+    Ellipsoid((-10, -1, 36), (5, 8.5, 12), pitch=15, yaw=30),
+)
+CORD = (Column((  # z, x, y, radius x, radius y: cervical lordosis and enlargement
+    (-20, 0, 14, 6.8, 5.6), (-40, 0, 14, 6, 4.8), (-60, 0.3, 10.5, 6.2, 4.6), (-80, 0.5, 8.5, 6.8, 4.5),
+    (-100, 0.4, 10, 7.2, 4.5), (-120, 0, 14.5, 6.7, 4.5), (-150, -0.5, 25, 5.8, 4.4))),)
+MANDIBLE = (
+    Arch(
+        plan=((50, 0, 4), (49, -14, 4), (47, -28, 4.5), (42, -42, 5.5), (34, -57, 6), (24, -70, 6), (12, -79, 6.2),
+              (0, -82, 6.5)),
+        outline=((-13, -4), (-7, -8), (-7, -20), (-8, -38), (-10, -52),  # condyle, back of the ramus
+                 (-18, -62), (-32, -67), (-48, -71), (-63, -77), (-76, -84),  # angle, lower border
+                 (-86, -85), (-91, -77), (-87, -65), (-88, -56),  # chin
+                 (-74, -52), (-58, -48), (-46, -44), (-40, -32), (-41, -18),  # teeth, front of the ramus
+                 (-38, -9), (-32, -12), (-26, -18), (-20, -15)),  # coronoid process, notch
+        rounding=4),
+    Ellipsoid((49, -12, -7), (9, 4.5, 5), yaw=15), Ellipsoid((-49, -12, -7), (9, 4.5, 5), yaw=-15),  # condyles
+    Ellipsoid((0, -86, -78), (12, 5, 6)),  # chin
+)
+PAROTID = (
+    Ellipsoid((63, -13, -22), (7.5, 22, 15), yaw=-8),  # superficial lobe on the masseter
+    Ellipsoid((61, -5, -36), (8, 15, 16), yaw=-5),  # its lower part, tapering towards the angle of the jaw
+    Ellipsoid((58, 4, -26), (10.5, 11, 23), pitch=-5),  # behind the ramus
+    Ellipsoid((47, 4, -25), (13, 8, 13), yaw=12),  # deep lobe towards the pharynx
+    Ellipsoid((58, 3, -49), (7.5, 9, 14)),  # tail
+)
+MASTICATION = (Ellipsoid((50, -33, -32), (12, 28, 42)),)  # ramus and masseter, which hollow the parotid from within
+SUBMANDIBULAR = (
+    Ellipsoid((28, -36, -71), (8.5, 16, 11), yaw=-20, pitch=15),
+    Ellipsoid((21, -49, -66), (5, 10, 5), yaw=-25),  # around the edge of the mylohyoid
+)
+EYE = (Ellipsoid((32, -66, 18), (12.2, 12, 12.2)), Ellipsoid((32.5, -73, 18), (6.8, 6.8, 6.8)))  # globe and cornea
+NERVE = (Column((  # y, x, z, radius x, radius z: from the globe through the optic canal to the chiasm
+    (-56, 30.5, 17.5, 2.6, 2.9), (-48, 28, 16.5, 2.6, 2.9), (-38, 22.5, 17.5, 2.6, 2.8), (-29, 16, 20.5, 2.4, 2.7),
+    (-22, 10.5, 24, 2.6, 2.7), (-15, 4.5, 27, 3.4, 2.8)), along="y"),)
+
+ORGANS = (
+    Organ("Brainstem", (230, 190, 90), BRAINSTEM, Drawing(lowest=-28, highest=38), blend=6,
+          second=Drawing(wobble=0.7, lowest=-31, highest=40)),
+    Organ("SpinalCord", (240, 230, 110), CORD, Drawing(wobble=0.2, lowest=-125, highest=-28), irregularity=0.2,
+          second=Drawing(wobble=0.4, lowest=-138, highest=-31)),
+    Organ("Mandible", (225, 215, 190), MANDIBLE, Drawing(), Drawing(margin=0.7, wobble=0.3), blend=4, irregularity=0.4),
+    Organ("Parotid_L", (90, 170, 220), PAROTID, Drawing(wobble=0.5), hollows=MASTICATION, blend=7, irregularity=1.0,
+          second=Drawing(wobble=0.8, bulges=(Bulge((38, 4, -26), 9, -7),))),
+    Organ("Parotid_R", (80, 200, 160), PAROTID, Drawing(wobble=0.5), hollows=MASTICATION, blend=7, irregularity=1.0,
+          second=Drawing(wobble=0.8, bulges=(Bulge((-66, -33, -24), 8, 4.2),)), mirrored=True),
+    Organ("Submandibular_L", (200, 120, 190), SUBMANDIBULAR, Drawing(), Drawing(wobble=1.0), irregularity=0.7),
+    Organ("Submandibular_R", (170, 110, 210), SUBMANDIBULAR, Drawing(), None, irregularity=0.7, mirrored=True),
+    Organ("Eye_L", (150, 205, 240), EYE, Drawing(wobble=0.1), Drawing(wobble=0.2), blend=3, irregularity=0.1),
+    Organ("OpticNrv_L", (245, 150, 80), NERVE, Drawing(wobble=0.1), irregularity=0.1,
+          second=Drawing(wobble=0.2, shift=(0.9, 0, 0.7))),
+)
+# fmt: on
+
+
+def writeFiles(folder: Path) -> None:
+    """Write the files of both observers into a folder: compressed NRRD label maps with names and colors of segments."""
+    for observer, name in enumerate(FILES):
+        image = labelMap(observer)
+        for key, value in _segmentationHeader(image).items():
+            image.SetMetaData(key, value)
+        SimpleITK.WriteImage(image, str(folder / name), useCompression=True)
+
+
+def labelMap(observer: int) -> SimpleITK.Image:
+    """Return what an observer (0 or 1) drew as a label map. It is the same on every call."""
+    labels = np.zeros(SIZE[::-1], np.uint8)
+    for index in range(len(ORGANS)):
+        box, inside = drawnVoxels(index, observer)
+        labels[box][inside & (labels[box] == 0)] = index + 1
+    image = SimpleITK.GetImageFromArray(labels)
+    image.SetSpacing(SPACING)
+    image.SetOrigin(ORIGIN)
+    return image
+
+
+def drawnVoxels(index: int, observer: int) -> tuple[tuple[slice, ...], np.ndarray]:
+    """Return the (k, j, i) box that an organ is drawn in and its voxels there as a bool array."""
+    organ = ORGANS[index]
+    drawing = (organ.first, organ.second)[observer]
+    axes = [origin + spacing * np.arange(size) for origin, spacing, size in zip(ORIGIN, SPACING, SIZE)]
+    box = _boundingBox(organ, axes)
+    if drawing is None:
+        return box, np.zeros([len(axis[part]) for axis, part in zip(axes[::-1], box)], bool)
+    x, y, z = axes[0][None, None, box[2]], axes[1][None, box[1], None], axes[2][box[0], None, None]
+    return box, _drawnDistance(organ, drawing, (x, y, z), seed=(index, observer)) < 0
+
+
+def _boundingBox(organ: Organ, axes: list[np.ndarray]) -> tuple[slice, ...]:
+    """Return the (k, j, i) slices of the voxels that the organ's drawings can reach."""
+    low = np.min([shape.bounds()[0] for shape in organ.shapes], axis=0) - CLEARANCE
+    high = np.max([shape.bounds()[1] for shape in organ.shapes], axis=0) + CLEARANCE
+    if organ.mirrored:
+        low[0], high[0] = -high[0], -low[0]
+    return tuple(slice(*np.searchsorted(axis, (a, b))) for axis, a, b in reversed(list(zip(axes, low, high))))
+
+
+def _drawnDistance(organ: Organ, drawing: Drawing, position: tuple, seed: tuple[int, int]) -> np.ndarray:
+    """Return the approximate signed distance in mm from an observer's contour, negative inside."""
+    x, y, z = (axis - shift for axis, shift in zip(position, drawing.shift))
+    anatomy = (-x if organ.mirrored else x, y, z)
+    distance = organ.shapes[0].distance(*anatomy)
+    for shape in organ.shapes[1:]:
+        distance = -_smoothMaximum(-distance, -shape.distance(*anatomy), organ.blend)
+    for hollow in organ.hollows:
+        distance = _smoothMaximum(distance, -hollow.distance(*anatomy), organ.blend)
+    # Irregularities that both observers draw depend on the organ's seed only, others on the observer's as well.
+    distance = distance - organ.irregularity * _smoothNoise((x, y, z), seed[:1], (18, 45))
+    distance -= drawing.margin + drawing.wobble * _smoothNoise((x, y, z), (*seed, 1), (14, 40))
+    for bulge in drawing.bulges:
+        squared = sum((axis - center) ** 2 for axis, center in zip((x, y, z), bulge.center))
+        distance -= bulge.height * np.exp(-squared / (2 * bulge.reach**2))
+    return np.where((z >= drawing.lowest) & (z <= drawing.highest), distance, np.inf)
+
+
+def _smoothNoise(position: tuple, seed: tuple[int, ...], wavelengths: tuple[float, float]) -> np.ndarray:
+    """Return a field of standard deviation 1: plane waves of random direction, phase and wavelength (mm)."""
+    count = 10
+    # Only uniform numbers are drawn, because only their sequence is the same in all versions of numpy.
+    draws = np.random.default_rng(seed).random((count, 4))
+    height = 2 * draws[:, 0] - 1
+    angle = 2 * np.pi * draws[:, 1]
+    directions = np.stack([np.sqrt(1 - height**2) * np.cos(angle), np.sqrt(1 - height**2) * np.sin(angle), height])
+    frequencies = 2 * np.pi / (wavelengths[0] + (wavelengths[1] - wavelengths[0]) * draws[:, 2])
+    # A plane wave is a product of one factor per axis, so that only the axes need exponentials.
+    factors = [np.exp(1j * axis.ravel()[:, None] * wave) for axis, wave in zip(position, frequencies * directions)]
+    factors[0] = factors[0] * np.exp(2j * np.pi * draws[:, 3])
+    plane = factors[1][:, None, :] * factors[0][None, :, :]
+    waves = factors[2] @ plane.reshape(-1, count).T
+    return np.sqrt(2 / count) * waves.real.reshape(len(factors[2]), *plane.shape[:2])
+
+
+def _ellipticDistance(offset: tuple, radii: tuple) -> np.ndarray:
+    """Return the first-order signed distance from an ellipse or ellipsoid, exact on its surface."""
+    scaled = np.sqrt(sum((part / radius) ** 2 for part, radius in zip(offset, radii)))
+    slope = np.sqrt(sum((part / radius**2) ** 2 for part, radius in zip(offset, radii)))
+    return scaled * (scaled - 1) / np.maximum(slope, 1e-6)
+
+
+def _smoothMaximum(first: np.ndarray, second: np.ndarray, width: float) -> np.ndarray:
+    """Return the maximum of two distances with the edge where they meet rounded over a width in mm."""
+    return np.maximum(first, second) + np.maximum(width - np.abs(first - second), 0) ** 2 / (4 * width)
+
+
+def _turned(first: np.ndarray, second: np.ndarray, degrees: float) -> tuple[np.ndarray, np.ndarray]:
+    cosine, sine = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    return cosine * first + sine * second, cosine * second - sine * first
+
+
+def _smoothCurve(points: tuple, closed: bool = False, samples: int = 12) -> np.ndarray:
+    """Return points (n, d) along a Catmull-Rom curve through the given points."""
+    points = np.array(points, float)
+    ends = (points[-1:], points[:2]) if closed else (2 * points[:1] - points[1:2], 2 * points[-1:] - points[-2:-1])
+    a = np.concatenate([ends[0], points, ends[1]])
+    t = np.linspace(0, 1, samples, endpoint=False)[None, :, None]
+    p0, p1, p2, p3 = (a[i : len(a) - 3 + i, None, :] for i in range(4))
+    curve = p1 + t / 2 * (p2 - p0 + t * (2 * p0 - 5 * p1 + 4 * p2 - p3 + t * (3 * (p1 - p2) + p3 - p0)))
+    curve = curve.reshape(-1, points.shape[1])
+    return curve if closed else np.concatenate([curve, points[-1:]])
+
+
+def _outlineDistance(u: np.ndarray, v: np.ndarray, outline: np.ndarray) -> np.ndarray:
+    """Return the signed distance in mm from a closed outline (n, 2) in the plane, negative inside."""
+    nearest, crossings = np.inf, np.zeros(np.broadcast(u, v).shape, int)
+    for (u0, v0), (u1, v1) in zip(outline, np.roll(outline, -1, axis=0)):
+        along = np.clip(((u - u0) * (u1 - u0) + (v - v0) * (v1 - v0)) / ((u1 - u0) ** 2 + (v1 - v0) ** 2), 0, 1)
+        nearest = np.minimum(nearest, np.hypot(u - u0 - along * (u1 - u0), v - v0 - along * (v1 - v0)))
+        if v0 != v1:
+            crossings += ((v0 <= v) != (v1 <= v)) & (u < u0 + (v - v0) / (v1 - v0) * (u1 - u0))
+    return np.where(crossings % 2 == 1, -nearest, nearest)
+
+
+def _segmentationHeader(image: SimpleITK.Image) -> dict[str, str]:
+    """Return the NRRD header fields from which 3D Slicer makes a segmentation: one segment per label in the image."""
+    geometry = Grid.fromImage(image).toSlicerGeometry()
+    header = {
+        "Segmentation_ContainedRepresentationNames": "Binary labelmap|",
+        # Slicer reads and writes the older name of the source representation; the newer one is for other readers.
+        "Segmentation_MasterRepresentation": "Binary labelmap",
+        "Segmentation_SourceRepresentation": "Binary labelmap",
+        "Segmentation_ReferenceImageExtentOffset": "0 0 0",
+        # otherwise Slicer would crop the image to the segments
+        "Segmentation_ConversionParameters": f"Reference image geometry|{geometry}|Image drawn on|&",
+    }
+    statistics = SimpleITK.LabelShapeStatisticsImageFilter()
+    statistics.Execute(image)
+    for index, label in enumerate(statistics.GetLabels()):
+        organ = ORGANS[label - 1]
+        start, size = np.split(np.array(statistics.GetBoundingBox(label)), 2)
+        extent = np.stack([start, start + size - 1], axis=1).ravel()
+        fields = {
+            "ID": f"Segment_{label}",
+            "Name": organ.name,
+            "NameAutoGenerated": "0",
+            "Color": " ".join(f"{part / 255:.6f}" for part in organ.color),
+            "ColorAutoGenerated": "0",
+            "LabelValue": str(label),
+            "Layer": "0",
+            "Extent": " ".join(map(str, extent)),
+            "Tags": "Segmentation.Status:completed|",
+        }
+        header.update({f"Segment{index}_{field}": value for field, value in fields.items()})
+    return header
+
+
+if __name__ == "__main__":
+    writeFiles(FOLDER)
