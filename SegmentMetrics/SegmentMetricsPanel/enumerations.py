@@ -2,9 +2,9 @@
 
 import enum
 
-from slicer.i18n import tr as _
-
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
+
+from .translation import _
 
 
 class Labeled(enum.Enum):

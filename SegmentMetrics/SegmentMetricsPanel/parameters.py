@@ -4,22 +4,17 @@ from typing import Annotated
 
 import slicer
 import vtk
-from slicer.i18n import tr as _
 from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapper
 
-from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case.relevance import isRelevant
-from SegmentMetricsLib.mrml import protocolFromTable
 from SegmentMetricsLib.settings.settings import (
-    DECIDED_BY_TOOLS,
     DEFAULT_FAMILIES,
     LARGEST_BETA,
     LARGEST_LEVEL,
     LARGEST_TOLERANCE,
     OWN_CONVENTION,
-    Settings,
 )
 
+from .chosensettings import AUTOMATIC_OVERSAMPLING, AUTOMATIC_SUBDIVISIONS
 from .enumerations import (
     EvaluatedGrid,
     Extent,
@@ -34,10 +29,6 @@ from .enumerations import (
     SliceQuantity,
     VoxelUnit,
 )
-from .segments import segmentName, segmentNames
-
-# The lowest values of the spin boxes, displayed as "Automatic".
-AUTOMATIC_SUBDIVISIONS, AUTOMATIC_OVERSAMPLING = -1, 0
 
 
 @parameterNodeWrapper
@@ -131,63 +122,3 @@ class GuiConnection:
         self._parameters.disconnectGui(self._tag)
         for tag in self._added:
             self._parameters.parameterNode.RemoveObserver(tag)
-
-
-def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
-    """Return the chosen settings, with defaults for those that no chosen family of metrics uses.
-
-    Raises ValueError if no family is chosen, or the hazard family without any critical structure.
-    """
-    p = parameters
-    families = list(p.families)
-    convention = conventionOf(parameters)
-    chosen = {
-        "percentiles": ("percentile", p.percentile),
-        "subdivisions": ("subdivisions", None if p.subdivisions == AUTOMATIC_SUBDIVISIONS else p.subdivisions),
-        "oversampling": ("oversampling", None if p.oversampling == AUTOMATIC_OVERSAMPLING else p.oversampling),
-        "grid": ("grid", p.grid.name),
-        "betas": ("beta", p.beta),
-        "quantiles": ("quantile", p.quantile),
-        "voxelUnit": ("voxelUnit", p.voxelUnit.name),
-        "critical": ("critical", criticalNames(p)),
-        "hazardKernel": ("hazardKernel", p.hazardKernel.name),
-        "hazardReach": ("hazardReach", p.hazardReach),
-        "hazardDecay": ("hazardDecay", p.hazardDecay),
-        "il": ("il", p.il),
-        "ol": ("ol", p.ol),
-    }
-    relevant = {field: value for field, (setting, value) in chosen.items() if isRelevant(setting, families)}
-    relevant["surface"] = p.surface.name
-    if convention != OWN_CONVENTION:
-        relevant = {field: value for field, value in relevant.items() if field not in DECIDED_BY_TOOLS}
-    if not relevant.get("critical", True):
-        raise InputError(_("Choose critical structures, or turn off the hazard metrics."))
-    return Settings.preset(convention, tolerances=(p.tolerance,), extent=p.extent.name, families=families, **relevant)
-
-
-def conventionOf(parameters: SegmentMetricsParameterNode) -> str:
-    """Return the chosen convention if it affects any chosen family, otherwise SegmentMetrics' own."""
-    return parameters.convention if isRelevant("convention", list(parameters.families)) else OWN_CONVENTION
-
-
-def possibleCriticals(parameters: SegmentMetricsParameterNode) -> list[str]:
-    """Return the names of the reference's segments that can be critical structures: all but the compared one."""
-    p = parameters
-    compared = segmentName(p.reference, p.referenceSegment) if p.mode == Mode.onePair else None
-    return [name for name in segmentNames(p.reference) if name != compared]
-
-
-def criticalNames(parameters: SegmentMetricsParameterNode) -> list[str]:
-    """Return the names of the chosen critical structures that exist in the reference."""
-    return [name for name in possibleCriticals(parameters) if name in list(parameters.critical)]
-
-
-def protocolOf(parameters):
-    """Return the chosen protocol, or None. Raises ValueError that names the row and column of a mistake."""
-    return protocolFromTable(parameters.protocol) if parameters.protocol is not None else None
-
-
-def versionOf(parameters) -> str | None:
-    """Return a version string that changes with the rules of the chosen protocol, or None. Raises as protocolOf."""
-    protocol = protocolOf(parameters)
-    return protocol.version if protocol else None

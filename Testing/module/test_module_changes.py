@@ -73,7 +73,7 @@ def testTheDialogFails(desktop, session, monkeypatch, failing):
     with pytest.raises(RuntimeError, match=r"No dialog\."):
         session.panel.apply()
     assert [thread.name for thread in threading.enumerate() if thread.name == "SegmentMetrics"] == []
-    assert not session.panel.isBusy
+    assert not session.panel.model.isBusy
     monkeypatch.undo()
     session.settle(0.1)
     session.apply()
@@ -252,9 +252,9 @@ def testAChoiceOfAnotherVersion(session):
 
 def testAnotherSelectorIsWarnedAboutOnce(session, monkeypatch, caplog):
     """Another version of Slicer may call the part of the selector with the segments otherwise."""
-    from SegmentMetricsPanel import selection
+    from SegmentMetricsPanel.views import inputs
 
-    monkeypatch.setattr(selection, "SEGMENTS_FRAME", "frame_Other")
+    monkeypatch.setattr(inputs, "SEGMENTS_FRAME", "frame_Other")
     for index in (1, 0, 1, 0):
         session.ui.modeComboBox.currentIndex = index
         session.settle(0.05)
@@ -354,7 +354,7 @@ def testRemovedInABatch(session):
 def testASegmentChangesWhileMeasuring(session, monkeypatch, isVisited):
     """What is shown then is out of date at once, also when the module was left and opened again meanwhile."""
     import qt
-    from SegmentMetricsPanel import freshness, work
+    from SegmentMetricsPanel import watching, work
 
     from SegmentMetricsLib.case import comparison
 
@@ -362,7 +362,7 @@ def testASegmentChangesWhileMeasuring(session, monkeypatch, isVisited):
 
     def slow(pair):
         assert edited.wait(30)
-        time.sleep(2 * freshness.DELAY / 1000)
+        time.sleep(2 * watching.DELAY / 1000)
         return compared(pair)
 
     def change():

@@ -30,7 +30,7 @@ def testNothingIsThere(session):
 
 def testOneSegmentationOnly(session):
     node = segmentation("Only", A=shapes.box((6, 5, 5), (9, 9, 9)), B=shapes.box((8, 5, 5), (9, 9, 9)))
-    session.panel.inputs.chooseLikely()
+    session.panel.model.inputs.chooseLikely()
     session.settle(0.05)
     assert session.nodes == [node, node]
     session.apply()
@@ -229,7 +229,7 @@ def testHazardIsNotShownForCriticalStructuresWithoutVoxels(session):
 
 def testAStructureThatCannotBeComparedDoesNotPass(session, monkeypatch, tmp_path):
     """The verdict on the case knows of it, in the panel and in the report."""
-    from SegmentMetricsPanel import reports
+    from SegmentMetricsPanel.views import reports
     from segmentnodes import breakSegment
 
     from SegmentMetricsLib.case.protocol.protocol import parseProtocol

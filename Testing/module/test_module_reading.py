@@ -109,7 +109,7 @@ def testLongNamesLeaveRoomForTheNumbers(session):
 
 def testHowPairsWereFoundIsKeptInAnyLanguage(session, monkeypatch):
     """What is shown is translated, what is saved is not; what an older version has saved is shown as it is."""
-    from SegmentMetricsPanel import pairs
+    from SegmentMetricsPanel import editedpairs
 
     ui = session.ui
     boxes = shapes.box((6, 5, 5), (15, 11, 12)), shapes.box((7, 5, 5), (15, 11, 12))
@@ -117,7 +117,7 @@ def testHowPairsWereFoundIsKeptInAnyLanguage(session, monkeypatch):
     session.parameters.test = segmentation("Second", Rod=boxes[1], Same=boxes[0])
     ui.modeComboBox.currentIndex = 1
     session.settle(0.05)
-    monkeypatch.setattr(pairs, "_", lambda text: f"«{text}»")
+    monkeypatch.setattr(editedpairs, "_", lambda text: f"«{text}»")
     ui.proposePairsButton.click()
     session.settle(0.1)
     assert list(session.parameters.pairs)[2].startswith("overlap 0.")

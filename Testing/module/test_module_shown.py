@@ -229,7 +229,7 @@ def testAnAutomaticRangeIsOnlyShown(session):
 
 def testThereIsNoMapToChangeWithoutDistances(session):
     """What is ticked stays so, for the next structure."""
-    from SegmentMetricsPanel.maps import OF_MAP
+    from SegmentMetricsPanel.views.maps import OF_MAP
 
     ui = session.ui
     second = segmentation("Second", Box=shapes.box(*BOX))
@@ -253,14 +253,14 @@ def testThereIsNoMapToChangeWithoutDistances(session):
 
 
 def testHeadingsOfSlicesFollowTheLanguage(session, monkeypatch):
-    from SegmentMetricsPanel import slices
+    from SegmentMetricsPanel.contents import slices
 
     monkeypatch.setattr(slices, "_", lambda text: f"<{text}>")
     assert list(slices.headings().values())[:2] == ["<HD>", "<MASD>"]
 
 
 def testSidesHaveOneDecimal():
-    from SegmentMetricsPanel.results import short
+    from SegmentMetricsPanel.contents.results import short
 
     from SegmentMetricsLib import compare
 
@@ -298,7 +298,7 @@ def testVerdictsAreSeenInTheSelectedRow(session):
     assert {item.column() for item in table.selectedItems()} == {0, *range(2, table.columnCount)}
     table._native.grab()
     place = table._native.visualItemRect(table._native.item(0, 1)).adjusted(3, 3, -3, -3).topLeft()
-    from SegmentMetricsPanel.protocols import COLORS
+    from SegmentMetricsPanel.contents.verdicts import COLORS
 
     assert table._native.viewport().grab().toImage().pixelColor(place).name() == COLORS["fail"]
     session.ui.modeComboBox.currentIndex = 0

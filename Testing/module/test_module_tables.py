@@ -31,14 +31,14 @@ def testTheOverviewFollowsTheKeyboard(session):
     session.parameters.reference, session.parameters.test = observers()
     applyAll(session, ("Bar", "Rod", "chosen"))
     table = session.ui.resultsTable
-    assert table.rowCount == 2 and press(session, table) == [0] and session.panel.pairNumber() == 0
-    assert press(session, table, Qt.Key_Down) == [1] and session.panel.pairNumber() == 1
+    assert table.rowCount == 2 and press(session, table) == [0] and session.panel.model.number() == 0
+    assert press(session, table, Qt.Key_Down) == [1] and session.panel.model.number() == 1
     assert "Bar" in session.ui.summaryLabel.text
-    assert press(session, table, Qt.Key_Right) == [1] and session.panel.pairNumber() == 1
-    assert press(session, table, Qt.Key_Home, Qt.Key_Up) == [0] and session.panel.pairNumber() == 0
+    assert press(session, table, Qt.Key_Right) == [1] and session.panel.model.number() == 1
+    assert press(session, table, Qt.Key_Home, Qt.Key_Up) == [0] and session.panel.model.number() == 0
     session.panel.results.table.onHeading(0)
     assert press(session, table) == [1], "what is sorted is not chosen anew"
-    assert session.panel.pairNumber() == 0
+    assert session.panel.model.number() == 0
     session.ui.modeComboBox.currentIndex = 0
 
 

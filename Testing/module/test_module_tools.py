@@ -69,13 +69,13 @@ def testToolsOfEveryStructure(session):
     session.apply()
     shown = []
     for number in (0, 1):
-        session.panel.choosePair(number)
+        session.panel.model.showPair(number)
         session.settle(0.05)
         assert session.ui.conventionsTable.rowCount == 0
         session.askTools()
         shown.append(session.texts(session.ui.conventionsTable))
     assert shown[0] != shown[1] and len(conventionNodes(session)) == 2
-    session.panel.choosePair(0)
+    session.panel.model.showPair(0)
     session.settle(0.05)
     assert session.texts(session.ui.conventionsTable) == shown[0]
     session.apply()
@@ -230,7 +230,7 @@ def testReportThatCannotBeWritten(desktop, session, tmp_path):
 def testReportInstallsWhatItNeedsIfTheUserAgrees(desktop, session, tmp_path, monkeypatch, isOld):
     """With Slicer's own progress window, and in a Slicer that has none with the cursor that asks to wait."""
     from PySide6.QtWidgets import QApplication
-    from SegmentMetricsPanel import reports
+    from SegmentMetricsPanel.views import reports
 
     there, installed = [], []
 
@@ -267,7 +267,7 @@ def testReportInstallsWhatItNeedsIfTheUserAgrees(desktop, session, tmp_path, mon
 
 
 def testReportNeedsTheVersionThatTheProjectNames():
-    from SegmentMetricsPanel.reports import PLOTLY
+    from SegmentMetricsPanel.views.reports import PLOTLY
 
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     assert f'report = ["{PLOTLY}"]' in text
@@ -445,7 +445,7 @@ def testTheWorstStructureIsShownFirst(session):
 
 def testTheTipSaysHowEmptyMasksLean(session):
     """A best score for two empty masks has no difference to show, and is called over-optimistic all the same."""
-    from SegmentMetricsPanel.conventions import explained, ownNumber, written
+    from SegmentMetricsPanel.contents.conventions import explained, ownNumber, written
 
     from SegmentMetricsLib import compare
 

@@ -14,7 +14,7 @@ def checkFamilies(session: Session) -> None:
     from SegmentMetricsLib.settings.settings import FAMILIES
 
     ui = session.ui
-    boxes = session.panel.choices.boxes
+    boxes = session.panel.settings.boxes
     assert list(boxes) == list(FAMILIES) and all(box.toolTip for box in boxes.values())
     assert [family for family, box in boxes.items() if box.checked] == ["boundary", "signed", "overlap"]
     assert session.isShown(ui.percentileSpinBox)
