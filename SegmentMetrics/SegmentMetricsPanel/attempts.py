@@ -15,32 +15,14 @@ from .translation import _
 class Host(typing.Protocol):
     """What attempts ask of the panel."""
 
-    def settleChoices(self) -> None:
-        """Take over at once what the user chose a moment ago."""
-
-    def settleEdits(self) -> None:
-        """Notice at once what the user edited a moment ago."""
-
-    def begin(self) -> None:
-        """Freeze while an attempt is running."""
-
-    def end(self) -> None:
-        """Resume after an attempt, whether or not it succeeded."""
-
-    def longWork(self, isWanted):
-        """Return the LongWork, as a context, in which an attempt runs until isWanted() is false."""
-
-    def take(self, outcome, isRepeated: bool) -> None:
-        """Set a new outcome. isRepeated: whether it comes from an automatic update."""
-
-    def takeTools(self, outcome, number: int, found) -> None:
-        """Store what other tools would report for a pair of an outcome."""
-
-    def showOutcome(self) -> None:
-        """Show the result of an attempt, also while another module is open."""
-
-    def refresh(self) -> None:
-        """Show what is chosen now."""
+    def settleChoices(self) -> None: ...  # take over at once what the user chose a moment ago
+    def settleEdits(self) -> None: ...  # notice at once what the user edited a moment ago
+    def longWork(self, isWanted): ...  # the LongWork, as a context, that runs until isWanted() is false
+    def freeze(self, isFrozen: bool) -> None: ...  # freeze while an attempt is running, then resume
+    def take(self, outcome, isRepeated: bool) -> None: ...  # set a new outcome; isRepeated: by an automatic update
+    def takeTools(self, outcome, number: int, found) -> None: ...  # store other tools' values for a pair
+    def showOutcome(self) -> None: ...  # show the result, also while another module is open
+    def refresh(self) -> None: ...  # show what is chosen now
 
 
 class Attempts:
@@ -128,7 +110,8 @@ class Attempts:
         task: called with a LongWork. stopped: the message to show if it was stopped.
         """
         model, parameters, result = self.model, self.model.parameters, None
-        self.host.begin()
+        model.isBusy = True
+        self.host.freeze(True)
         try:
             with self.host.longWork(lambda: model.parameters is parameters) as work:
                 result = task(work)
@@ -138,7 +121,9 @@ class Attempts:
         except InputError as error:
             model.notice = str(error)
         finally:
-            self.host.end()
+            model.isBusy = False
+            model.isNews = False  # repeating the same attempt would have the same result
+            self.host.freeze(False)
             if model.parameters is not parameters:
                 self.host.refresh()  # show the new scene, which was not possible during the attempt
         return result

@@ -23,38 +23,17 @@ from .translation import _
 class Scene(typing.Protocol):
     """What the model asks of the scene. Segmentations and tables are only handed through, whatever they are."""
 
-    def isChanging(self) -> bool:
-        """Return whether the scene is being closed or loaded, or changed in a batch."""
-
-    def segmentations(self) -> Sequence:
-        """Return the segmentations that the user may choose, first come first."""
-
-    def segments(self, segmentation) -> Mapping[str, str]:
-        """Return the names of a segmentation's segments by ID; none for None."""
-
-    def name(self, segmentation) -> str:
-        """Return the name of a segmentation or table."""
-
-    def pairing(self, reference, test, *, choices):
-        """Return the Pairing of two segmentations. Raises InputError."""
-
-    def protocols(self) -> Sequence:
-        """Return the tables that hold protocols."""
-
-    def protocol(self, table):
-        """Return the Protocol in a table. Raises InputError."""
-
-    def readProtocol(self, path: str):
-        """Return a new table with the protocol of a file or an example. Raises InputError or OSError."""
-
-    def recall(self, table):
-        """Return the Outcome that a table holds, or None. Raises InputError."""
-
-    def fileName(self) -> str:
-        """Return the name of the scene's file, "" if it has none."""
-
-    def oneChange(self, parameters) -> AbstractContextManager:
-        """Return a context in which several writes to the parameters are one change."""
+    def isChanging(self) -> bool: ...  # whether it is being closed or loaded, or changed in a batch
+    def segmentations(self) -> Sequence: ...  # those that the user may choose, first come first
+    def segments(self, segmentation) -> Mapping[str, str]: ...  # names by ID; none for None
+    def name(self, node) -> str: ...  # of a segmentation or table
+    def pairing(self, reference, test, *, choices): ...  # the Pairing of two segmentations; may raise InputError
+    def protocols(self) -> Sequence: ...  # the tables that hold protocols
+    def protocol(self, table): ...  # the Protocol in a table; may raise InputError
+    def readProtocol(self, path: str): ...  # a new table with that of a file or an example; InputError or OSError
+    def recall(self, table): ...  # the Outcome that a table holds, or None; may raise InputError
+    def fileName(self) -> str: ...  # of the scene, "" if it has none
+    def oneChange(self, parameters) -> AbstractContextManager: ...  # in which several writes are one change
 
 
 class PanelModel:
@@ -112,10 +91,6 @@ class PanelModel:
         choices = {None: _("None"), **{table: self.scene.name(table) for table in tables}}
         choices |= {name: _("Example: {name}").format(name=name) for name in examples}
         return {**choices, "": _("From a file...")}
-
-    def setFamilies(self, families: Sequence[str]) -> None:
-        """Choose families of metrics."""
-        self.parameters.families = list(families)
 
     def setCriticals(self, chosen: Sequence[str], offered: Sequence[str]) -> None:
         """Choose critical structures among those that are offered.
@@ -279,14 +254,3 @@ class PanelModel:
         """Return the message to show, "" for none. problems: with what is drawn, "" where there is none."""
         texts = (self.notice, self.inputs.mistake(), self.parameters and self.whyNotSettings(), *problems)
         return inPanel(next(filter(None, texts), ""))
-
-    # Attempts
-
-    def begin(self) -> None:
-        """Note that an attempt is running."""
-        self.isBusy = True
-
-    def end(self) -> None:
-        """Note that the attempt has ended, whether or not it succeeded."""
-        self.isBusy = False
-        self.isNews = False  # repeating the same attempt would have the same result

@@ -287,16 +287,10 @@ class Panel(VTKObservationMixin):
         """Return the LongWork in which an attempt runs."""
         return LongWork(_("Segment Metrics"), isWanted)
 
-    def begin(self) -> None:
-        """Freeze the panel while an attempt is running."""
-        self.model.begin()
-        self.watcher.setActive(False)  # changes made meanwhile are checked against the new outcome, not the old one
-        self._enableApply()
-
-    def end(self) -> None:
-        """Resume after an attempt, whether or not it succeeded."""
-        self.model.end()
-        self.watcher.setActive(self.isActive)
+    def freeze(self, isFrozen: bool) -> None:
+        """Freeze the panel while an attempt is running, then resume."""
+        # changes made meanwhile are checked against the new outcome, not the old one
+        self.watcher.setActive(self.isActive and not isFrozen)
         self._enableApply()
 
     def take(self, outcome, isRepeated: bool) -> None:

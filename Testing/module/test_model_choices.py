@@ -39,6 +39,12 @@ def test_the_model_knows_neither_qt_nor_nodes():
     assert done.returncode == 0, done.stderr
 
 
+def test_scripts_that_measure_need_no_qt():
+    for name in ("scene", "parameters"):
+        text = (MODULE / "SegmentMetricsPanel" / f"{name}.py").read_text(encoding="utf-8")
+        assert not {"import qt", "import ctk"} & set(text.split("\n")), name
+
+
 # Inputs
 
 
@@ -248,6 +254,18 @@ def test_what_was_left_without_a_counterpart_is_not_proposed():
     assert not pairsOf(pairModel("C", "", "chosen")).canPropose
 
 
+def test_how_pairs_were_found_is_kept_in_any_language(monkeypatch):
+    """What is shown is translated, what is saved is not."""
+    monkeypatch.setattr(editedpairs, "_", lambda text: f"«{text}»")
+    model = pairModel("C", "X", "overlap 0.80")
+    assert [row[2] for row in pairsOf(model).rows] == ["«spelling»", "«name»", "«overlap 0.80»"]
+    editedpairs.choose(model.parameters, [("C", "", editedpairs.CHOSEN)])
+    assert model.parameters.pairs[2] == "chosen" and pairsOf(model).rows[2][2:] == (
+        "«chosen»",
+        "«You have chosen this.»",
+    )
+
+
 def test_names_of_older_versions_are_shown_as_they_are():
     assert pairsOf(pairModel("C", "X", "Überlappung 0.80")).rows[2][2] == "Überlappung 0.80"
 
@@ -274,7 +292,7 @@ def test_settings_that_no_family_uses_keep_their_defaults():
     model = settingsModel(percentile=90.0, tolerance=3.0, beta=2.0, families=["agreement"])
     settings = model.settings()
     assert settings.tolerances == (3,) and settings.percentiles == (95,) and settings.betas == (2,)
-    model.setFamilies(["boundary"])
+    model.parameters.families = ["boundary"]
     settings = model.settings()
     assert settings.percentiles == (90,) and settings.betas == (1,) and settings.families == ("boundary",)
 
@@ -288,7 +306,7 @@ def test_a_tool_decides_some_settings():
     model = settingsModel(convention="MedPy", subdivisions=2)
     assert model.settings().convention == "MedPy" and model.settings().subdivisions is None
     assert not shownSettings(model.parameters)["subdivisions"] and not shownSettings(model.parameters)["surface"]
-    model.setFamilies(["signed"])
+    model.parameters.families = ["signed"]
     assert model.settings().convention == "SegmentMetrics" and shownSettings(model.parameters)["surface"]
     assert not shownSettings(model.parameters)["convention"], "the signed distances are no other tool's"
 

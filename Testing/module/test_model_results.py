@@ -241,7 +241,7 @@ def test_applying(box):
     )
     assert host.attempts.apply()
     assert seen == [(True, "Measuring ...", False, False)], "nothing else begins meanwhile"
-    assert [each for each in host.asked if each != "settleChoices"] == ["begin", "end", "take", "showOutcome"]
+    assert [each for each in host.asked if each != "settleChoices"] == ["freeze", "resume", "take", "showOutcome"]
     assert model.outcome.records and model.parameters.result is model.outcome.table
     assert not (model.notice or model.isBusy or model.isNews or model.inputs.isGuess)
 
@@ -521,6 +521,21 @@ def test_the_table_of_slices():
     assert len(table.rows) == len(record.slices) and list(table.headings[1:3]) == ["HD", "MASD"]
     assert "Only the test has it." in table.rows[-1][0][2] and "-" in texts(table)[-1]
     assert slices.keyOf(SliceQuantity.APL, record.slices).startswith("APL_") and slices.slices(()).rows == ()
+
+
+def test_headings_follow_the_language(monkeypatch):
+    monkeypatch.setattr(slices, "_", lambda text: f"<{text}>")
+    assert list(slices.headings().values())[:2] == ["<HD>", "<MASD>"]
+
+
+def test_tools_have_numbers_of_their_own_for_empty_masks():
+    from SegmentMetricsLib.show.conventions import ConventionsRecord
+
+    comparison = comparisonOf("Box", BOX, 0 * BOX)
+    source = comparison.record()
+    record = ConventionsRecord(source.reference, source.test, comparison.conventions(["MONAI"]))
+    first, second = texts(conventions.values(record, "HD95"))
+    assert first == ["SegmentMetrics", "inf", ""] and second[0] == "MONAI" and second[2] == ""
 
 
 def test_values_of_other_tools(box):

@@ -217,32 +217,6 @@ def testTheSceneIsClosedBeforeAnError(session, monkeypatch):
     assertUsable(session.panel)
 
 
-def testWhileMeasuringNothingElseBegins(session, monkeypatch):
-    """Whoever clicks again, or whatever script asks again, while a comparison runs starts no second one."""
-    from SegmentMetricsPanel import work
-
-    from SegmentMetricsLib.base import progress
-
-    scenework.choose(session, *scenework.observers())
-    panel, real = session.panel, progress.stoppable
-    refused = []
-
-    def askedAgain() -> bool:
-        if len(refused) < 5:
-            before = slicer.mrmlScene.GetNumberOfNodes()
-            assert panel.model.isBusy and not session.ui.applyButton.enabled
-            refused.append((panel.apply(), panel.compareTools(), panel.report(Path(session.folder.name) / "no.html")))
-            assert slicer.mrmlScene.GetNumberOfNodes() == before
-        return False
-
-    monkeypatch.setattr(work, "stoppable", lambda isStopped: real(lambda: askedAgain() or isStopped()))
-    assert panel.apply()
-    assert refused and {any(answers) for answers in refused} == {False}
-    assert not (Path(session.folder.name) / "no.html").exists()
-    session.settle(0.1)
-    assert session.ui.applyButton.enabled and len(panel.outcome.records) == 1
-
-
 def saveState(session) -> dict:
     """What stopped work must leave alone."""
     return {

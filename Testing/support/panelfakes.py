@@ -192,13 +192,8 @@ class Host:
 
         yield SimpleNamespace(run=run, report=lambda number, count, text: self.during())
 
-    def begin(self) -> None:
-        self.asked.append("begin")
-        self.model.begin()
-
-    def end(self) -> None:
-        self.asked.append("end")
-        self.model.end()
+    def freeze(self, isFrozen: bool) -> None:
+        self.asked.append("freeze" if isFrozen else "resume")
 
     def take(self, outcome, isRepeated: bool) -> None:
         self.asked.append("take")

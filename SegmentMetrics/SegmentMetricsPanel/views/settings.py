@@ -59,7 +59,7 @@ class SettingsView:
 
     def takeFamilies(self, _checked=False) -> None:
         if self.model.parameters and not self.isShowing:
-            self.model.setFamilies([family for family, box in self.boxes.items() if box.checked])
+            self.model.parameters.families = [family for family, box in self.boxes.items() if box.checked]
 
     def takeCriticals(self) -> None:
         if self.model.parameters and not self.isShowing:
