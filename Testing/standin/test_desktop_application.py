@@ -15,7 +15,6 @@ import slicer
 
 NO_WINDOW = pytest.mark.parametrize("desktop", [{"mainWindow": False}], indirect=True)
 TESTING = pytest.mark.parametrize("desktop", [{"testing": True}], indirect=True)
-DEVELOPER = pytest.mark.parametrize("desktop", [{"developerMode": True}], indirect=True)
 
 MODULE = """
 import qt, slicer

@@ -25,10 +25,10 @@ class Kind(enum.Enum):
 
 
 def makeParameters():
-    from slicer.parameterNodeWrapper import Choice, WithinRange, parameterNodeWrapper
+    from slicer.parameterNodeWrapper import WithinRange, parameterNodeWrapper
 
     class Parameters:
-        name, tolerance, free, count, surface = "nobody", 2.0, 1.0, 1, "smooth"
+        name, tolerance, free, count = "nobody", 2.0, 1.0, 1
 
     Parameters.__annotations__ = {  # written so because this file's own annotations are strings
         "node": vtkMRMLSegmentationNode,
@@ -38,7 +38,6 @@ def makeParameters():
         "tolerance": Annotated[float, WithinRange(0.1, 10)],
         "free": float,
         "count": Annotated[int, WithinRange(0, 5)],
-        "surface": Annotated[str, Choice(["raw", "smooth"])],
         "kind": Kind,
         "names": list[str],
     }
@@ -67,7 +66,7 @@ def test_parameters_are_stored_as_slicer_stores_them(desktop, parameters):
     stored = {name: node.GetParameter(name) for name in node.GetParameterNames()}
     assert stored == {
         **{"node": "", "table": "", "name": "nobody", "enabled": "True", "tolerance": "2.0", "free": "1.0"},
-        **{"count": "1", "surface": "smooth", "kind": "ABSOLUTE"},
+        **{"count": "1", "kind": "ABSOLUTE"},
         **{"names.len": "3", "names.0": "a", "names.1": "b", "names.2": "c"},
     }
     assert node.GetNodeReferenceID("node") == segmentation.GetID()

@@ -211,57 +211,11 @@ class ctkCollapsibleGroupBox(_Collapsing, QGroupBox):
 def _forward(name: str, kind: type, partName: str) -> Property:
     """A property that a part of the widget has, too."""
     setter = f"set{name[0].upper()}{name[1:]}"
-    getter = {"readOnly": "isReadOnly", "tracking": "hasTracking", "frame": "hasFrame"}.get(name, name)
     return Property(
         kind,
-        lambda self: getattr(getattr(self, partName), getter)(),
+        lambda self: getattr(getattr(self, partName), name)(),
         lambda self, value: getattr(getattr(self, partName), setter)(value),
     )
-
-
-class ctkDoubleSpinBox(QWidget):
-    """Rounds to its decimals, as the real one does while its value is typed."""
-
-    valueChanged = Signal(float)
-    decimalsChanged = Signal(int)
-    editingFinished = Signal()
-    exposed = frozenset({"valueChanged", "decimalsChanged", "editingFinished", "setValue", "setDecimals"})
-    exposed |= {"setReadOnly", "stepUp", "stepDown"}
-
-    def __init__(self, parent=None):
-        super().__init__(parent)
-        self._box = QDoubleSpinBox(self)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._box)
-        self.setSizePolicy(self._box.sizePolicy())
-        self.setFocusProxy(self._box)
-        self._box.valueChanged.connect(self.valueChanged)
-        self._box.editingFinished.connect(self.editingFinished)
-
-    def setValue(self, value):
-        self._box.setValue(value)
-
-    def setDecimals(self, decimals):
-        self._box.setDecimals(decimals)
-        self.decimalsChanged.emit(decimals)
-
-    def setReadOnly(self, readOnly):
-        self._box.setReadOnly(readOnly)
-
-    def stepUp(self):
-        self._box.stepUp()
-
-    def stepDown(self):
-        self._box.stepDown()
-
-    value = Property(float, lambda self: self._box.value(), setValue)
-    decimals = Property(int, lambda self: self._box.decimals(), setDecimals)
-    readOnly = Property(bool, lambda self: self._box.isReadOnly(), setReadOnly)
-    minimum, maximum = _forward("minimum", float, "_box"), _forward("maximum", float, "_box")
-    singleStep = _forward("singleStep", float, "_box")
-    prefix, suffix = _forward("prefix", str, "_box"), _forward("suffix", str, "_box")
-    cleanText = Property(str, lambda self: self._box.cleanText())
 
 
 class ctkSliderWidget(QWidget):
@@ -270,8 +224,7 @@ class ctkSliderWidget(QWidget):
     valueChanged = Signal(float)
     valueIsChanging = Signal(float)
     decimalsChanged = Signal(int)
-    exposed = frozenset({"valueChanged", "valueIsChanging", "decimalsChanged", "setValue", "setDecimals", "reset"})
-    exposed |= {"setSpinBoxVisible"}
+    exposed = frozenset({"valueChanged", "valueIsChanging", "decimalsChanged", "setValue", "setDecimals"})
 
     def __init__(self, parent=None):
         super().__init__(parent)
@@ -315,12 +268,6 @@ class ctkSliderWidget(QWidget):
         self._show()
         self.decimalsChanged.emit(decimals)
 
-    def setSpinBoxVisible(self, visible):
-        self._box.setVisible(visible)
-
-    def reset(self):
-        self.setValue(0.0)
-
     def _setLimit(self, name, limit) -> None:
         setattr(self, name, limit)
         self._minimum, self._maximum = sorted((self._minimum, self._maximum))
@@ -332,12 +279,9 @@ class ctkSliderWidget(QWidget):
 
     value = Property(float, lambda self: self._value, setValue)
     decimals = Property(int, lambda self: self._box.decimals(), setDecimals)
-    spinBoxVisible = Property(bool, lambda self: self._box.isVisibleTo(self), setSpinBoxVisible)
     minimum = Property(float, lambda self: self._minimum, lambda self, value: self._setLimit("_minimum", value))
     maximum = Property(float, lambda self: self._maximum, lambda self, value: self._setLimit("_maximum", value))
     singleStep = Property(float, lambda self: self._step, _setStep)
-    pageStep = Property(float, lambda self: 10 * self._step, lambda self, value: None)
-    tracking = _forward("tracking", bool, "_slider")
     prefix, suffix = _forward("prefix", str, "_box"), _forward("suffix", str, "_box")
 
 
