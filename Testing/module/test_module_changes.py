@@ -97,17 +97,6 @@ def testEventsThatMayBringAnObjectAreNotReadAsText(session):
     assert watcher.suspects is None and isStale(session)
 
 
-def testAnotherSegmentationIsChosenWithTheSameStructure(session):
-    first, second = twoBoxes()
-    third = segmentation("Third", Other=shapes.box((1, 1, 1), (3, 3, 3)), Box=shapes.box((7, 5, 5), (9, 9, 9)))
-    choose(session, first, second, "Box")
-    session.ui.testSelector.setCurrentNode(third)
-    session.settle(0.1)
-    assert session.parameters.test is third
-    assert third.GetSegmentation().GetSegment(session.parameters.testSegment).GetName() == "Box"
-    assert session.ui.testSelector.currentSegmentID() == session.parameters.testSegment
-
-
 def testADeletedSegmentIsNotReplacedSilently(session):
     first, second = twoBoxes()
     other = second.GetSegmentation().AddEmptySegment("Other")
