@@ -30,7 +30,6 @@ class Scene(typing.Protocol):
     def pairing(self, reference, test, *, choices): ...  # the Pairing of two segmentations; may raise InputError
     def protocols(self) -> Sequence: ...  # the tables that hold protocols
     def protocol(self, table): ...  # the Protocol in a table; may raise InputError
-    def readProtocol(self, path: str): ...  # a new table with that of a file or an example; InputError or OSError
     def recall(self, table): ...  # the Outcome that a table holds, or None; may raise InputError
     def fileName(self) -> str: ...  # of the scene, "" if it has none
     def oneChange(self, parameters) -> AbstractContextManager: ...  # in which several writes are one change

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import slicer
 
-from SegmentMetricsLib.case.protocol.protocol import readProtocol
-from SegmentMetricsLib.mrml import outcomes, pairSegments, protocolFromTable, tableFromProtocol
+from SegmentMetricsLib.mrml import outcomes, pairSegments, protocolFromTable
 from SegmentMetricsLib.mrml.inputs import nameOf
 from SegmentMetricsLib.mrml.protocols import allProtocols
 
@@ -40,10 +39,6 @@ class SlicerScene:
     @staticmethod
     def protocols() -> list:
         return allProtocols(slicer.mrmlScene)
-
-    @staticmethod
-    def readProtocol(path: str):
-        return tableFromProtocol(readProtocol(Path(path)))
 
     @staticmethod
     def fileName() -> str:

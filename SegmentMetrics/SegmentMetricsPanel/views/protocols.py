@@ -9,6 +9,8 @@ from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case import explanations
+from SegmentMetricsLib.case.protocol.protocol import readProtocol
+from SegmentMetricsLib.mrml import tableFromProtocol
 from SegmentMetricsLib.show.verdicts import writeVerdicts
 
 from ..contents import results, verdicts
@@ -78,7 +80,7 @@ class ProtocolsView(VTKObservationMixin):
         if not path:
             return before
         try:
-            return self.model.scene.readProtocol(path)
+            return tableFromProtocol(readProtocol(Path(path)))
         except (InputError, OSError) as error:
             slicer.util.errorDisplay(str(error), _("The protocol cannot be used."))
             return before

@@ -83,32 +83,21 @@ class ScriptedLoadableModuleLogic:
     def __init__(self, parent=None):
         super().__init__()
         self.moduleName = type(self).__name__.removesuffix("Logic")
-        self.isSingletonParameterNode = True
 
     def getParameterNode(self):
         import slicer
 
-        if self.isSingletonParameterNode:
-            node = slicer.mrmlScene.GetSingletonNode(self.moduleName, "vtkMRMLScriptedModuleNode")
-            if node is not None and node.GetAttribute("ModuleName") != self.moduleName:
-                node.SetAttribute("ModuleName", self.moduleName)  # closing a scene takes it away
-        else:
-            node = next(iter(self.getAllParameterNodes()), None)
+        node = slicer.mrmlScene.GetSingletonNode(self.moduleName, "vtkMRMLScriptedModuleNode")
+        if node is not None and node.GetAttribute("ModuleName") != self.moduleName:
+            node.SetAttribute("ModuleName", self.moduleName)  # closing a scene takes it away
         return node or slicer.mrmlScene.AddNode(self.createParameterNode())
-
-    def getAllParameterNodes(self):
-        import slicer
-
-        nodes = slicer.util.getNodesByClass("vtkMRMLScriptedModuleNode")
-        return [node for node in nodes if node.GetAttribute("ModuleName") == self.moduleName]
 
     def createParameterNode(self):
         import slicer
 
         node = slicer.mrmlScene.CreateNodeByClass("vtkMRMLScriptedModuleNode")
         node.UnRegister(None)
-        if self.isSingletonParameterNode:
-            node.SetSingletonTag(self.moduleName)
+        node.SetSingletonTag(self.moduleName)
         node.SetAttribute("ModuleName", self.moduleName)
         node.SetName(slicer.mrmlScene.GenerateUniqueName(self.moduleName))
         return node

@@ -222,9 +222,7 @@ class ctkSliderWidget(QWidget):
     """A slider with a spin box. The value is kept as it was set; only the spin box shows it rounded."""
 
     valueChanged = Signal(float)
-    valueIsChanging = Signal(float)
-    decimalsChanged = Signal(int)
-    exposed = frozenset({"valueChanged", "valueIsChanging", "decimalsChanged", "setValue", "setDecimals"})
+    exposed = frozenset({"valueChanged", "setValue"})
 
     def __init__(self, parent=None):
         super().__init__(parent)
@@ -258,15 +256,13 @@ class ctkSliderWidget(QWidget):
         changed, self._value = value != self._value, value
         self._show()
         if changed:
-            self.valueIsChanging.emit(value)
             self.valueChanged.emit(value)
 
-    def setDecimals(self, decimals):
+    def _setDecimals(self, decimals) -> None:
         self._updating = True
         self._box.setDecimals(decimals)
         self._updating = False
         self._show()
-        self.decimalsChanged.emit(decimals)
 
     def _setLimit(self, name, limit) -> None:
         setattr(self, name, limit)
@@ -278,7 +274,7 @@ class ctkSliderWidget(QWidget):
         self._show()
 
     value = Property(float, lambda self: self._value, setValue)
-    decimals = Property(int, lambda self: self._box.decimals(), setDecimals)
+    decimals = Property(int, lambda self: self._box.decimals(), _setDecimals)
     minimum = Property(float, lambda self: self._minimum, lambda self, value: self._setLimit("_minimum", value))
     maximum = Property(float, lambda self: self._maximum, lambda self, value: self._setLimit("_maximum", value))
     singleStep = Property(float, lambda self: self._step, _setStep)
