@@ -208,16 +208,14 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         work: a LongWork. isPartWanted: whether to keep what is finished if the work is stopped; raises Cancelled if
         not, and if nothing is.
         """
-        from SegmentMetricsPanel.editedpairs import choicesOf
         from SegmentMetricsPanel.enumerations import Mode
-        from SegmentMetricsPanel.parameters import protocolOf, settingsOf
 
         from SegmentMetricsLib.base.progress import Cancelled
         from SegmentMetricsLib.case.protocol.measuring import measuredFor
         from SegmentMetricsLib.mrml import outcomes
 
-        p, settings, protocol = parameters, settingsOf(parameters), protocolOf(parameters)
-        measured = []
+        p, model = parameters, self.modelOf(parameters)
+        settings, protocol, measured = model.settings(), model.protocol(), []
 
         def inFull(compare):
             """Return a comparison with all that is shown of it, so that it is finished when the next is stopped."""
@@ -232,7 +230,9 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
             raise Cancelled
         judgment = self.judge(p, comparisons, measured)
         if p.mode == Mode.allStructures:
-            return outcomes.keepAll(comparisons, p.reference, p.test, settings, judgment=judgment, choices=choicesOf(p))
+            return outcomes.keepAll(
+                comparisons, p.reference, p.test, settings, judgment=judgment, choices=model.choices()
+            )
         return outcomes.keepPair(comparisons[0], judgment=judgment)
 
     def compareChosen(self, parameters, settings, work, *, inFull=lambda compare: compare()) -> list:
@@ -240,7 +240,6 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
         work: a LongWork. inFull: called in its thread with a function that compares two segments; returns the result.
         """
-        from SegmentMetricsPanel.editedpairs import choicesOf
         from SegmentMetricsPanel.enumerations import Mode
 
         from SegmentMetricsLib.mrml import Comparisons
@@ -251,23 +250,31 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         p = parameters
         if p.mode == Mode.allStructures:
             return self.compareSegmentations(
-                p.reference, p.test, settings, progress=work.report, run=run, choices=choicesOf(p)
+                p.reference, p.test, settings, progress=work.report, run=run, choices=self.modelOf(p).choices()
             )
         pair = (p.reference, p.referenceSegment, p.test, p.testSegment)
         return Comparisons([self.compareSegments(*pair, settings, run=run, by="ID")])
 
     @staticmethod
-    def judge(parameters, comparisons, measured):
+    def modelOf(parameters):
+        """Return a PanelModel of a parameter node, for what its choices mean."""
+        from SegmentMetricsPanel.model import PanelModel
+        from SegmentMetricsPanel.scene import SlicerScene
+
+        model = PanelModel(SlicerScene())
+        model.setParameters(parameters)
+        return model
+
+    def judge(self, parameters, comparisons, measured):
         """Return the Judgment of Comparisons by the chosen protocol, or None without a protocol.
 
         measured: what it needs of every comparison, as measuredFor() returns it.
         """
         from SegmentMetricsPanel.enumerations import Mode
-        from SegmentMetricsPanel.parameters import protocolOf
 
         from SegmentMetricsLib.case.protocol.judgment import judgeCase
 
-        protocol = protocolOf(parameters)
+        protocol = self.modelOf(parameters).protocol()
         if protocol is None:
             return None
         isWhole = parameters.mode == Mode.allStructures

@@ -1,37 +1,38 @@
 """Long tasks: measuring, computing the results of other tools, proposing pairs, and writing the report."""
 
-from pathlib import Path
+from __future__ import annotations
 
-import slicer
-from slicer.i18n import tr as _
+import typing
+from pathlib import Path
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.progress import Cancelled
-from SegmentMetricsLib.mrml import showConventionsTable
 
 from . import reports
-from .work import LongWork
+from .translation import _
+
+
+class Host(typing.Protocol):
+    """What attempts ask of the panel."""
+
+    def settleChoices(self) -> None: ...  # take over at once what the user chose a moment ago
+    def settleEdits(self) -> None: ...  # notice at once what the user edited a moment ago
+    def longWork(self, isWanted): ...  # the LongWork, as a context, that runs until isWanted() is false
+    def freeze(self, isFrozen: bool) -> None: ...  # freeze while an attempt is running, then resume
+    def take(self, outcome, isRepeated: bool) -> None: ...  # set a new outcome; isRepeated: by an automatic update
+    def takeTools(self, outcome, number: int, found) -> None: ...  # store other tools' values for a pair
+    def showOutcome(self) -> None: ...  # show the result, also while another module is open
+    def refresh(self) -> None: ...  # show what is chosen now
 
 
 class Attempts:
     """Runs long tasks, one at a time. The user may stop them, and a script may close the scene meanwhile.
 
-    panel: provides the choices and the reasons why a task is impossible. Its `begin` and `end` are called around each
-    attempt, `take` receives the results, `notice` is set to a message, and `showOutcome` updates the panel. logic: a
-    SegmentMetricsLogic.
+    model: the PanelModel, whose notice says how the last attempt ended. logic: a SegmentMetricsLogic.
     """
 
-    def __init__(self, panel, logic):
-        self.panel, self.logic = panel, logic
-
-    def onApply(self, _checked=False) -> None:
-        with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
-            self.apply()
-
-    def repeat(self) -> None:
-        """Measure again automatically because something has changed."""
-        with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
-            self.apply(isRepeated=True)
+    def __init__(self, model, logic, host: Host):
+        self.model, self.logic, self.host = model, logic, host
 
     def apply(self, isRepeated: bool = False) -> bool:
         """Run the chosen comparison and show its outcome. Returns True on success, else the panel shows the reason.
@@ -39,72 +40,68 @@ class Attempts:
         isRepeated: whether this is an automatic update, which keeps the structure that is shown in detail. If the user
         stops the comparison, the structures that are finished are shown, or after an automatic update those before.
         """
-        panel = self.panel
-        panel.inputs.settle()
-        if panel.whyNot():
+        model = self.model
+        self.host.settleChoices()
+        if model.whyNot():
             return False
-        panel.inputs.accept()
-        parameters = panel.parameters
+        model.inputs.accept()
+        parameters = model.parameters
 
         def measure(work):
             try:
                 return self.logic.measure(parameters, work, isPartWanted=not isRepeated)
             except Cancelled:
-                if panel.parameters is parameters:
+                if model.parameters is parameters:
                     parameters.autoUpdate = False
                 raise
 
         stopped = _("The comparison was stopped.")
         outcome = self._attempt(measure, stopped)
-        if panel.parameters is not parameters:  # the scene was closed meanwhile
+        if model.parameters is not parameters:  # the scene was closed meanwhile
             return False
         if outcome is not None:
-            panel.take(outcome, isRepeated)
+            self.host.take(outcome, isRepeated)
             if outcome.comparisons.wasStopped:
                 parameters.autoUpdate = False
-                panel.notice = stopped
-        panel.showOutcome()
+                model.notice = stopped
+        self.host.showOutcome()
         return outcome is not None
 
     def compareTools(self) -> bool:
         """Compute the values that other tools would report for the shown pair. Returns True on success."""
-        panel, outcome = self.panel, self.panel.outcome
-        if panel.isBusy or outcome is None or panel.conventions.problem:
+        model = self.model
+        if model.isBusy or model.whyNotTools():
             return False
-        comparison = outcome.comparisons[panel.pairNumber()]
+        outcome, number = model.outcome, model.number()
         stopped = _("The calculation of other tools' results was stopped.")
-        found = self._attempt(lambda work: work.run(comparison.conventions), stopped)
+        found = self._attempt(lambda work: work.run(outcome.comparisons[number].conventions), stopped)
         if found is not None:
-            outcome.mark(showConventionsTable(comparison, conventions=found))
-        panel.showOutcome()
+            self.host.takeTools(outcome, number, found)
+        self.host.showOutcome()
         return found is not None
 
     def propose(self, task) -> list | None:
         """Return the pairs proposed by a task, or None if it did not finish. task: called with a LongWork."""
-        if self.panel.isBusy:
+        if self.model.isBusy:
             return None
         found = self._attempt(task, _("The search for pairs was stopped."))
         if found == []:
-            self.panel.notice = _("None of the unpaired structures overlap.")
-        self.panel.showOutcome()
+            self.model.notice = _("None of the unpaired structures overlap.")
+        self.host.showOutcome()
         return found
 
     def report(self, path) -> bool:
         """Write a report on the results to a path. Returns True on success, else the panel shows the reason."""
-        panel = self.panel
-        if not panel.isBusy:
-            panel.watcher.settle()
-        if panel.whyNotReport():
+        model = self.model
+        if not model.isBusy:
+            self.host.settleEdits()
+        if model.whyNotReport():
             return False
-        parameters = panel.parameters
-
-        def write(work):
-            return reports.write(Path(path), parameters, panel.outcome, self.logic, work)
-
-        missing = self._attempt(write, _("Writing the report was stopped."))
+        stopped = _("Writing the report was stopped.")
+        missing = self._attempt(lambda work: reports.write(Path(path), model, self.logic, work), stopped)
         if missing is not None:
-            panel.notice = " ".join([_("The report was written to {path}.").format(path=path), *missing])
-        panel.showOutcome()
+            model.notice = " ".join([_("The report was written to {path}.").format(path=path), *missing])
+        self.host.showOutcome()
         return missing is not None
 
     def _attempt(self, task, stopped: str):
@@ -112,18 +109,21 @@ class Attempts:
 
         task: called with a LongWork. stopped: the message to show if it was stopped.
         """
-        panel, parameters, result = self.panel, self.panel.parameters, None
-        panel.begin()
+        model, parameters, result = self.model, self.model.parameters, None
+        model.isBusy = True
+        self.host.freeze(True)
         try:
-            with LongWork(_("Segment Metrics"), lambda: panel.parameters is parameters) as work:
+            with self.host.longWork(lambda: model.parameters is parameters) as work:
                 result = task(work)
-            panel.notice = ""
+            model.notice = ""
         except Cancelled:
-            panel.notice = stopped
+            model.notice = stopped
         except InputError as error:
-            panel.notice = str(error)
+            model.notice = str(error)
         finally:
-            panel.end()
-            if panel.parameters is not parameters:
-                panel.refresh()  # show the new scene, which was not possible while the panel was busy
+            model.isBusy = False
+            model.isNews = False  # repeating the same attempt would have the same result
+            self.host.freeze(False)
+            if model.parameters is not parameters:
+                self.host.refresh()  # show the new scene, which was not possible during the attempt
         return result

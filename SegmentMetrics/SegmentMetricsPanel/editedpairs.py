@@ -1,27 +1,43 @@
-"""The pairs of structures that the user has edited, as the parameter node keeps them."""
+"""Which structures are compared with each other when all structures are compared, and how the user edits that."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from .segments import segmentNames
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.texts import commaSeparated
+
+from .enumerations import Mode
+from .translation import _
 
 # How a pair was found, as stored in the parameter node in every language: chosen by the user, or by overlap, which is
 # followed by the Dice similarity coefficient.
 CHOSEN, OVERLAP = "chosen", "overlap"
 
 
-def entriesOf(parameters) -> list[tuple[str, str, str]]:
-    """Return the edited pairs: reference name, test name ("" for none), and how the pair was found.
+def entriesIn(pairs: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Return the edited pairs that a parameter holds, where they are flattened.
 
-    Only entries whose structures are in the chosen segmentations are returned; the others are kept until their
-    segmentations are chosen again.
+    Each is the reference name, the test name ("" for none), and how the pair was found.
     """
-    known = [set(segmentNames(parameters.reference)), {"", *segmentNames(parameters.test)}]
-    return [entry for entry in entriesIn(parameters.pairs) if entry[0] in known[0] and entry[1] in known[1]]
+    texts = list(pairs)
+    return list(zip(texts[::3], texts[1::3], texts[2::3]))
 
 
-def choicesOf(parameters) -> dict[str, str | None]:
+def entriesOf(parameters, scene) -> list[tuple[str, str, str]]:
+    """Return the edited pairs of the chosen segmentations. scene: a model.Scene.
+
+    Entries whose structures are not there are kept in the parameters until their segmentations are chosen again.
+    """
+    p = parameters
+    ours, theirs = set(scene.segments(p.reference).values()), {"", *scene.segments(p.test).values()}
+    return [entry for entry in entriesIn(p.pairs) if entry[0] in ours and entry[1] in theirs]
+
+
+def choicesOf(parameters, scene) -> dict[str, str | None]:
     """Return the edited pairs in the form that pairing.pairStructures expects."""
-    return {reference: test or None for reference, test, _how in entriesOf(parameters)}
+    return {reference: test or None for reference, test, _how in entriesOf(parameters, scene)}
 
 
 def swapped(pairs: Sequence[str]) -> list[str]:
@@ -29,7 +45,105 @@ def swapped(pairs: Sequence[str]) -> list[str]:
     return [text for reference, test, how in entriesIn(pairs) if test for text in (test, reference, how)]
 
 
-def entriesIn(pairs: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return the edited pairs that a parameter holds, where they are flattened."""
-    texts = list(pairs)
-    return list(zip(texts[::3], texts[1::3], texts[2::3]))
+def choose(parameters, entries: Sequence[tuple[str, str, str]]) -> None:
+    """Add entries to the edited pairs; a test structure that was paired before is taken from its former partner."""
+    ours, theirs = {entry[0] for entry in entries}, {entry[1] for entry in entries} - {""}
+    kept = [entry for entry in entriesIn(parameters.pairs) if entry[0] not in ours and entry[1] not in theirs]
+    _save(parameters, [*kept, *entries])
+
+
+def reset(parameters, scene) -> None:
+    """Discard the edited pairs of the chosen segmentations."""
+    mine = entriesOf(parameters, scene)
+    _save(parameters, [entry for entry in entriesIn(parameters.pairs) if entry not in mine])
+
+
+def accept(parameters, proposed) -> None:
+    """Add proposed pairs, given as Matches, to the edited ones."""
+    choose(parameters, [(m.reference.name, m.test.name, f"{OVERLAP} {m.confidence:.2f}") for m in proposed])
+
+
+def _save(parameters, entries: Sequence[tuple[str, str, str]]) -> None:
+    parameters.pairs = [text for entry in entries for text in entry]
+
+
+@dataclass(frozen=True)
+class ShownPairs:
+    """What the list of pairs shows.
+
+    rows: a tuple for every structure of the reference: its name, the index of its counterpart in `possible`, how the
+    pair was found, and a tool tip. possible: names in the test, after "" for none. unpaired: a sentence about what is
+    left over in the test, or about why there are no pairs.
+    """
+
+    title: str = ""
+    rows: tuple[tuple[str, int, str, str], ...] = ()
+    possible: tuple[str, ...] = ()
+    unpaired: str = ""
+    canPropose: bool = False
+    canReset: bool = False
+
+
+def shownPairs(parameters, scene) -> ShownPairs | None:
+    """Return what the list of pairs shows; None without parameters, and where single segments are compared."""
+    p = parameters
+    if p is None or p.mode != Mode.allStructures or p.reference is p.test:
+        return None
+    if not all(map(scene.segments, (p.reference, p.test))):
+        return None
+    edited = {reference: how for reference, _test, how in entriesOf(p, scene)}
+    try:
+        pairing = scene.pairing(p.reference, p.test, choices=choicesOf(p, scene))
+    except InputError as error:  # measuring would raise the same error
+        return ShownPairs(title=_("Pairs"), unpaired=str(error), canReset=bool(edited))
+    counterparts = {match.reference.name: match for match in pairing.pairs}
+    names = dict.fromkeys(scene.segments(p.reference).values())
+    possible = ("", *dict.fromkeys(scene.segments(p.test).values()))
+    rows = []
+    for name in names:
+        match = counterparts.get(name)
+        how = edited.get(name) or (match.how if match else "")
+        index = possible.index(match.test.name) if match else 0
+        rows.append((name, index, foundBy(how), explained(match, how, name in edited)))
+    alone = [structure.name for structure in pairing.unmatchedTest]
+    only = _("Only in the test: {names}.").format(names=commaSeparated(alone))
+    return ShownPairs(
+        title=_("Pairs: {count} of {all}").format(count=len(pairing.pairs), all=len(names)),
+        rows=tuple(rows),
+        possible=possible,
+        unpaired=only if alone else "",
+        canPropose=bool(alone) and any(structure.name not in edited for structure in pairing.unmatchedReference),
+        canReset=bool(edited),
+    )
+
+
+def foundBy(how: str) -> str:
+    """Return a label for how a pair was found; unknown entries from other versions are returned unchanged."""
+    kind, _space, dice = how.partition(" ")
+    words = {
+        "name": _("name"),
+        "spelling": _("spelling"),
+        "words": _("words"),
+        "code": _("code"),
+        "only": _("only"),
+        CHOSEN: _("chosen"),
+        OVERLAP: _("overlap {dice}").format(dice=dice),
+    }
+    return words.get(kind, how)
+
+
+def explained(match, how: str, isEdited: bool) -> str:
+    """Return a tool tip that explains why two structures are a pair."""
+    if isEdited and how != CHOSEN:
+        return _("A proposal: the two share voxels, with this Dice. Choose another one if it is wrong.")
+    if isEdited:
+        return _("You have chosen this.")
+    if match is None:
+        return _("Nothing in the test has this name or code: choose what belongs to it, or let it be proposed.")
+    return {
+        "name": _("The names are equal."),
+        "spelling": _("The names differ in spelling only."),
+        "words": _("The names consist of the same words."),
+        "code": _("The terminology codes are the same."),
+        "only": _("There is one structure on each side."),
+    }.get(match.how, "")

@@ -2,11 +2,10 @@
 
 import enum
 
-from slicer.i18n import tr as _
-from slicer.i18n import translate
-
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.settings.settings import DECLARED
+
+from .translation import _, translate
 
 # What Slicer's translators call the file that declares the settings: its folder and its name.
 DECLARED_IN = "settings.settings"

@@ -4,19 +4,12 @@ from typing import Annotated
 
 import slicer
 import vtk
-from slicer.i18n import tr as _
 from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapper
 
-from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case.relevance import isRelevant
-from SegmentMetricsLib.mrml import protocolFromTable
 from SegmentMetricsLib.settings.settings import DECLARED, DEFAULT_FAMILIES, OWN_CONVENTION, Settings
 
+from .chosensettings import IN_PANEL
 from .enumerations import Labeled, MapKind, MapSide, MapSurface, Mode, Plot, SliceQuantity, choicesOf
-from .segments import segmentName, segmentNames
-
-# The settings that the panel offers, by name.
-IN_PANEL = {name: one.panel for name, one in DECLARED.items() if one.panel}
 
 
 def withSettings(kind: type) -> type:
@@ -116,63 +109,3 @@ class GuiConnection:
         self._parameters.disconnectGui(self._tag)
         for tag in self._added:
             self._parameters.parameterNode.RemoveObserver(tag)
-
-
-def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
-    """Return the chosen settings, with defaults for those that have no effect.
-
-    Raises ValueError if no family is chosen, or the hazard family without any critical structure.
-    """
-    chosen = {name: valueOf(name, parameters) for name in IN_PANEL if isOffered(name, parameters)}
-    if not chosen.get("critical", True):
-        raise InputError(_("Choose critical structures, or turn off the hazard metrics."))
-    convention = chosen.pop("convention", OWN_CONVENTION)
-    return Settings.preset(convention, families=list(parameters.families), **chosen)
-
-
-def valueOf(name: str, parameters: SegmentMetricsParameterNode):
-    """Return what is chosen for a setting, as Settings take it."""
-    panel = IN_PANEL[name]
-    value = criticalNames(parameters) if name == "critical" else getattr(parameters, panel.name)
-    if panel.isAutomatic and value == panel.low:
-        return None
-    return value.name if panel.words else value
-
-
-def isOffered(name: str, parameters: SegmentMetricsParameterNode) -> bool:
-    """Return whether a setting has an effect with the other choices; otherwise the panel does not show it."""
-    declaration = DECLARED[name]
-    if declaration.isDecidedByTools and conventionOf(parameters) != OWN_CONVENTION:
-        return False
-    if declaration.onlyIf is not None and valueOf(declaration.onlyIf[0], parameters) != declaration.onlyIf[1]:
-        return False
-    isAlways = declaration.affectsAll or declaration.panel.isAlwaysShown
-    return isAlways or isRelevant(name, list(parameters.families))
-
-
-def conventionOf(parameters: SegmentMetricsParameterNode) -> str:
-    """Return the chosen convention if it affects any chosen family, otherwise SegmentMetrics' own."""
-    return parameters.convention if isRelevant("convention", list(parameters.families)) else OWN_CONVENTION
-
-
-def possibleCriticals(parameters: SegmentMetricsParameterNode) -> list[str]:
-    """Return the names of the reference's segments that can be critical structures: all but the compared one."""
-    p = parameters
-    compared = segmentName(p.reference, p.referenceSegment) if p.mode == Mode.onePair else None
-    return [name for name in segmentNames(p.reference) if name != compared]
-
-
-def criticalNames(parameters: SegmentMetricsParameterNode) -> list[str]:
-    """Return the names of the chosen critical structures that exist in the reference."""
-    return [name for name in possibleCriticals(parameters) if name in list(parameters.critical)]
-
-
-def protocolOf(parameters):
-    """Return the chosen protocol, or None. Raises ValueError that names the row and column of a mistake."""
-    return protocolFromTable(parameters.protocol) if parameters.protocol is not None else None
-
-
-def versionOf(parameters) -> str | None:
-    """Return a version string that changes with the rules of the chosen protocol, or None. Raises as protocolOf."""
-    protocol = protocolOf(parameters)
-    return protocol.version if protocol else None

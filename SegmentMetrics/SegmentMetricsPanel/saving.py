@@ -8,9 +8,6 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
-from SegmentMetricsLib.show.writing import fileNames
-
 # The folder last used for files in this session, by the folder of the scene that was open.
 _folders: dict[str, Path] = {}
 
@@ -39,18 +36,6 @@ def askForFile(widget, title: str, kinds: str) -> Path | None:
         return None
     remember(Path(chosen))
     return Path(chosen)
-
-
-def suggested(kind: str, outcome, number: int | None = None) -> str:
-    """Return a name for a CSV file with results of an outcome, so that files of several observers can be told apart.
-
-    kind: of the results. number: index of the pair that they are of, None for all of a comparison of all structures.
-    """
-    record = outcome.records[number or 0]
-    whole = outcome.isOfAll and number is None
-    nodes = [getattr(record, side).get(SEGMENTATION, "") for side in REFERENCE_AND_TEST]
-    parts = (kind, "" if whole else record.name, *dict.fromkeys(nodes))
-    return f"{fileNames([' '.join(filter(None, parts))])[0]}.csv"
 
 
 def askForPath(button, title: str, suggestion: str, kind: str) -> Path | None:

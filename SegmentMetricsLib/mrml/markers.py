@@ -10,8 +10,8 @@ import numpy as np
 from ..analysis.places import Place
 from ..base.errors import requireKind
 from ..base.palettes import SIGNED
-from ..families.signed.entries import SIDES
 from ..geometry.grids import RAS_FROM_LPS
+from ..show.places import describe
 from . import folders
 from .arguments import asNode, asScene, requireComparison
 from .colors import rgb
@@ -72,15 +72,6 @@ def showMarkers(
     display.EndModify(wasModifying)
     folders.addToFolder(node, comparison, "markers")
     return node
-
-
-def describe(place: Place, signed: bool = True) -> str:
-    """Return a description of a place. signed: whether inside and outside can be told apart."""
-    if signed:
-        what = f"{abs(place.value):.1f} mm {'over' if place.value > 0 else 'under'}-contoured"
-    else:
-        what = f"{abs(place.value):.1f} mm apart"
-    return f"{what}, {SIDES[place.direction]}"
 
 
 def _style(display) -> None:

@@ -22,28 +22,6 @@ from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform
 from SegmentMetricsLib.settings.settings import FAMILIES
 
 
-def testNothingIsThere(session):
-    assert not session.ui.applyButton.enabled
-    assert session.ui.applyButton.accessibleDescription == "Choose a reference segmentation."
-    assert not session.panel.apply() and session.results() == []
-
-
-def testOneSegmentationOnly(session):
-    node = segmentation("Only", A=shapes.box((6, 5, 5), (9, 9, 9)), B=shapes.box((8, 5, 5), (9, 9, 9)))
-    session.panel.inputs.chooseLikely()
-    session.settle(0.05)
-    assert session.nodes == [node, node]
-    session.apply()
-    assert session.panel.outcome.records[0].measurements["HD"].value == pytest.approx(2, abs=0.3)
-
-
-def testNamesAreShownAsTheyAre(session):
-    name = "<b>Left & right</b> " + 80 * "x"
-    choose(session, *twoBoxes(name), name)
-    session.apply()
-    assert "&lt;b&gt;Left &amp; right" in session.ui.summaryLabel.text
-
-
 def testNamesAreCopiedAsOneCell(desktop, session):
     """A tab or a line break in a name would begin another cell, which a spreadsheet may take for a formula."""
     name = "=Organ\t=1+1\n@SUM(1)"
@@ -139,26 +117,6 @@ def testTwoPairsOfSegmentationsHaveTheirOwnResults(session):
     session.ui.modeComboBox.currentIndex = 0
 
 
-def testNothingInCommon(session):
-    nodes = segmentation("One", A=shapes.box((6, 5, 5), (9, 9, 9)), B=shapes.box((6, 5, 5), (9, 9, 9)))
-    other = segmentation("Two", C=shapes.box((6, 5, 5), (9, 9, 9)), D=shapes.box((6, 5, 5), (9, 9, 9)))
-    session.parameters.reference, session.parameters.test = nodes, other
-    session.ui.modeComboBox.currentIndex = 1
-    session.settle(0.1)
-    session.apply()
-    assert "no structure" in session.ui.summaryLabel.text and "Only in the test: C, D." in session.ui.findingsLabel.text
-    assert not session.ui.copyButton.enabled and not session.ui.exportButton.enabled
-    session.ui.modeComboBox.currentIndex = 0
-
-
-def testResultsThatCannotBeReadAreSaidToBe(session):
-    table = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLTableNode", "Old results")
-    table.SetAttribute("SegmentMetrics.Outcome", '{"run": "1"}')
-    session.parameters.result = table
-    session.settle(0.1)
-    assert "Old results" in session.ui.messageLabel.text and session.panel.outcome is None
-
-
 def testDecimalsAreTypedInPeace(session):
     assert not any(
         getattr(session.ui, name).keyboardTracking
@@ -229,7 +187,7 @@ def testHazardIsNotShownForCriticalStructuresWithoutVoxels(session):
 
 def testAStructureThatCannotBeComparedDoesNotPass(session, monkeypatch, tmp_path):
     """The verdict on the case knows of it, in the panel and in the report."""
-    from SegmentMetricsPanel import reports
+    from SegmentMetricsPanel.views import reports
     from segmentnodes import breakSegment
 
     from SegmentMetricsLib.case.protocol.protocol import parseProtocol

@@ -107,33 +107,6 @@ def testLongNamesLeaveRoomForTheNumbers(session):
     session.ui.modeComboBox.currentIndex = 0
 
 
-def testHowPairsWereFoundIsKeptInAnyLanguage(session, monkeypatch):
-    """What is shown is translated, what is saved is not; what an older version has saved is shown as it is."""
-    from SegmentMetricsPanel import pairs
-
-    ui = session.ui
-    boxes = shapes.box((6, 5, 5), (15, 11, 12)), shapes.box((7, 5, 5), (15, 11, 12))
-    session.parameters.reference = segmentation("First", Bar=boxes[0], Same=boxes[1])
-    session.parameters.test = segmentation("Second", Rod=boxes[1], Same=boxes[0])
-    ui.modeComboBox.currentIndex = 1
-    session.settle(0.05)
-    monkeypatch.setattr(pairs, "_", lambda text: f"«{text}»")
-    ui.proposePairsButton.click()
-    session.settle(0.1)
-    assert list(session.parameters.pairs)[2].startswith("overlap 0.")
-    shown = [ui.pairsTable.item(row, 2).text() for row in range(2)]
-    assert shown[0].startswith("«overlap 0.") and shown[1] == "«name»"
-    session.panel.pairs.boxes[0].currentIndex = 0
-    session.settle(0.1)
-    assert list(session.parameters.pairs)[2] == "chosen" and ui.pairsTable.item(0, 2).text() == "«chosen»"
-    assert ui.pairsTable.item(0, 2).toolTip() == paragraph("«You have chosen this.»")
-    session.parameters.pairs = ["Bar", "Rod", "Überlappung 0.80"]
-    session.settle(0.1)
-    assert ui.pairsTable.item(0, 2).text() == "Überlappung 0.80"
-    session.parameters.pairs = []
-    ui.modeComboBox.currentIndex = 0
-
-
 def testEveryControlHasAName(session):
     """A screen reader says it; the segment selectors' own boxes are Slicer's."""
     ui = session.ui
@@ -182,7 +155,7 @@ def testSegmentsWithoutNamesAreCalledByTheirID(session, name):
 
 def testNamesOfManySegmentsTakeOneLookEach(session):
     """The panel asks for all names whenever a parameter changes, as when a slider is dragged."""
-    from SegmentMetricsPanel.segments import segmentNames, segmentOfName
+    from SegmentMetricsPanel.scene import SlicerScene
 
     asked = []
 
@@ -201,5 +174,5 @@ def testNamesOfManySegmentsTakeOneLookEach(session):
         def GetName(self):
             return asked[-1].removeprefix("ID ")
 
-    assert len(segmentNames(Many())) == 200 and segmentOfName(Many(), "199") == "ID 199"
-    assert asked.count("IDs") == 2 and len(asked) == 402
+    assert SlicerScene.segments(Many())["ID 199"] == "199"
+    assert asked.count("IDs") == 1 and len(asked) == 201

@@ -241,7 +241,7 @@ def testAddedScenesTakeNothingAway(session, tmp_path):
     slicer.util.loadScene(str(tmp_path / "other.mrb"), {"clear": False})
     session.settle(0.4)
     assert len(slicer.util.getNodesByClass("vtkMRMLSegmentationNode")) == 4
-    assert session.panel.outcome is outcome and look(session) == before and session.panel.kept is None
+    assert session.panel.outcome is outcome and look(session) == before and session.panel.model.kept is None
     session.parameters.mapSurface = type(session.parameters.mapSurface).measured
     session.settle(0.1)
     assert not session.ui.messageLabel.text and len(session.maps()) == 1
@@ -251,7 +251,7 @@ def testAddedScenesTakeNothingAway(session, tmp_path):
     session.settle(0.1)
     slicer.mrmlScene.Clear(0)
     session.settle(0.1)
-    assert session.panel.outcome is None and session.panel.kept is None
+    assert session.panel.outcome is None and session.panel.model.kept is None
 
 
 def testAddedScenesWithResultsBringTheirOwn(session, tmp_path):

@@ -113,29 +113,6 @@ def testAlarmsStandDirectlyBelowTheVerdict(session):
         QApplication.setPalette(before)
 
 
-def testNoAlarmWithoutAReason(session):
-    choose(session, *twoBoxes())
-    session.apply()
-    assert not session.isShown(session.ui.alarmsLabel)
-
-
-def testAlarmsOfOtherStructuresAreNamed(session):
-    session.parameters.reference, session.parameters.test = apart(Box=shapes.box(*BOX))
-    applyAll(session, ("Box", "Box", "chosen"))
-    ui, records = session.ui, session.panel.outcome.records
-    names = [record.name for record in records]
-    session.panel.results.table.onCell(names.index("Box"), 0)
-    session.settle(0.1)
-    assert "There are alarms about other structures: A." in ui.alarmsLabel.text
-    tips = [ui.resultsTable.item(row, 0).toolTip() for row in range(len(names))]
-    assert [row[0] for row in session.texts(ui.resultsTable)] == [f"⚠ {n}" if n == "A" else n for n in names]
-    assert ["⚠ The two contours" in tip for tip in tips] == [name == "A" for name in names]
-    session.panel.results.table.onCell(names.index("A"), 0)
-    session.settle(0.1)
-    assert "other structures" not in ui.alarmsLabel.text and "do not overlap at all" in ui.alarmsLabel.text
-    ui.modeComboBox.currentIndex = 0
-
-
 @pytest.mark.parametrize("far", [0, 150])
 def testNumbersAreShownInWhole(session, alone, far):
     """Where there is no room for all of them the tables scroll."""
@@ -162,30 +139,6 @@ def testNumbersAreShownInWhole(session, alone, far):
                 sides = session.ui.sidesTable._native
                 assert sides.horizontalHeader().length() == sides.viewport().width()
     session.chooseFamilies("boundary", "signed", "overlap")
-
-
-def testTheMapSaysWhereTheLargestDistanceIs(session):
-    ui = session.ui
-    # the test has a spike that the reference lacks: far from there, but nowhere on the reference is it as far
-    spiked = shapes.box(*BOX) | shapes.box((15, 8, 8), (21, 9, 9))
-    choose(session, segmentation("First", Box=shapes.box(*BOX)), segmentation("Second", Box=spiked))
-    session.apply()
-    largest = session.panel.outcome.records[0].measurements["HD"]
-    assert largest.testToReference > largest.referenceToTest + 1
-    assert session.isShown(ui.mapFarthestLabel)
-    assert ui.mapFarthestLabel.text == f"The largest distance is on the test: {largest.testToReference:.1f} mm."
-    assert session.parameters.mapSide.name == "reference"
-    for index in (1, 2):
-        ui.mapSideComboBox.currentIndex = index
-        session.settle(0.1)
-        assert not session.isShown(ui.mapFarthestLabel)
-    ui.mapSideComboBox.currentIndex = 1
-    choose(session, session.nodes[1], session.nodes[0])
-    session.apply()
-    assert ui.mapFarthestLabel.text.startswith("The largest distance is on the reference: ")
-    ui.mapSideComboBox.currentIndex = 0
-    session.settle(0.1)
-    assert not session.isShown(ui.mapFarthestLabel)
 
 
 def testAnAutomaticRangeIsOnlyShown(session):
@@ -229,7 +182,7 @@ def testAnAutomaticRangeIsOnlyShown(session):
 
 def testThereIsNoMapToChangeWithoutDistances(session):
     """What is ticked stays so, for the next structure."""
-    from SegmentMetricsPanel.maps import OF_MAP
+    from SegmentMetricsPanel.views.maps import OF_MAP
 
     ui = session.ui
     second = segmentation("Second", Box=shapes.box(*BOX))
@@ -252,39 +205,6 @@ def testThereIsNoMapToChangeWithoutDistances(session):
     session.settle(0.1)
 
 
-def testHeadingsOfSlicesFollowTheLanguage(session, monkeypatch):
-    from SegmentMetricsPanel import slices
-
-    monkeypatch.setattr(slices, "_", lambda text: f"<{text}>")
-    assert list(slices.headings().values())[:2] == ["<HD>", "<MASD>"]
-
-
-def testSidesHaveOneDecimal():
-    from SegmentMetricsPanel.results import short
-
-    from SegmentMetricsLib import compare
-
-    found = compare(shapes.box(*BOX), shapes.box(*BOX))["SignedMean"]
-    texts = [short(type(found)(**{**vars(found), "value": value})) for value in (-108.24, 9.96, -0.04, 0.04, 0.05001)]
-    assert texts == ["-108.2", "+10.0", "0.0", "0.0", "+0.1"]
-
-
-def testOfTheUnitsInTheHeadings(session):
-    """A unit that all numbers of a column have is in its heading, else it is in the cells; a copy has one line each."""
-    small, large = shapes.box((6, 5, 5), (6, 5, 5)), shapes.box((6, 5, 5), (15, 15, 15))
-    for size, heading in ((large, "Volume\nref. (cm³)"), (small, "Volume\nref.")):
-        nodes = [segmentation(which, A=large, B=size) for which in ("First", "Second")]
-        session.parameters.reference, session.parameters.test = nodes
-        applyAll(session)
-        headings, *rows = session.panel.results.table.texts()
-        assert headings[:4] == ["Structure", "DSC", "HD95\n(mm)", "NSD\n2 mm"]
-        volumes = [row[headings.index(heading)] for row in rows]
-        assert volumes == (["1.19", "1.19"] if size is large else ["1.19 cm³", "0.2 mm³"])
-    session.ui.copyButton.click()
-    assert "\nStructure\tDSC\tHD95 (mm)\tNSD 2 mm\t" in QApplication.clipboard().text()
-    session.ui.modeComboBox.currentIndex = 0
-
-
 def testVerdictsAreSeenInTheSelectedRow(session):
     """The color of the selection does not cover that of the verdict."""
     from SegmentMetricsLib.case.protocol.protocol import parseProtocol
@@ -298,19 +218,10 @@ def testVerdictsAreSeenInTheSelectedRow(session):
     assert {item.column() for item in table.selectedItems()} == {0, *range(2, table.columnCount)}
     table._native.grab()
     place = table._native.visualItemRect(table._native.item(0, 1)).adjusted(3, 3, -3, -3).topLeft()
-    from SegmentMetricsPanel.protocols import COLORS
+    from SegmentMetricsPanel.contents.verdicts import COLORS
 
     assert table._native.viewport().grab().toImage().pixelColor(place).name() == COLORS["fail"]
     session.ui.modeComboBox.currentIndex = 0
-
-
-def testFindingsNameThePlaceInThePanel(session):
-    size = (24, 24, 60)
-    tubes = shapes.box((5, 5, 5), (14, 14, 50), size), shapes.box((6, 5, 5), (15, 14, 38), size)
-    choose(session, *(segmentation(which, Box=tube) for which, tube in zip(("First", "Second"), tubes)))
-    session.apply()
-    text = session.ui.findingsLabel.text
-    assert "choose the common extent (Advanced &gt; Extent)" in text and "Python" not in text and "--" not in text
 
 
 def testMapOfBidirectionalLocalDistances(session):

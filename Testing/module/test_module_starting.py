@@ -96,7 +96,7 @@ def testTheVersionThatItNeeds(monkeypatch, version):
         widget = slicer.modules.SegmentMetricsWidget
         isNewEnough = version >= (5, 10)
         assert bool(widget.panel) == bool(modules.sampleDataSources) == isNewEnough
-        assert ("SegmentMetricsPanel" in sys.modules) == isNewEnough
+        assert ("SegmentMetricsPanel.panel" in sys.modules) == isNewEnough
         if not isNewEnough:
             (label,) = slicer.util.findChildren(widget.parent, className="QLabel")
             assert label.text == "Segment Metrics needs Slicer 5.10 or later; this is {}.{}.".format(*version)

@@ -120,7 +120,7 @@ def testStoppedAtEveryStep(session, monkeypatch, prepare, what):
     assert at > 2, "there are steps to stop at"
     session.settle(0.1)
     isPart = prepare is applyAll and session.panel.outcome.comparisons.wasStopped
-    assert not session.panel.isBusy and ("stopped" in session.ui.messageLabel.text) == isPart
+    assert not session.panel.model.isBusy and ("stopped" in session.ui.messageLabel.text) == isPart
     assert scene.GetNumberOfNodes() >= len(saved["nodes"])
 
 
@@ -169,8 +169,8 @@ def testAnUpdateThatIsStoppedKeepsWhatWasComplete(session, monkeypatch):
 
 def assertUsable(panel) -> None:
     """All parts of the panel work with the scene's parameters."""
-    assert panel.choices.parameters is panel.protocols.parameters is panel.pairs.parameters is panel.parameters
-    assert panel.parameters is not None and panel.isActive and not panel.isBusy
+    assert panel.model.inputs.parameters is panel.parameters
+    assert panel.parameters is not None and panel.isActive and not panel.model.isBusy
 
 
 @pytest.mark.parametrize("prepare", ACTIONS, ids=lambda action: action.__name__)
@@ -196,7 +196,7 @@ def testTheSceneIsClosedMeanwhile(session, monkeypatch, prepare):
     session.settle(0.1)
     panel = session.panel
     assertUsable(panel)
-    box = panel.choices.boxes["agreement"]
+    box = panel.settings.boxes["agreement"]
     box.click()
     session.settle(0.1)
     assert "agreement" in session.parameters.families and box.checked
@@ -215,32 +215,6 @@ def testTheSceneIsClosedBeforeAnError(session, monkeypatch):
     with pytest.raises(RuntimeError, match="No"):
         session.panel.apply()
     assertUsable(session.panel)
-
-
-def testWhileMeasuringNothingElseBegins(session, monkeypatch):
-    """Whoever clicks again, or whatever script asks again, while a comparison runs starts no second one."""
-    from SegmentMetricsPanel import work
-
-    from SegmentMetricsLib.base import progress
-
-    scenework.choose(session, *scenework.observers())
-    panel, real = session.panel, progress.stoppable
-    refused = []
-
-    def askedAgain() -> bool:
-        if len(refused) < 5:
-            before = slicer.mrmlScene.GetNumberOfNodes()
-            assert panel.isBusy and not session.ui.applyButton.enabled
-            refused.append((panel.apply(), panel.compareTools(), panel.report(Path(session.folder.name) / "no.html")))
-            assert slicer.mrmlScene.GetNumberOfNodes() == before
-        return False
-
-    monkeypatch.setattr(work, "stoppable", lambda isStopped: real(lambda: askedAgain() or isStopped()))
-    assert panel.apply()
-    assert refused and {any(answers) for answers in refused} == {False}
-    assert not (Path(session.folder.name) / "no.html").exists()
-    session.settle(0.1)
-    assert session.ui.applyButton.enabled and len(panel.outcome.records) == 1
 
 
 def saveState(session) -> dict:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 import types
 from pathlib import Path
 
@@ -49,19 +48,6 @@ def conventionNodes(session) -> list:
     return [node for node in session.results() if node.GetAttribute("SegmentMetrics.Role") == "conventions"]
 
 
-def testToolsWithoutResults(session):
-    choose(session, *twoBoxes(), "Box")
-    session.ui.conventionsSection.collapsed = False
-    assert session.ui.conventionsTable.rowCount == 0 and not session.ui.conventionsButton.enabled
-    assert (
-        session.ui.conventionsButton.accessibleDescription
-        == session.ui.reportButton.accessibleDescription
-        == "Press Apply first."
-    )
-    assert not session.panel.compareTools() and not session.panel.report(Path("nowhere.html"))
-    session.ui.conventionsSection.collapsed = True
-
-
 def testToolsOfEveryStructure(session):
     """Each structure of many has numbers of its own, computed when they are wanted."""
     session.ui.modeComboBox.currentIndex = 1
@@ -69,61 +55,17 @@ def testToolsOfEveryStructure(session):
     session.apply()
     shown = []
     for number in (0, 1):
-        session.panel.choosePair(number)
+        session.panel.model.showPair(number)
         session.settle(0.05)
         assert session.ui.conventionsTable.rowCount == 0
         session.askTools()
         shown.append(session.texts(session.ui.conventionsTable))
     assert shown[0] != shown[1] and len(conventionNodes(session)) == 2
-    session.panel.choosePair(0)
+    session.panel.model.showPair(0)
     session.settle(0.05)
     assert session.texts(session.ui.conventionsTable) == shown[0]
     session.apply()
     assert conventionNodes(session) == []
-
-
-def testToolsOfAnEmptySegment(session):
-    """Tools have numbers of their own for empty masks; what the definition gives is infinite."""
-    nodes = twoBoxes()
-    nodes[1].GetSegmentation().AddEmptySegment("Nothing", "Nothing")
-    choose(session, *nodes, "Box")
-    session.parameters.testSegment = "Nothing"
-    session.settle(0.05)
-    session.apply()
-    session.askTools()
-    rows = {row[0]: row[1:] for row in session.texts(session.ui.conventionsTable)}
-    assert rows["SegmentMetrics"] == ["inf", ""] and rows["MONAI"][1] == ""
-
-
-def testToolsThatAreStopped(session, monkeypatch):
-    from SegmentMetricsPanel import work
-
-    from SegmentMetricsLib.base import progress
-    from SegmentMetricsLib.conventions import evaluation
-
-    def endless(*arguments):
-        while True:
-            progress.checkpoint()
-            time.sleep(0.005)
-
-    choose(session, *twoBoxes(), "Box")
-    session.apply()
-    monkeypatch.setattr(work, "PATIENCE", 0.05)
-    monkeypatch.setattr(evaluation, "conventions", endless)
-    create = slicer.util.createProgressDialog
-
-    def createAndCancel(**options):
-        dialog = create(**options)
-        dialog.cancel()
-        return dialog
-
-    monkeypatch.setattr(slicer.util, "createProgressDialog", createAndCancel)
-    session.askTools()
-    assert session.ui.messageLabel.text.startswith("The calculation of other tools") and conventionNodes(session) == []
-    assert session.ui.applyButton.enabled and session.ui.conventionsButton.enabled
-    monkeypatch.undo()
-    session.askTools()
-    assert session.ui.conventionsTable.rowCount > 10 and not session.ui.messageLabel.text
 
 
 def testToolsOfALoadedScene(session, tmp_path):
@@ -230,7 +172,7 @@ def testReportThatCannotBeWritten(desktop, session, tmp_path):
 def testReportInstallsWhatItNeedsIfTheUserAgrees(desktop, session, tmp_path, monkeypatch, isOld):
     """With Slicer's own progress window, and in a Slicer that has none with the cursor that asks to wait."""
     from PySide6.QtWidgets import QApplication
-    from SegmentMetricsPanel import reports
+    from SegmentMetricsPanel.views import reports
 
     there, installed = [], []
 
@@ -267,7 +209,7 @@ def testReportInstallsWhatItNeedsIfTheUserAgrees(desktop, session, tmp_path, mon
 
 
 def testReportNeedsTheVersionThatTheProjectNames():
-    from SegmentMetricsPanel.reports import PLOTLY
+    from SegmentMetricsPanel.views.reports import PLOTLY
 
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     assert f'report = ["{PLOTLY}"]' in text
@@ -333,37 +275,6 @@ def testAProtocolThatIsDeleted(session):
     assert not session.isShown(session.ui.protocolTable) and not session.panel.staleness()
 
 
-def testALimitThatNeedsCriticalStructures(session):
-    """What a rule needs and was not chosen is said."""
-    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
-    from SegmentMetricsLib.mrml import tableFromProtocol
-
-    text = "Structure,Measurement,Relation,Pass\nBox,SIS,<=,0.5\n"
-    node = tableFromProtocol(parseProtocol(text, "Limits"))
-    choose(session, *twoBoxes(), "Box")
-    session.parameters.protocol = node
-    session.settle(0.05)
-    session.apply()
-    (row,) = session.texts(session.ui.protocolTable)
-    assert row[1:] == ["-", "≤ 0.5", "not evaluable"]
-    assert "critical" in session.ui.protocolTable.item(0, 3).toolTip()
-
-
-def testALimitForTheNumberOfAnotherTool(session):
-    """The tool is named, and both limits are there to be read."""
-    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
-    from SegmentMetricsLib.mrml import tableFromProtocol
-
-    text = "Structure,Measurement,Relation,Pass,Warn,Convention\nBox,HD95,<=,0.5,30,MedPy\nBox,HD95,<=,30,,\n"
-    choose(session, *twoBoxes(), "Box")
-    session.parameters.protocol = tableFromProtocol(parseProtocol(text, "Limits"))
-    session.settle(0.05)
-    session.apply()
-    asMedPy, own = session.texts(session.ui.protocolTable)
-    assert [asMedPy[0], *asMedPy[2:]] == ["HD95\nMedPy", "≤ 0.5 (30) mm", "warn"]
-    assert [own[0], *own[2:]] == ["HD95", "≤ 30 mm", "pass"]
-
-
 def testNothingLeavesThePanelOutOfDate(session):
     """Numbers, verdicts, other tools and reports alike: there they would not be marked as out of date."""
     from SegmentMetricsLib.case.protocol.protocol import parseProtocol
@@ -389,69 +300,3 @@ def testNothingLeavesThePanelOutOfDate(session):
     ui.testSelector.setCurrentSegmentID(second.GetSegmentIdBySegmentName("A"))
     session.settle(0.1)
     assert all(button.enabled for button in buttons) and [button.accessibleDescription for button in buttons] == tips
-
-
-def threeBoxes() -> list:
-    """Return two segmentation nodes with three structures, of which the last one agrees least."""
-    boxes = [
-        {name: shapes.box((6 + shift * step, 5, 5), (15, 11, 12)) for step, name in enumerate(("Alike", "Near", "Far"))}
-        for shift in (0, 2)
-    ]
-    return [segmentation(which, **masks) for which, masks in zip(("First", "Second"), boxes)]
-
-
-def testTheWorstStructureIsShownFirst(session):
-    """As in a report; but nobody is led away from what they look at when it is measured again by itself."""
-    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
-    from SegmentMetricsLib.mrml import tableFromProtocol
-
-    ui = session.ui
-    session.parameters.reference, session.parameters.test = threeBoxes()
-    rules = "Structure,Measurement,Relation,Pass\nAlike,HD,<=,1\nFar,HD,<=,1\n"
-    session.parameters.protocol = tableFromProtocol(parseProtocol(rules, "Limits"))
-    ui.modeComboBox.currentIndex = 1
-    session.settle(0.1)
-    session.apply()
-    rows = [row[:2] for row in session.texts(ui.resultsTable)]
-    assert rows == [["Far", "fail"], ["Alike", "pass"], ["Near", "no limits"]], "verdicts first"
-    assert ui.resultsTable.currentRow() == 0 and "<b>Far</b>" in ui.summaryLabel.text
-    assert ui.judgmentLabel.text.count("FAIL") == 2 and [
-        m.GetName().split(":")[0] for m in session.maps().values()
-    ] == ["Far"]
-    assert [record.name for record in session.panel.outcome.records] == ["Alike", "Near", "Far"], "as in the file"
-    table = session.panel.results.table
-    table.onHeading(1)
-    assert [row[1] for row in session.texts(ui.resultsTable)] == ["fail", "pass", "no limits"], "by severity"
-    table.onHeading(1)
-    assert [row[1] for row in session.texts(ui.resultsTable)] == ["no limits", "pass", "fail"]
-    table.onHeading(1)
-    table.onCell(2, 0)
-    session.settle(0.1)
-    assert "<b>Near</b>" in ui.summaryLabel.text and "no rule for this structure" in ui.judgmentLabel.text
-    session.parameters.autoUpdate = True
-    ui.toleranceSpinBox.value = 3
-    session.settle(0.1)
-    assert not session.panel.staleness() and "<b>Near</b>" in ui.summaryLabel.text
-    session.parameters.autoUpdate = False
-    session.apply()
-    assert "<b>Far</b>" in ui.summaryLabel.text
-    session.parameters.protocol = None
-    session.settle(0.1)
-    session.apply()
-    assert [row[0] for row in session.texts(ui.resultsTable)] == ["Alike", "Near", "Far"]
-    assert "<b>Far</b>" in ui.summaryLabel.text, "without a protocol what was shown stays"
-    ui.modeComboBox.currentIndex = 0
-
-
-def testTheTipSaysHowEmptyMasksLean(session):
-    """A best score for two empty masks has no difference to show, and is called over-optimistic all the same."""
-    from SegmentMetricsPanel.conventions import explained, ownNumber, written
-
-    from SegmentMetricsLib import compare
-
-    numbers = compare(0 * shapes.ball(4), 0 * shapes.ball(4)).conventions(["pymia"])["pymia"]
-    tip = explained(numbers["NSD_2mm"], "pymia 0.3.4").split("\n")
-    assert tip[1:] == ["Both masks are empty: the tool reports -inf.", "Over-pessimistic."]
-    assert explained(numbers["DSC"], "pymia 0.3.4").endswith("\nOver-optimistic.")
-    assert written(numbers["NSD_2mm"], numbers["NSD_2mm"]) == "-inf"
-    assert ownNumber(numbers["HD"]).text() == "undefined"

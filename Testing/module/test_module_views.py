@@ -228,7 +228,7 @@ def testTheCursorSaysThatItTakesLong(session, monkeypatch):
     import threading
 
     from PySide6.QtGui import QGuiApplication
-    from SegmentMetricsPanel import hazard, maps
+    from SegmentMetricsPanel.views import hazard, maps
 
     from SegmentMetricsLib.case.comparison import Comparison
     from SegmentMetricsLib.mrml import charts
@@ -264,7 +264,7 @@ def testTheCursorSaysThatSegmentsAreLookedAtAgain(session, monkeypatch):
     monkeypatch.setattr(Outcome, "change", cursorSeen(seen, "change", Outcome.change))
     session.panel.onSuspect(None)
     assert seen == [("change", True)] and QGuiApplication.overrideCursor() is None
-    session.panel.setOutcome(None)
+    session.panel.model.setOutcome(None)
     session.panel.refresh()
     assert seen == 2 * [("change", True)] and QGuiApplication.overrideCursor() is None
     assert session.panel.outcome is not None and not session.panel.staleness()

@@ -111,7 +111,7 @@ def testAScriptsResultsAreShownButNotFollowed(session):
 
 def testScriptsAskForMoreWhileAnotherModuleIsShown(session):
     """Other tools' numbers and the report follow the edits that the hidden panel has only remembered."""
-    from SegmentMetricsPanel.reports import hasPlotly
+    from SegmentMetricsPanel.views.reports import hasPlotly
 
     path = Path(session.folder.name) / "hidden.html"
     choose(session, *twoBoxes(), "Box")

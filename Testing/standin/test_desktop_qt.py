@@ -75,53 +75,6 @@ def test_names_that_slicer_does_not_have(desktop):
     assert qt.QLabel().inherits("QWidget")
 
 
-def test_enumerators_are_numbers(desktop):
-    import qt
-
-    right = qt.Qt.AlignRight | qt.Qt.AlignVCenter
-    assert right == 0x82 and isinstance(right, int)
-    item = qt.QTableWidgetItem("x")
-    item.setTextAlignment(right)
-    assert item.textAlignment() == right
-    item.setFlags(item.flags() & ~qt.Qt.ItemIsEditable)
-    assert not item.flags() & qt.Qt.ItemIsEditable
-    item.setData(qt.Qt.UserRole + 1, [1, "two"])
-    assert item.data(qt.Qt.UserRole + 1) == (1, "two")
-    item.setData(qt.Qt.DisplayRole, 1.5)
-    assert item.text() == "1.5"
-    label = qt.QLabel()
-    label.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Preferred)
-    assert label.sizePolicy.horizontalPolicy() == qt.QSizePolicy.Ignored == 13
-    label.alignment = qt.Qt.AlignRight
-    assert label.alignment & qt.Qt.AlignRight
-
-
-def test_table(desktop):
-    import qt
-
-    table = qt.QTableWidget(3, 2)
-    assert (table.rowCount, table.columnCount) == (3, 2)
-    table.rowCount = 4
-    table.setRowCount(3)
-    for row, value in enumerate((10.0, 9.0, 100.0)):
-        item = qt.QTableWidgetItem()
-        item.setData(qt.Qt.DisplayRole, value)
-        item.setData(qt.Qt.UserRole, row)
-        table.setItem(row, 0, item)
-    table.sortItems(0, qt.Qt.AscendingOrder)
-    assert [table.item(row, 0).data(qt.Qt.UserRole) for row in range(3)] == [1, 0, 2]
-    assert table.item(0, 1) is None
-    clicks = []
-    table.cellClicked.connect(lambda row, column: clicks.append((row, column)))
-    table.connect("cellClicked(int,int)", lambda row: clicks.append(row))
-    table.cellClicked(2, 1)
-    assert clicks == [(2, 1), 2]
-    table.setCurrentCell(1, 0)
-    assert table.currentRow() == 1
-    assert table.horizontalHeader().className() == "QHeaderView"
-    assert table.horizontalHeader() is table.horizontalHeader()
-
-
 def test_connections(desktop, capfd):
     import qt
 
@@ -178,35 +131,6 @@ def test_exceptions_in_slots_are_recorded(desktop):
     desktop.processEvents(20)
     assert [type(error) for error in desktop.exceptions] == [KeyError, TypeError, KeyError, KeyError]
     desktop.forget()
-
-
-def test_timers(desktop):
-    import qt
-
-    calls = []
-    timer = qt.QTimer()
-    timer.setSingleShot(True)
-    timer.interval = 1
-    timer.timeout.connect(lambda: calls.append("timeout"))
-    timer.start()
-    assert timer.active and timer.isActive()
-    desktop.processEvents(40)
-    assert calls == ["timeout"] and not timer.active
-    qt.QTimer.singleShot(0, lambda: calls.append("single"))
-    desktop.processEvents(20)
-    assert calls == ["timeout", "single"]
-
-
-def test_a_deleted_widget(desktop):
-    import qt
-
-    parent = qt.QWidget()
-    child = qt.QLabel("child", parent)
-    assert parent.children()[0] is child
-    parent.delete()
-    assert not child and child == None  # noqa: E711
-    with pytest.raises(ValueError, match="destroyed QLabel object"):
-        child.text  # noqa: B018
 
 
 def test_a_section_that_a_header_does_not_have(desktop):

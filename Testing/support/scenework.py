@@ -152,9 +152,11 @@ def observedNow(session) -> int:
 
 def applyAll(session, *choices: tuple) -> None:
     """Measure all matching structures, and the pairs that are chosen as well."""
+    from SegmentMetricsPanel import editedpairs
+
     session.ui.modeComboBox.currentIndex = 1
     session.settle(0.1)
     session.ui.resetPairsButton.click()
-    session.panel.pairs.choose(list(choices))
+    editedpairs.choose(session.parameters, list(choices))
     session.settle(0.1)
     session.apply()

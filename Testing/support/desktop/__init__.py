@@ -41,9 +41,7 @@ _CORE_LOGICS = {
     "models": "vtkSlicerModelsLogic",
     "plots": "vtkSlicerPlotsLogic",
 }
-_PARAMETER_NAMES = (
-    *("WithinRange", "Minimum", "Maximum", "Choice", "Default", "Decimals", "SingleStep", "NotNone", "Validator"),
-)
+_PARAMETER_NAMES = ("WithinRange", "Default", "NotNone", "Validator")
 
 
 def _onQtMessage(kind, context, message: str) -> None:
@@ -56,14 +54,13 @@ class Desktop:
     """The running application; close it, or use it in a with statement. One at a time.
 
     testing: as if Slicer was started with --testing: no message boxes. mainWindow: False is --no-main-window.
-    developerMode: whether modules show their Reload section. version: Slicer's major and minor version.
+    version: Slicer's major and minor version.
     """
 
     def __init__(
         self,
         testing: bool = False,
         mainWindow: bool = True,
-        developerMode: bool = False,
         version: tuple[int, int] = (5, 13),
     ) -> None:
         import slicer
@@ -75,7 +72,7 @@ class Desktop:
         self.qApplication = QtWidgets.QApplication.instance() or QtWidgets.QApplication(["Slicer"])
         self._folder = tempfile.TemporaryDirectory(prefix="desktop-")
         self.temporaryPath = self._folder.name
-        self._useOwnSettings(developerMode)
+        self._useOwnSettings()
         self.testing, self.modules, self.version = testing, {}, version
         self._before = {"scene": getattr(slicer, "mrmlScene", None), "path": list(sys.path), "hook": sys.excepthook}
         self._modulesBefore, self._moduleFolders, self._added = dict(sys.modules), [], []
@@ -228,13 +225,12 @@ class Desktop:
     def __exit__(self, *error) -> None:
         self.close()
 
-    def _useOwnSettings(self, developerMode: bool) -> None:
+    def _useOwnSettings(self) -> None:
         QtCore.QCoreApplication.setOrganizationName("NA-MIC")
         QtCore.QCoreApplication.setApplicationName("Slicer")
         ini = QtCore.QSettings.Format.IniFormat
         QtCore.QSettings.setDefaultFormat(ini)
         QtCore.QSettings.setPath(ini, QtCore.QSettings.Scope.UserScope, self.temporaryPath)
-        QtCore.QSettings().setValue("Developer/DeveloperMode", developerMode)
 
     def _put(self, owner, name: str, value) -> None:
         """Add a name to slicer, one of its modules or sys.modules; close() takes it away."""
@@ -275,8 +271,7 @@ class Desktop:
 
         translation = {"tr": lambda text: text, "translate": lambda context, text: text}
         parameters = {name: getattr(validators, name) for name in _PARAMETER_NAMES}
-        for name in ("parameterNodeWrapper", "isParameterNodeWrapper", "SlicerParameterNamePropertyName"):
-            parameters[name] = getattr(parameternodes, name)
+        parameters["parameterNodeWrapper"] = parameternodes.parameterNodeWrapper
         bases = {name: kind for name, kind in vars(scripted).items() if name.startswith("ScriptedLoadableModule")}
         for name, contents in (
             ("i18n", translation),

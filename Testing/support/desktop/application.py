@@ -11,9 +11,9 @@ class qSlicerApplication(QObject):
     startupCompleted = Signal()
     mrmlSceneChanged = Signal(object)
     exposed = frozenset({"startupCompleted", "processEvents", "layoutManager", "testingEnabled", "applicationLogic"})
-    exposed |= {"mrmlScene", "settings", "userSettings", "revisionUserSettings", "setOverrideCursor", "translate"}
+    exposed |= {"mrmlScene", "settings", "userSettings", "revisionUserSettings", "setOverrideCursor"}
     exposed |= {"restoreOverrideCursor", "moduleManager", "coreIOManager", "ioManager", "topLevelWidgets", "clipboard"}
-    exposed |= {"pauseRender", "resumeRender", "moduleDocumentationUrl", "restart", "keyboardModifiers"}
+    exposed |= {"pauseRender", "resumeRender"}
 
     def __init__(self, desktop):
         super().__init__()
@@ -53,20 +53,11 @@ class qSlicerApplication(QObject):
     def restoreOverrideCursor(self):
         QGuiApplication.restoreOverrideCursor()
 
-    def keyboardModifiers(self):
-        return QGuiApplication.keyboardModifiers()
-
     def clipboard(self):
         return QGuiApplication.clipboard()
 
     def topLevelWidgets(self):
         return [widget for widget in (self._desktop.mainWindow,) if widget is not None]
-
-    def translate(self, context, text):
-        return text
-
-    def moduleDocumentationUrl(self, moduleName):
-        return f"https://slicer.readthedocs.io/en/latest/user_guide/modules/{moduleName.lower()}.html"
 
     def pauseRender(self):
         return None
@@ -74,14 +65,10 @@ class qSlicerApplication(QObject):
     def resumeRender(self):
         return None
 
-    def restart(self):
-        raise RuntimeError("the stand-in does not restart")
-
     temporaryPath = Property(str, lambda self: self._desktop.temporaryPath)
     applicationName = Property(str, lambda self: "Slicer")
     applicationVersion = Property(str, lambda self: "{}.{}.0-stand-in".format(*self._desktop.version))
     mainApplicationName = Property(str, lambda self: "Slicer")
-    documentationBaseUrl = Property(str, lambda self: "https://slicer.readthedocs.io/en/latest/")
     majorVersion = Property(int, lambda self: self._desktop.version[0])
     minorVersion = Property(int, lambda self: self._desktop.version[1])
     revision = Property(str, lambda self: "0")

@@ -6,7 +6,7 @@ those that are checked; the signal comes with every change of what is checked, a
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter
 
 _ROLE = Qt.ItemDataRole.CheckStateRole
@@ -14,14 +14,13 @@ _ROLE = Qt.ItemDataRole.CheckStateRole
 
 class ctkCheckableComboBox(QComboBox):
     checkedIndexesChanged = Signal()
-    exposed = frozenset({"checkedIndexesChanged", "allChecked", "noneChecked", "checkedIndexes"})
+    exposed = frozenset({"checkedIndexesChanged"})
 
     def __init__(self, parent=None):
         super().__init__(parent)
-        self._checked, self._isPressed = [], False
+        self._checked = []
         self.model().rowsInserted.connect(self._makeCheckable)
         self.model().dataChanged.connect(self._update)
-        self.view().viewport().installEventFilter(self)
 
     def _makeCheckable(self, _parent, first: int, last: int) -> None:
         for row in range(first, last + 1):
@@ -38,31 +37,10 @@ class ctkCheckableComboBox(QComboBox):
             self.checkedIndexesChanged.emit()
         self.update()
 
-    def checkedIndexes(self) -> list:
-        return [self.model().index(row, 0) for row in self._rows()]
-
-    def allChecked(self) -> bool:
-        return len(self._rows()) == self.count()
-
-    def noneChecked(self) -> bool:
-        return not self._rows()
-
     def shownText(self) -> str:
         if not self._rows():
             return "None"
-        return "All" if self.allChecked() else ", ".join(self.itemText(row) for row in self._rows())
-
-    def eventFilter(self, watched, event):
-        if event.type() == QEvent.Type.MouseButtonPress:
-            self._isPressed = self.view().isVisible()
-        elif event.type() == QEvent.Type.MouseButtonRelease and self.view().isVisible():
-            if self._isPressed and self.view().currentIndex().isValid():
-                row = self.view().currentIndex().row()
-                self.setCurrentIndex(row)
-                self.setItemData(row, 0 if row in self._rows() else Qt.CheckState.Checked.value, _ROLE)
-            self._isPressed = False
-            return True
-        return super().eventFilter(watched, event)
+        return "All" if len(self._rows()) == self.count() else ", ".join(self.itemText(row) for row in self._rows())
 
     def paintEvent(self, event):
         painter, option = QStylePainter(self), QStyleOptionComboBox()

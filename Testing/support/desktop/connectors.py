@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import enum
 
-from .validators import Choice, Decimals, Maximum, Minimum, SingleStep, WithinRange, splitAnnotated
+from .validators import WithinRange, splitAnnotated
 
 SlicerParameterNamePropertyName = "SlicerParameterName"
-_NUMBER_WIDGETS = ("QDoubleSpinBox", "ctkSliderWidget", "ctkDoubleSpinBox")
+_NUMBER_WIDGETS = ("QDoubleSpinBox", "ctkSliderWidget")
 
 
 class Connector:
@@ -35,45 +35,24 @@ class Connector:
 
 
 class NumberConnector(Connector):
-    """Sets the widget's limits from the annotations; without them it has none."""
+    """Sets the widget's limits from the annotations."""
 
     def __init__(self, widget, kind: type, annotations: list) -> None:
         super().__init__(widget, "value", "valueChanged")
         self._kind = kind
-        limits = _limits(annotations)
-        if None in limits and widget.className() in ("ctkSliderWidget", "QSlider"):
-            raise RuntimeError("Cannot have a connection to ctkSliderWidget where the float types is unbounded.")
-        unlimited = 2**31 - 1 if widget.className() in ("QSlider", "QSpinBox") else 1e300
-        if widget.className() in _NUMBER_WIDGETS:
-            decimals = [a.value for a in annotations if isinstance(a, Decimals)]
-            if kind is int or decimals:
-                widget.decimals = 0 if kind is int else decimals[0]
-        for annotation in annotations:
-            if isinstance(annotation, SingleStep):
-                widget.singleStep = annotation.value
-        widget.minimum = limits[0] if limits[0] is not None else -unlimited
-        widget.maximum = limits[1] if limits[1] is not None else unlimited
+        limits = next(((a.minimum, a.maximum) for a in annotations if isinstance(a, WithinRange)), None)
+        if limits is None:
+            raise RuntimeError("the stand-in connects only numbers with limits")
+        if kind is int and widget.className() in _NUMBER_WIDGETS:
+            widget.decimals = 0
+        widget.minimum, widget.maximum = limits
 
     def read(self):
         return self._kind(self.widget.value)
 
 
-class LineEditConnector(Connector):
-    def write(self, value) -> None:
-        if value != self.widget.text:
-            self.widget.text = value
-
-
-class TextEditConnector(Connector):
-    def read(self):
-        return self.widget.toPlainText()
-
-    def write(self, value) -> None:
-        self.widget.setPlainText(value)
-
-
 class ComboBoxConnector(Connector):
-    """Fills the combo box with the choices, or with an enum's label() or names."""
+    """Fills the combo box with an enum's label() or names."""
 
     def __init__(self, widget, choices: list, texts: list[str]) -> None:
         super().__init__(widget, "currentIndex", "currentIndexChanged")
@@ -91,39 +70,15 @@ class ComboBoxConnector(Connector):
         self.widget.currentIndex = self._choices.index(value)
 
 
-def _limits(annotations: list) -> tuple:
-    low = high = None
-    for annotation in annotations:
-        if isinstance(annotation, (WithinRange, Minimum)):
-            low = annotation.minimum
-        if isinstance(annotation, (WithinRange, Maximum)):
-            high = annotation.maximum
-    return low, high
-
-
 def makeConnector(widget, annotated):
     """The connector of a widget and a parameter; RuntimeError where the real one has none."""
     kind, annotations = splitAnnotated(annotated)
     name = widget.className()
     if kind is bool and name == "QCheckBox":
         return Connector(widget, "checked", "stateChanged")
-    if kind is bool and name == "QPushButton":
-        widget.checkable = True
-        return Connector(widget, "checked", "toggled")
-    if (kind is int and name in ("QSlider", "QSpinBox")) or (kind in (int, float) and name in _NUMBER_WIDGETS):
+    if (kind is int and name == "QSpinBox") or (kind in (int, float) and name in _NUMBER_WIDGETS):
         return NumberConnector(widget, kind, annotations)
-    if kind in (int, float, str, bool) and name == "QComboBox":
-        choices = [annotation.choices for annotation in annotations if isinstance(annotation, Choice)]
-        if not choices:
-            raise RuntimeError("ComboBoxToStringableConnector requires the Choice annotation to be used.")
-        return ComboBoxConnector(widget, list(choices[0]), [str(choice) for choice in choices[0]])
     if isinstance(kind, type) and issubclass(kind, enum.Enum) and name == "QComboBox":
         members = list(kind)
         return ComboBoxConnector(widget, members, [m.label() if hasattr(m, "label") else m.name for m in members])
-    if kind is str and name == "QLineEdit":
-        return LineEditConnector(widget, "text", "textChanged")
-    if kind is str and name == "QLabel":
-        return Connector(widget, "text", None)
-    if kind is str and name == "QTextEdit":
-        return TextEditConnector(widget, "plainText", "textChanged")
     raise RuntimeError(f"Unable to create GUI connector from datatype '{annotated}' to widget type '{name}'.")

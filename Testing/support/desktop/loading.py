@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from PySide6.QtCore import QBuffer, QObject
 from PySide6.QtUiTools import QUiLoader as NativeLoader
-from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QMenu, QMessageBox, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
 
 from . import checkable, plotview, pythonqt, selectors, signals, widgets
 
@@ -16,7 +16,6 @@ STANDINS = {
         checkable.ctkCheckableComboBox,
         widgets.ctkCollapsibleButton,
         widgets.ctkCollapsibleGroupBox,
-        widgets.ctkDoubleSpinBox,
         widgets.ctkMessageBox,
         widgets.ctkSliderWidget,
         widgets.qMRMLWidget,
@@ -93,32 +92,14 @@ def _askForFile(function: str):
 
     def ask(native, parent=None, title="", directory="", *others):
         shown.append((function, directory))
-        return _nextAnswer([] if function == "getOpenFileNames" else "")
+        return _nextAnswer("")
 
     return ask
-
-
-def _askForText(native, parent, title, label, *others):
-    shown.append(("getText", label))
-    return _nextAnswer("")
 
 
 def install() -> None:
     """Put the answers in the place of the dialogs."""
     overrides = pythonqt.overrides
     overrides["QDialog", "exec"] = _showDialog
-    for function in ("getSaveFileName", "getOpenFileName", "getOpenFileNames", "getExistingDirectory"):
+    for function in ("getSaveFileName", "getOpenFileName"):
         overrides[QFileDialog.__name__, function] = _askForFile(function)
-    for function in ("information", "warning", "critical", "question"):
-        overrides[QMessageBox.__name__, function] = _showStatic(function)
-    overrides[QInputDialog.__name__, "getText"] = _askForText
-    overrides[QMenu.__name__, "exec"] = lambda menu, *position: shown.append(("QMenu", menu.title()))
-    overrides[QMenu.__name__, "popup"] = overrides[QMenu.__name__, "exec"]
-
-
-def _showStatic(function: str):
-    def show(native, parent: QWidget | None, title: str, text: str, *others):
-        shown.append((function, text, ""))
-        return _nextAnswer(QMessageBox.StandardButton.Ok.value)
-
-    return show

@@ -90,11 +90,6 @@ class qSlicerScriptedLoadableModule:
             self._representation.reload()
         return wrap(self._representation)
 
-    def createNewWidgetRepresentation(self):
-        representation = qSlicerScriptedLoadableModuleWidget(self)
-        representation.reload()
-        return wrap(representation)
-
     def showRepresentation(self, layout) -> None:
         self.widgetRepresentation()
         layout.addWidget(self._representation)

@@ -8,7 +8,6 @@ parameter packs raise TypeError.
 from __future__ import annotations
 
 import enum
-import types
 import typing
 import weakref
 from collections.abc import MutableSequence
@@ -234,12 +233,6 @@ class _Wrapper:
     def setValue(self, name: str, value) -> None:
         self._value(name).write(value)
 
-    def default(self, name: str):
-        return self._value(name).parameter.default
-
-    def isCached(self, name: str) -> bool:
-        return self._value(name) is not None
-
     def dataType(self, name: str):
         return self._value(name).parameter.annotated
 
@@ -249,13 +242,9 @@ class _Wrapper:
         return self._values[name]
 
     def connectGui(self, gui) -> int:
-        from .pythonqt import ObjectWrapper
-
-        children = gui.findChildren("QWidget") if isinstance(gui, ObjectWrapper) else gui.__dict__.values()
+        children = gui.__dict__.values()
         named = [(child.property(SlicerParameterNamePropertyName), child) for child in children]
-        return self.connectParametersToGui({name: child for name, child in named if name})
-
-    def connectParametersToGui(self, mapping: dict) -> int:
+        mapping = {name: child for name, child in named if name}
         for name in mapping:
             self._value(name)
         connectors = {name: makeConnector(widget, self.dataType(name)) for name, widget in mapping.items()}
@@ -305,12 +294,6 @@ class _Wrapper:
     def AddObserver(self, event, callback, priority=0.0):
         return self.parameterNode.AddObserver(event, callback, priority)
 
-    def RemoveObserver(self, tag):
-        return self.parameterNode.RemoveObserver(tag)
-
-    def Modified(self):
-        return self.parameterNode.Modified()
-
 
 def _property(name: str) -> property:
     return property(lambda self: self.getValue(name), lambda self, value: self.setValue(name, value))
@@ -325,8 +308,6 @@ def parameterNodeWrapper(classtype=None):
             raise ValueError(f"Cannot use reserved name '{name}' in a parameterNodeWrapper")
     parameters = {}
     for name, annotated in typing.get_type_hints(classtype, include_extras=True).items():
-        if isinstance(annotated, types.UnionType):
-            raise TypeError("the stand-in has no unions")
         default = Default(getattr(classtype, name)) if hasattr(classtype, name) else None
         parameters[name] = _Parameter(name, annotated, default)
         setattr(classtype, name, _property(name))
@@ -335,7 +316,3 @@ def parameterNodeWrapper(classtype=None):
             setattr(classtype, name, member)
     classtype.allParameters = parameters
     return classtype
-
-
-def isParameterNodeWrapper(classOrObject) -> bool:
-    return hasattr(classOrObject, "allParameters")

@@ -31,8 +31,7 @@ class qMRMLPlotView(QWidget):
 
     mrmlSceneChanged = Signal(object)
     dataSelected = Signal(object, object)
-    exposed = frozenset({"mrmlSceneChanged", "dataSelected", "setMRMLScene", "setMRMLPlotViewNode", "fitToContent"})
-    exposed |= {"chart"}
+    exposed = frozenset({"mrmlSceneChanged", "dataSelected", "setMRMLScene", "setMRMLPlotViewNode", "chart"})
     signatures: ClassVar[dict[str, str]] = {
         "mrmlSceneChanged(vtkMRMLScene*)": "mrmlSceneChanged(PyObject)",
         "dataSelected(vtkStringArray*,vtkCollection*)": "dataSelected(PyObject,PyObject)",
@@ -75,9 +74,6 @@ class qMRMLPlotView(QWidget):
     def chart(self):
         """A vtkChartXY with the title and, by their colors, the plots that are drawn."""
         return self._chart
-
-    def fitToContent(self):
-        self.update()
 
     def sizeHint(self):
         return QSize(256, 192)

@@ -28,13 +28,6 @@ class ScriptedLoadableModule:
     def resourcePath(self, filename):
         return os.path.join(os.path.dirname(self.parent.path), "Resources", filename)
 
-    def getDefaultModuleDocumentationLink(self, docPage=None):
-        import slicer
-
-        url = slicer.app.documentationBaseUrl + docPage if docPage else ""
-        url = url or slicer.app.moduleDocumentationUrl(self.moduleName)
-        return f'<p>For more information, see the <a href="{url}">online documentation</a>.</p>'
-
     def runTest(self, msec=100, **kwargs):
         testClass = getattr(importlib.import_module(type(self).__module__), f"{self.moduleName}Test")
         test = testClass()
@@ -49,7 +42,6 @@ class ScriptedLoadableModuleWidget:
 
         super().__init__()
         self.moduleName = type(self).__name__.removesuffix("Widget")
-        self.developerMode = slicer.util.settingsValue("Developer/DeveloperMode", False, converter=slicer.util.toBool)
         self.parent = parent
         if not parent:
             self.parent = slicer.qMRMLWidget()
@@ -68,7 +60,7 @@ class ScriptedLoadableModuleWidget:
         return os.path.join(os.path.dirname(slicer.util.modulePath(self.moduleName)), "Resources", filename)
 
     def setup(self):
-        self.setupDeveloperSection()
+        """The real one adds the section for developers here."""
 
     def cleanup(self):
         """What a module does before it is unloaded."""
@@ -81,73 +73,31 @@ class ScriptedLoadableModuleWidget:
             manager = slicer.app.moduleManager()
             manager.disconnect("moduleAboutToBeUnloaded(QString)", self._onModuleAboutToBeUnloaded)
 
-    def setupDeveloperSection(self):
-        """Only the two buttons that concern a module: Reload, and Reload and Test."""
-        import ctk
-        import qt
-
-        if not self.developerMode:
-            return
-        self.reloadCollapsibleButton = ctk.ctkCollapsibleButton()
-        self.reloadCollapsibleButton.text = "Reload && Test"
-        self.layout.addWidget(self.reloadCollapsibleButton)
-        layout = qt.QHBoxLayout(self.reloadCollapsibleButton)
-        self.reloadButton = qt.QPushButton("Reload")
-        self.reloadButton.connect("clicked()", self.onReload)
-        self.reloadTestButton = qt.QPushButton("Reload and Test")
-        self.reloadTestButton.connect("clicked()", self.onReloadAndTest)
-        layout.addWidget(self.reloadButton)
-        layout.addWidget(self.reloadTestButton)
-
     def onReload(self):
         import slicer
 
         slicer.util.reloadScriptedModule(self.moduleName)
-
-    def onTest(self, **kwargs):
-        import slicer
-
-        with slicer.util.tryWithErrorDisplay("Test failed."):
-            slicer.selfTests[self.moduleName](msec=0, **kwargs)
-
-    def onReloadAndTest(self, **kwargs):
-        import slicer
-
-        with slicer.util.tryWithErrorDisplay("Reload and Test failed."):
-            self.onReload()
-            slicer.selfTests[self.moduleName](msec=0, **kwargs)
 
 
 class ScriptedLoadableModuleLogic:
     def __init__(self, parent=None):
         super().__init__()
         self.moduleName = type(self).__name__.removesuffix("Logic")
-        self.isSingletonParameterNode = True
 
     def getParameterNode(self):
         import slicer
 
-        if self.isSingletonParameterNode:
-            node = slicer.mrmlScene.GetSingletonNode(self.moduleName, "vtkMRMLScriptedModuleNode")
-            if node is not None and node.GetAttribute("ModuleName") != self.moduleName:
-                node.SetAttribute("ModuleName", self.moduleName)  # closing a scene takes it away
-        else:
-            node = next(iter(self.getAllParameterNodes()), None)
+        node = slicer.mrmlScene.GetSingletonNode(self.moduleName, "vtkMRMLScriptedModuleNode")
+        if node is not None and node.GetAttribute("ModuleName") != self.moduleName:
+            node.SetAttribute("ModuleName", self.moduleName)  # closing a scene takes it away
         return node or slicer.mrmlScene.AddNode(self.createParameterNode())
-
-    def getAllParameterNodes(self):
-        import slicer
-
-        nodes = slicer.util.getNodesByClass("vtkMRMLScriptedModuleNode")
-        return [node for node in nodes if node.GetAttribute("ModuleName") == self.moduleName]
 
     def createParameterNode(self):
         import slicer
 
         node = slicer.mrmlScene.CreateNodeByClass("vtkMRMLScriptedModuleNode")
         node.UnRegister(None)
-        if self.isSingletonParameterNode:
-            node.SetSingletonTag(self.moduleName)
+        node.SetSingletonTag(self.moduleName)
         node.SetAttribute("ModuleName", self.moduleName)
         node.SetName(slicer.mrmlScene.GenerateUniqueName(self.moduleName))
         return node

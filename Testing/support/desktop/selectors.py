@@ -14,7 +14,6 @@ import shiboken6
 from PySide6.QtCore import Property, QObject, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
-from . import signals
 from .widgets import qMRMLWidget
 
 _NONE = "None"
@@ -119,10 +118,8 @@ class _Nodes(QComboBox):
 class qMRMLSegmentSelectorWidget(qMRMLWidget):
     currentNodeChanged = Signal(object)
     currentSegmentChanged = Signal(str)
-    segmentSelectionChanged = Signal("QStringList")
-    exposed = frozenset({"currentNode", "currentNodeID", "currentSegmentID", "setCurrentNode", "setCurrentNodeID"})
-    exposed |= {"setCurrentSegmentID", "currentNodeChanged", "currentSegmentChanged", "segmentSelectionChanged"}
-    exposed |= {"segmentIDs", "setMRMLScene"}
+    exposed = frozenset({"currentNode", "currentNodeID", "currentSegmentID", "setCurrentNode"})
+    exposed |= {"setCurrentSegmentID", "currentNodeChanged", "currentSegmentChanged", "segmentIDs", "setMRMLScene"}
     signatures: ClassVar[dict[str, str]] = {
         **qMRMLWidget.signatures,
         "currentNodeChanged(vtkMRMLNode*)": "currentNodeChanged(PyObject)",
@@ -168,9 +165,6 @@ class qMRMLSegmentSelectorWidget(qMRMLWidget):
 
     def setCurrentNode(self, node):
         self._nodes.setCurrentNodeID(node.GetID() if node is not None else "")
-
-    def setCurrentNodeID(self, nodeID):
-        self._nodes.setCurrentNodeID(nodeID)
 
     def currentSegmentID(self):
         return self._segmentID
@@ -235,13 +229,4 @@ class qMRMLSegmentSelectorWidget(qMRMLWidget):
         self._nodes.refresh()
         self._populate()
 
-    def _setMultiSelection(self, enabled) -> None:
-        if enabled:
-            signals.complain("the stand-in has no segment selector for several segments")
-
     noneEnabled = Property(bool, lambda self: self._nodes.noneEnabled, _setNoneEnabled)
-    multiSelection = Property(bool, lambda self: False, _setMultiSelection)
-    editEnabled = Property(bool, lambda self: False, lambda self, value: None)
-    segmentationNodeSelectorVisible = Property(
-        bool, lambda self: self._nodes.isVisible(), lambda self, value: self._nodes.setVisible(value)
-    )

@@ -34,33 +34,6 @@ class WithinRange(Validator):
             raise ValueError(f"Value must be within range [{self.minimum}, {self.maximum}], is {value}")
 
 
-class Minimum(Validator):
-    def __init__(self, minimum):
-        self.minimum = minimum
-
-    def validate(self, value):
-        if value < self.minimum:
-            raise ValueError(f"Value must be greater than {self.minimum}, is {value}")
-
-
-class Maximum(Validator):
-    def __init__(self, maximum):
-        self.maximum = maximum
-
-    def validate(self, value):
-        if value > self.maximum:
-            raise ValueError(f"Value must be less than {self.maximum}, is {value}")
-
-
-class Choice(Validator):
-    def __init__(self, choices):
-        self.choices = choices
-
-    def validate(self, value):
-        if value not in self.choices:
-            raise ValueError(f"Value is {value}, but must be in one of the following: {self.choices}")
-
-
 class Default:
     def __init__(self, value=None, *, generator=None):
         self._value, self._generator = value, generator
@@ -68,16 +41,6 @@ class Default:
     @property
     def value(self):
         return self._generator() if self._generator is not None else self._value
-
-
-class Decimals:
-    def __init__(self, value):
-        self.value = value
-
-
-class SingleStep:
-    def __init__(self, value):
-        self.value = value
 
 
 def splitAnnotated(annotated) -> tuple[object, list]:

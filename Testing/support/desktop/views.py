@@ -13,8 +13,7 @@ from .selectors import observe, unobserve
 class qMRMLThreeDView(QWidget):
     """The real 3D view of a view node, drawn into memory from the first time that somebody looks at it."""
 
-    exposed = frozenset({"cameraNode", "forceRender", "scheduleRender", "mrmlViewNode", "renderWindow"})
-    exposed |= {"resetFocalPoint", "resetCamera"}
+    exposed = frozenset({"cameraNode", "scheduleRender", "mrmlViewNode", "resetFocalPoint"})
 
     def __init__(self, desktop, viewNode):
         super().__init__()
@@ -46,12 +45,6 @@ class qMRMLThreeDView(QWidget):
             self._view.close()
             self._view = None
 
-    def renderWindow(self):
-        return self.offscreen().window
-
-    def forceRender(self):
-        self.scheduleRender()
-
     def scheduleRender(self):
         if self._view is not None:
             self._view.window.Render()
@@ -60,15 +53,6 @@ class qMRMLThreeDView(QWidget):
         bounds = self._contentBounds()
         if bounds is not None:
             self.cameraNode().SetFocalPoint(*bounds.mean(axis=1))
-
-    def resetCamera(self):
-        bounds = self._contentBounds()
-        if bounds is not None:
-            camera = self.cameraNode()
-            direction = np.subtract(camera.GetPosition(), camera.GetFocalPoint())
-            distance = 2 * np.linalg.norm(bounds[:, 1] - bounds[:, 0])
-            camera.SetFocalPoint(*bounds.mean(axis=1))
-            camera.SetPosition(*(bounds.mean(axis=1) + direction / np.linalg.norm(direction) * distance))
 
     def _contentBounds(self):
         """Return (3, 2) RAS bounds of the nodes that are shown in 3D, None when there is nothing."""
@@ -104,7 +88,7 @@ class qMRMLThreeDWidget(QWidget):
 
 
 class qMRMLSliceWidget(QWidget):
-    exposed = frozenset({"mrmlSliceNode", "sliceLogic", "mrmlSliceCompositeNode", "fitSliceToBackground"})
+    exposed = frozenset({"mrmlSliceNode", "sliceLogic"})
 
     def __init__(self, logic):
         super().__init__()
@@ -113,14 +97,8 @@ class qMRMLSliceWidget(QWidget):
     def mrmlSliceNode(self):
         return self._logic.GetSliceNode()
 
-    def mrmlSliceCompositeNode(self):
-        return self._logic.GetSliceCompositeNode()
-
     def sliceLogic(self):
         return self._logic
-
-    def fitSliceToBackground(self):
-        self._logic.FitSliceToBackground()
 
 
 class qMRMLPlotWidget(QWidget):
@@ -189,7 +167,7 @@ class ViewFactory:
 class qSlicerLayoutManager(QObject):
     layoutChanged = Signal(int)
     exposed = frozenset({"layoutChanged", "setLayout", "layoutLogic", "threeDWidget", "sliceWidget", "sliceViewNames"})
-    exposed |= {"resetThreeDViews", "resetSliceViews", "mrmlScene", "pauseRender", "resumeRender", "plotWidget"}
+    exposed |= {"resetThreeDViews", "mrmlScene", "plotWidget"}
 
     def __init__(self, desktop):
         super().__init__()
@@ -238,16 +216,6 @@ class qSlicerLayoutManager(QObject):
     def resetThreeDViews(self):
         for widget in self._threeD.widgets():
             widget.threeDView().resetFocalPoint()
-
-    def resetSliceViews(self):
-        for widget in self._sliceWidgets.values():
-            widget.fitSliceToBackground()
-
-    def pauseRender(self):
-        return None
-
-    def resumeRender(self):
-        return None
 
     def close(self) -> None:
         for factory in (self._threeD, self._plots, self._tables):

@@ -211,67 +211,18 @@ class ctkCollapsibleGroupBox(_Collapsing, QGroupBox):
 def _forward(name: str, kind: type, partName: str) -> Property:
     """A property that a part of the widget has, too."""
     setter = f"set{name[0].upper()}{name[1:]}"
-    getter = {"readOnly": "isReadOnly", "tracking": "hasTracking", "frame": "hasFrame"}.get(name, name)
     return Property(
         kind,
-        lambda self: getattr(getattr(self, partName), getter)(),
+        lambda self: getattr(getattr(self, partName), name)(),
         lambda self, value: getattr(getattr(self, partName), setter)(value),
     )
-
-
-class ctkDoubleSpinBox(QWidget):
-    """Rounds to its decimals, as the real one does while its value is typed."""
-
-    valueChanged = Signal(float)
-    decimalsChanged = Signal(int)
-    editingFinished = Signal()
-    exposed = frozenset({"valueChanged", "decimalsChanged", "editingFinished", "setValue", "setDecimals"})
-    exposed |= {"setReadOnly", "stepUp", "stepDown"}
-
-    def __init__(self, parent=None):
-        super().__init__(parent)
-        self._box = QDoubleSpinBox(self)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._box)
-        self.setSizePolicy(self._box.sizePolicy())
-        self.setFocusProxy(self._box)
-        self._box.valueChanged.connect(self.valueChanged)
-        self._box.editingFinished.connect(self.editingFinished)
-
-    def setValue(self, value):
-        self._box.setValue(value)
-
-    def setDecimals(self, decimals):
-        self._box.setDecimals(decimals)
-        self.decimalsChanged.emit(decimals)
-
-    def setReadOnly(self, readOnly):
-        self._box.setReadOnly(readOnly)
-
-    def stepUp(self):
-        self._box.stepUp()
-
-    def stepDown(self):
-        self._box.stepDown()
-
-    value = Property(float, lambda self: self._box.value(), setValue)
-    decimals = Property(int, lambda self: self._box.decimals(), setDecimals)
-    readOnly = Property(bool, lambda self: self._box.isReadOnly(), setReadOnly)
-    minimum, maximum = _forward("minimum", float, "_box"), _forward("maximum", float, "_box")
-    singleStep = _forward("singleStep", float, "_box")
-    prefix, suffix = _forward("prefix", str, "_box"), _forward("suffix", str, "_box")
-    cleanText = Property(str, lambda self: self._box.cleanText())
 
 
 class ctkSliderWidget(QWidget):
     """A slider with a spin box. The value is kept as it was set; only the spin box shows it rounded."""
 
     valueChanged = Signal(float)
-    valueIsChanging = Signal(float)
-    decimalsChanged = Signal(int)
-    exposed = frozenset({"valueChanged", "valueIsChanging", "decimalsChanged", "setValue", "setDecimals", "reset"})
-    exposed |= {"setSpinBoxVisible"}
+    exposed = frozenset({"valueChanged", "setValue"})
 
     def __init__(self, parent=None):
         super().__init__(parent)
@@ -305,21 +256,13 @@ class ctkSliderWidget(QWidget):
         changed, self._value = value != self._value, value
         self._show()
         if changed:
-            self.valueIsChanging.emit(value)
             self.valueChanged.emit(value)
 
-    def setDecimals(self, decimals):
+    def _setDecimals(self, decimals) -> None:
         self._updating = True
         self._box.setDecimals(decimals)
         self._updating = False
         self._show()
-        self.decimalsChanged.emit(decimals)
-
-    def setSpinBoxVisible(self, visible):
-        self._box.setVisible(visible)
-
-    def reset(self):
-        self.setValue(0.0)
 
     def _setLimit(self, name, limit) -> None:
         setattr(self, name, limit)
@@ -331,13 +274,10 @@ class ctkSliderWidget(QWidget):
         self._show()
 
     value = Property(float, lambda self: self._value, setValue)
-    decimals = Property(int, lambda self: self._box.decimals(), setDecimals)
-    spinBoxVisible = Property(bool, lambda self: self._box.isVisibleTo(self), setSpinBoxVisible)
+    decimals = Property(int, lambda self: self._box.decimals(), _setDecimals)
     minimum = Property(float, lambda self: self._minimum, lambda self, value: self._setLimit("_minimum", value))
     maximum = Property(float, lambda self: self._maximum, lambda self, value: self._setLimit("_maximum", value))
     singleStep = Property(float, lambda self: self._step, _setStep)
-    pageStep = Property(float, lambda self: 10 * self._step, lambda self, value: None)
-    tracking = _forward("tracking", bool, "_slider")
     prefix, suffix = _forward("prefix", str, "_box"), _forward("suffix", str, "_box")
 
 

@@ -114,7 +114,7 @@ def drawnColors(plot) -> list[tuple]:
 
 def checkPlaces(session: Session) -> None:
     """A click on a worst place brings the slice views and the camera there; markers come and go."""
-    from SegmentMetricsPanel.places import cameras
+    from SegmentMetricsPanel.views.places import cameras
 
     from SegmentMetrics import SegmentMetricsLogic  # noqa: F401  (the library is importable from here on)
 

@@ -72,7 +72,7 @@ class Session:
 
     def chooseFamilies(self, *families: str) -> None:
         """Check the boxes of these families of metrics, and no others."""
-        for family, box in self.panel.choices.boxes.items():
+        for family, box in self.panel.settings.boxes.items():
             if bool(box.checked) != (family in families):
                 box.click()
         self.settle(0.1)
@@ -148,7 +148,7 @@ def seen(session: Session) -> dict:
         "tools": session.texts(session.ui.conventionsTable),
         "profile": bool(session.panel.slices.plot.chart),
         "inputs": [node.GetName() for node in session.nodes],
-        "families": [family for family, box in session.panel.choices.boxes.items() if box.checked],
+        "families": [family for family, box in session.panel.settings.boxes.items() if box.checked],
         "maps": {side: model.GetDisplayNode().GetScalarRange() for side, model in models},
         "covered": session.visibleInThreeD(),
         "series": chart.GetNumberOfPlotSeriesNodes() if chart else 0,

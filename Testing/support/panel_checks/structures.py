@@ -124,7 +124,7 @@ def checkAllStructures(session: Session) -> None:
 
 def checkProtocol(session: Session) -> None:
     """A protocol in a table judges what is compared; what it says follows the table and never changes the numbers."""
-    from SegmentMetricsPanel.protocols import COLORS
+    from SegmentMetricsPanel.contents.verdicts import COLORS
 
     from SegmentMetricsLib import Settings, mrml
     from SegmentMetricsLib.case.protocol.protocol import parseProtocol

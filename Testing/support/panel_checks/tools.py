@@ -14,7 +14,7 @@ def checkTools(session: Session) -> None:
     import csv
 
     import qt
-    from SegmentMetricsPanel.conventions import COLORS
+    from SegmentMetricsPanel.contents.conventions import COLORS
 
     from SegmentMetricsLib import mrml
 
@@ -74,7 +74,7 @@ def checkTools(session: Session) -> None:
 def checkReport(session: Session) -> None:
     """A report is written for what is chosen, with the other tools if that is wanted, once there are results."""
     ui, path = session.ui, Path(session.folder.name) / "Case 1.html"
-    from SegmentMetricsPanel.reports import hasPlotly
+    from SegmentMetricsPanel.views.reports import hasPlotly
 
     assert ui.reportButton.enabled, ui.reportButton.accessibleDescription
     if not hasPlotly():  # the button would ask whether to install it

@@ -5,8 +5,8 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.mrml import charts, folders
 
-from .enumerations import Plot
-from .work import waiting
+from ..enumerations import Plot
+from ..work import waiting
 
 
 class PlotView:
@@ -24,7 +24,7 @@ class PlotView:
         if onSelected is not None:
             self.viewNode.SetInteractionMode(self.viewNode.InteractionModeSelectPoints)
 
-    def show(self, chart) -> None:
+    def draw(self, chart) -> None:
         """Show a vtkMRMLPlotChartNode, or hide the plot if it is None."""
         if chart is not None and chart is self.chart:
             return
@@ -53,23 +53,25 @@ class PlotView:
             self.view.connect("dataSelected(vtkStringArray*,vtkCollection*)", self.onSelected)
 
 
-class PlotPanel(PlotView):
-    """The plot of the distances of one pair or of all pairs.
+class DistancePlotView(PlotView):
+    """The plot of the distances of the shown pair or of all pairs.
 
     problem: the reason why an expected plot is missing, or "".
     """
 
-    def __init__(self, layout):
+    def __init__(self, layout, model):
         super().__init__(layout)
+        self.model = model
         self.problem = ""
 
-    def showPair(self, parameters, outcome, number: int) -> None:
-        """Show the chart of a pair of an outcome, or of all its pairs; nothing if the outcome is None."""
+    def show(self) -> None:
+        """Show the chart of the shown pair, or of all pairs; nothing without an outcome."""
         self.problem = ""
-        self.show(self._chart(parameters, outcome, number))
+        self.draw(self._chart())
 
-    def _chart(self, parameters, outcome, number: int):
+    def _chart(self):
         """Return the vtkMRMLPlotChartNode to show, created if it is missing or outdated; None if there is none."""
+        parameters, outcome, number = self.model.parameters, self.model.outcome, self.model.number()
         if outcome is None or not outcome.records:
             return None
         isCumulative = parameters.plot == Plot.cumulative

@@ -7,27 +7,27 @@ from slicer.util import VTKObservationMixin
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import maps, showDistanceMap
 
+from ..contents.maps import controls, kindOf
+from ..enumerations import MapKind
+from ..markup import explain
+from ..work import waiting
 from .buttons import ExplainedButton
-from .enumerations import MapKind
-from .markup import explain
-from .work import waiting
 
 # The controls of a map, except those of its range.
 OF_MAP = ("mapSideLabel", "mapSideComboBox", "mapKindLabel", "mapKindComboBox", "mapSurfaceLabel", "mapSurfaceComboBox",
           "opacityLabel", "opacitySlider", "mapOptionsLabel", "sliceContourCheckBox", "legendCheckBox")  # fmt: skip
 
 
-class MapControls(VTKObservationMixin):
-    """Draws the maps of one pair according to the parameters, and hides those of all other pairs.
+class MapView(VTKObservationMixin):
+    """Draws the maps of the shown pair according to the parameters, and hides those of all other pairs.
 
-    onEye: called with True or False when the pair's maps are shown or hidden outside the panel, for example with the
-    eye icon in the Data module. onRange: called with the range in mm that the user chose. problem: the reason why a
-    requested map cannot be shown, or "" if it can.
+    onRange: called with the range in mm that the user chose. problem: the reason why a requested map cannot be shown,
+    or "" if it can.
     """
 
-    def __init__(self, ui, onEye, onRange):
+    def __init__(self, ui, model, onRange):
         super().__init__()
-        self.ui, self.onEye, self.onRange = ui, onEye, onRange
+        self.ui, self.model, self.onRange = ui, model, onRange
         explain(ui.mapKindComboBox, "\n".join(f"{kind.label()}: {MapKind.meanings()[kind.name]}" for kind in MapKind))
         self.showButton = ExplainedButton(ui.showMapCheckBox)
         self.problem = ""
@@ -38,12 +38,12 @@ class MapControls(VTKObservationMixin):
         ui.rangeSpinBox.connect("valueChanged(double)", onRange)
         ui.automaticRangeCheckBox.connect("clicked(bool)", self.onAutomatic)
 
-    def show(self, parameters, outcome, number: int) -> None:
-        """Show the map of a pair of an outcome, or none if it is None.
+    def show(self) -> None:
+        """Show the map, or none without an outcome.
 
         If nothing has changed, nothing is done, so that changes made to the model outside the panel are kept.
         """
-        p = parameters
+        p, outcome, number = self.model.parameters, self.model.outcome, self.model.number()
         wanted = (p.showMap, p.mapSide, p.mapKind, p.mapSurface, p.automaticRange, p.opacity, p.sliceContour, p.legend)
         wanted += (outcome, number, None if p.automaticRange else p.range)
         if wanted == self.shown:
@@ -55,7 +55,7 @@ class MapControls(VTKObservationMixin):
         finally:
             self.isDrawing = False
         self._watch(p, outcome, number)
-        self._enable(p, outcome.records[number] if outcome is not None and outcome.records else None)
+        self._enable(p, self.model.record())
         self.shown = wanted
 
     def release(self) -> None:
@@ -72,7 +72,7 @@ class MapControls(VTKObservationMixin):
         isFirst = not maps.allMaps(scene)
         found = {}
         if outcome is not None and outcome.records and p.showMap:
-            kind = self._kind(p, outcome)
+            kind, self.problem = kindOf(p, outcome)
             found = self._draw(p, outcome, number, kind)
         if not p.automaticRange:
             self._showRange(p.range)
@@ -123,8 +123,8 @@ class MapControls(VTKObservationMixin):
         # a map that loses its display node is being removed, which does not change the user's choice
         current = [model for model in self.current if model.GetDisplayNode() is not None]
         wasShown, isShown = (any(model in shown for model in current) for shown in (before, self.visible))
-        if isShown != wasShown:
-            self.onEye(isShown)
+        if isShown != wasShown:  # outside the panel, for example with the eye icon in the Data module
+            self.model.parameters.showMap = isShown
 
     def onRemoved(self, node) -> bool:
         """Restore the segments covered by a map that is about to be removed; return whether it was visible.
@@ -139,13 +139,6 @@ class MapControls(VTKObservationMixin):
         self.current, self.visible = ([m for m in known if m is not node] for known in (self.current, self.visible))
         maps.cover([model for model in maps.allMaps(scene) if model is not node and maps.isShown(model)], scene)
         return maps.isShown(node)
-
-    def _kind(self, parameters, outcome) -> str:
-        """Return the kind of map to draw: the chosen one, or signed distances if hazard was not measured."""
-        if parameters.mapKind.name == "hazard" and "hazard" not in outcome.settings.families:
-            self.problem = _("Hazard was not measured: the map shows signed distances.")
-            return "signed"
-        return parameters.mapKind.name
 
     def _draw(self, parameters, outcome, number: int, kind: str) -> dict:
         """Return the chosen maps by side; maps that are missing, outdated, or on the other surface are created."""
@@ -173,39 +166,12 @@ class MapControls(VTKObservationMixin):
 
     def _enable(self, parameters, record) -> None:
         """Enable the controls that affect the map of a record; hide them all if it is None."""
-        self.ui.mapSection.visible = record is not None
-        # the check mark stays, because the next structure may have a map
-        isPossible = record is None or bool(record.method)
-        self.showButton.enable("" if isPossible else _("No distances were measured."))
-        self.ui.mapControlsFrame.enabled = parameters.showMap or not isPossible
+        ui, can = self.ui, controls(parameters, record)
+        ui.mapSection.visible = record is not None
+        self.showButton.enable(can.problem)
+        ui.mapControlsFrame.enabled = can.hasOptions
         for name in OF_MAP:  # not the control of the hazard overlay, which needs no distances
-            getattr(self.ui, name).enabled = isPossible
-        hasRange = isPossible and parameters.mapKind.name in ("signed", "absolute", "bld")
-        for control in (self.ui.rangeLabel, self.ui.automaticRangeCheckBox):
-            control.enabled = hasRange
-        self.ui.rangeSpinBox.enabled = hasRange and not parameters.automaticRange
-        isOfDistances = record is not None and parameters.mapKind.name != "hazard"
-        remark = farthest(record, parameters.mapSide.sides) if isOfDistances else ""
-        self.ui.mapFarthestLabel.text = remark
-        self.ui.mapFarthestLabel.visible = bool(remark)
-
-
-def farthest(record, sides) -> str:
-    """Return a note if the largest distance of a pair is on the surface that the map does not show, or "".
-
-    sides: the sides that the map is on. There is no note if the largest distances of both surfaces are equal when
-    rounded to 0.1 mm.
-    """
-    largest = record.measurements.get("HD")
-    if len(sides) > 1 or largest is None or largest.referenceToTest is None:
-        return ""
-    found = {"reference": largest.referenceToTest, "test": largest.testToReference}
-    (other,) = found.keys() - set(sides)
-    if not round(found[other], 1) > round(found[sides[0]], 1):
-        return ""
-    sentence = (
-        _("The largest distance is on the test: {distance} mm.")
-        if other == "test"
-        else _("The largest distance is on the reference: {distance} mm.")
-    )
-    return sentence.format(distance=f"{found[other]:.1f}")
+            getattr(ui, name).enabled = not can.problem
+        ui.rangeLabel.enabled = ui.automaticRangeCheckBox.enabled = can.hasRange
+        ui.rangeSpinBox.enabled = can.isRangeFree
+        ui.mapFarthestLabel.text, ui.mapFarthestLabel.visible = can.remark, bool(can.remark)

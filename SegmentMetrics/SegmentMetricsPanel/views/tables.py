@@ -1,10 +1,8 @@
 """A table that users can sort."""
 
-import math
-
 import qt
 
-from .markup import asTip
+from ..markup import asTip
 
 # Maximum width of a column in characters: a long name would leave no room for the numbers beside it.
 WIDEST = 26
@@ -170,8 +168,3 @@ class SortableTable:
         for column in range(1, self.table.columnCount):
             self.table.takeItem(line, column)
         self.table.setSpan(line, 0, 1, self.table.columnCount)
-
-
-def sortable(value: float | None) -> float | None:
-    """Return a number as a sorting key: None if it is None or NaN."""
-    return None if value is None or math.isnan(value) else value

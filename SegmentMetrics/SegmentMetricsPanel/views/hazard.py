@@ -6,26 +6,27 @@ from slicer.i18n import tr as _
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import folders, overlays, showHazard
 
-from .work import waiting
+from ..work import waiting
 
 
-class HazardOverlay:
-    """Shows the hazard of one pair if requested. problem: the reason why it cannot be shown, or "" if it can."""
+class HazardView:
+    """Shows the hazard of the shown pair if requested. problem: the reason why it cannot be shown, or ""."""
 
-    def __init__(self, ui):
-        self.ui = ui
+    def __init__(self, ui, model):
+        self.ui, self.model = ui, model
         self.problem = ""
         self.shown = None
 
-    def show(self, parameters, outcome, number: int) -> None:
-        """Show the hazard of a pair of an outcome, or none; does nothing if nothing has changed."""
-        wanted = (outcome, number, parameters.showHazard)
+    def show(self) -> None:
+        """Show the hazard, or none; does nothing if nothing has changed."""
+        outcome, number, isWanted = self.model.outcome, self.model.number(), self.model.parameters.showHazard
+        wanted = (outcome, number, isWanted)
         if wanted == self.shown:
             return
         self.shown, self.problem = wanted, ""
         isMeasured = outcome is not None and bool(outcome.records) and "hazard" in outcome.settings.families
         self.ui.showHazardCheckBox.visible = isMeasured
-        node = self._volume(outcome, number) if isMeasured and parameters.showHazard else None
+        node = self._volume(outcome, number) if isMeasured and isWanted else None
         overlays.showOver(node, slicer.mrmlScene)
 
     def release(self) -> None:

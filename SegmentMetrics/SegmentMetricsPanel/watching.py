@@ -1,45 +1,12 @@
-"""Detecting that the compared segments were modified, or that the choices have changed."""
+"""Noticing that segments may have been modified."""
 
 import qt
 import slicer
 import vtk
-from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
-
-from SegmentMetricsLib.base.errors import InputError
-
-from .editedpairs import choicesOf
-from .enumerations import Mode
-from .parameters import settingsOf, versionOf
 
 # Milliseconds to wait after the last event: one brush stroke triggers many.
 DELAY = 300
-
-
-def whyStale(outcome, parameters) -> str:
-    """Return the reason why an outcome does not match the current choices, or "" if it does."""
-    p = parameters
-    nodes = [outcome.node("reference"), outcome.node("test")]
-    if None in nodes:
-        return _("A compared segmentation was removed.")
-    isOther = [p.reference, p.test] != nodes or outcome.isOfAll != (p.mode == Mode.allStructures)
-    if not outcome.isOfAll and [(p.referenceSegment, p.testSegment)] != list(outcome.segments):
-        isOther = True
-    if isOther:
-        return _("The selection has changed.")
-    if outcome.isOfAll and choicesOf(p) != outcome.choices:
-        return _("The pairs have changed.")
-    try:
-        isSame = settingsOf(p) == outcome.settings
-        isSame = isSame and versionOf(p) == (outcome.judgment or {}).get("version")
-    except InputError:
-        isSame = False
-    return "" if isSame else _("The settings have changed.")
-
-
-def outOfDate() -> str:
-    """Return the message for actions that are disabled because the results are out of date."""
-    return _("The results are out of date. Press Apply again.")
 
 
 class SegmentWatcher(VTKObservationMixin):

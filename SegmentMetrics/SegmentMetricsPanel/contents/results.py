@@ -1,11 +1,6 @@
-"""The table of measurements, which can be copied and exported."""
+"""The numbers of a comparison: sentences about them, their tables, and what is exported of them."""
 
-import re
-from pathlib import Path
-
-import qt
-import slicer
-from slicer.i18n import tr as _
+from __future__ import annotations
 
 from SegmentMetricsLib.base.statements import Statement
 from SegmentMetricsLib.base.texts import commaSeparated
@@ -13,136 +8,89 @@ from SegmentMetricsLib.case import explanations, resulttables
 from SegmentMetricsLib.comparison.findings import split
 from SegmentMetricsLib.comparison.measurements import fixed, typeset
 from SegmentMetricsLib.conventions import known
-from SegmentMetricsLib.model.structures import SEGMENTATION
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
 from SegmentMetricsLib.settings.names import PURPOSES
 from SegmentMetricsLib.settings.settings import OWN_CONVENTION
-from SegmentMetricsLib.show import tables, writing
+from SegmentMetricsLib.show import tables
+from SegmentMetricsLib.show.writing import fileNames
 
-from .buttons import ExplainedButton
-from .markup import breakable, escaped
-from .protocols import notJudged, orderOf, verdictCell
-from .saving import askForPath, suggested
-from .sorting import SortableTable, sortable
+from ..markup import breakable, escaped
+from ..translation import _
+from .table import Table, sortable
+from .verdicts import notJudged, orderOf, verdictCell
 
 ALARM = "⚠"
 
 
-class Results:
-    """The summary, the tables and the findings of a comparison."""
+def summary(outcome, number: int) -> str:
+    """Return what a comparison found about the pair with this index, in one sentence of HTML."""
+    if not outcome.records:
+        return _("There is no structure that both segmentations have.")
+    record = outcome.records[number]
+    return f"<b>{breakable(record.name)}</b>{escaped(asWhom(record))}: {escaped(worded(record.summary))}"
 
-    def __init__(self, ui, onPair):
-        self.ui, self.onPair = ui, onPair
-        self.table = SortableTable(ui.resultsTable, self.onRow)
-        self.sides = SortableTable(ui.sidesTable)
-        self.outcome, self.number = None, 0
-        self.families = []
-        self.buttons = [ExplainedButton(button) for button in (ui.copyButton, ui.exportButton)]
-        ui.copyButton.connect("clicked(bool)", self.copy)
-        ui.exportButton.connect("clicked(bool)", self.onExport)
-        ui.shownFamilyComboBox.connect("currentIndexChanged(int)", self.onFamily)
 
-    @property
-    def family(self) -> str:
-        """The family of metrics that is shown, "" if not restricted to one."""
-        index = self.ui.shownFamilyComboBox.currentIndex
-        return self.families[index - 1] if 0 < index <= len(self.families) else ""
+def alarms(outcome, number: int) -> str:
+    """Return the alarms about a pair, and the names of other structures that have some, as HTML; "" without any."""
+    if outcome is None or not outcome.records:
+        return ""
+    found, _advice = split(outcome.records[number].findings)
+    others = [r.name for n, r in enumerate(outcome.records) if n != number and split(r.findings).alarms]
+    if others:
+        found = [*found, _("There are alarms about other structures: {names}.").format(names=commaSeparated(others))]
+    # a symbol and words, because not everybody can see the color
+    title = _("Check this first")
+    return "<br>".join([f"<b>{ALARM} {title}</b>", *map(bulleted, found)]) if found else ""
 
-    def show(self, outcome, number: int) -> None:
-        """Show an outcome, with the pair of the given number in detail; nothing if it is None."""
-        self.outcome, self.number = outcome, number
-        records = outcome.records if outcome is not None else ()
-        for widget in (self.ui.resultsTable, self.ui.copyButton, self.ui.exportButton, self.ui.reportButton):
-            widget.visible = bool(records)
-        for widget in (self.ui.plotLabel, self.ui.plotComboBox):
-            widget.visible = any(record.method for record in records)  # of distances
-        self._listFamilies()
-        self._fill()
-        if records:
-            record = records[number]
-            name = f"<b>{breakable(record.name)}</b>{escaped(asWhom(record))}"
-            self.ui.summaryLabel.text = f"{name}: {escaped(worded(record.summary))}"
-        elif outcome is not None:
-            self.ui.summaryLabel.text = _("There is no structure that both segmentations have.")
-        self._showFindings(records, notCompared(outcome) if outcome is not None and outcome.isOfAll else [])
 
-    def enable(self, problem: str) -> None:
-        """Enable the buttons below the table, or disable them and show the problem in their tool tips."""
-        for button in self.buttons:
-            button.enable(problem)
+def remarks(outcome, number: int) -> str:
+    """Return the other findings about a pair, after what was not compared, as HTML; "" without any."""
+    if outcome is None:
+        return ""
+    advice = split(outcome.records[number].findings)[1] if outcome.records else []
+    return "<br>".join(map(bulleted, [*(notCompared(outcome) if outcome.isOfAll else []), *advice]))
 
-    def invite(self, isReady: bool) -> None:
-        """Show the next step in place of a summary. isReady: whether the chosen inputs can be compared."""
-        text = _("Press Apply.") if isReady else _("Choose a reference and a test segment, then Apply.")
-        self.ui.summaryLabel.text = text
 
-    def _showFindings(self, records, remarks: list[str]) -> None:
-        """Show the findings of the pair, alarms first. remarks: about structures that were not compared."""
-        alarms, advice = split(records[self.number].findings) if records else ([], [])
-        others = [r.name for n, r in enumerate(records) if n != self.number and split(r.findings).alarms]
-        if others:
-            alarms.append(_("There are alarms about other structures: {names}.").format(names=commaSeparated(others)))
-        # a symbol and words, because not everybody can see the color
-        title = _("Check this first")
-        self.ui.alarmsLabel.text = "<br>".join([f"<b>{ALARM} {title}</b>", *map(bulleted, alarms)])
-        self.ui.alarmsLabel.visible = bool(alarms)
-        self.ui.findingsLabel.text = "<br>".join(map(bulleted, [*remarks, *advice]))
-        self.ui.findingsLabel.visible = bool(remarks or advice)
+def familiesOf(outcome) -> list[str]:
+    """Return the families of metrics that were measured."""
+    records = outcome.records if outcome is not None else ()
+    return list(dict.fromkeys(m.family for record in records for m in record.measurements.values()))
 
-    def _listFamilies(self) -> None:
-        """List the measured families, and keep the current one selected if it is among them."""
-        box, family = self.ui.shownFamilyComboBox, self.family
-        records = self.outcome.records if self.outcome else ()
-        self.families = list(dict.fromkeys(m.family for record in records for m in record.measurements.values()))
-        wasBlocked = box.blockSignals(True)
-        box.clear()
-        box.addItem(_("Main metrics") if self.outcome and self.outcome.isOfAll else _("All metrics"))
-        box.addItems([each.capitalize() for each in self.families])
-        box.currentIndex = self.families.index(family) + 1 if family in self.families else 0
-        box.blockSignals(wasBlocked)
-        box.visible = self.ui.shownFamilyLabel.visible = len(self.families) > 1
 
-    def onFamily(self, _index: int) -> None:
-        self._fill()
+def numbers(outcome, family: str = "") -> Table:
+    """Return the table of one pair or of all pairs, with the measurements of a family, "" for all or the main ones."""
+    if outcome is None or not outcome.records:
+        return Table()
+    if outcome.isOfAll:
+        return Table(*overview(outcome.records, family, outcome.judgment), order=orderOf(outcome))
+    record = outcome.records[0]
+    return Table(*details(record, family), stretched=[0], groups=() if family else groups(record))
 
-    def _fill(self) -> None:
-        """Fill the tables with the measurements of the selected family."""
-        records = self.outcome.records if self.outcome else ()
-        if not records:
-            self.table.show([], [])
-        elif self.outcome.isOfAll:
-            self.table.show(*overview(records, self.family, self.outcome.judgment), order=orderOf(self.outcome))
-            self.table.select(self.number)
-        else:
-            record, family = records[0], self.family
-            self.table.show(*details(record, family), stretched=[0], groups=() if family else groups(record))
-        sided = sides(records[self.number]) if records and self.family in ("", "signed") else ()
-        self.sides.show(*(sided or ([], [])), stretched=range(1, len(sided[0])) if sided else ())
-        self.ui.sidesTable.visible = bool(sided)
 
-    def onRow(self, number: int) -> None:
-        if self.outcome and self.outcome.isOfAll:
-            self.onPair(number)
+def sidesOf(outcome, number: int, family: str = "") -> Table:
+    """Return the table of the distances toward each side of the patient, empty if there are none of the family."""
+    found = sides(outcome.records[number]) if outcome is not None and outcome.records else ()
+    if not found or family not in ("", "signed"):
+        return Table()
+    return Table(*found, stretched=range(1, len(found[0])))
 
-    def copy(self, _checked=False) -> None:
-        """Copy the tables as shown, below what was compared, for pasting into a spreadsheet."""
-        rows = [[line] for line in compared(self.outcome)] + self.table.texts()
-        if self.sides.rows:
-            about = [[self.outcome.records[self.number].name]] if self.outcome.isOfAll else []
-            rows += about + self.sides.texts()
-        qt.QApplication.clipboard().setText(writing.pasteable(rows))
 
-    def onExport(self, _checked=False) -> None:
-        suggestion = suggested("metrics", self.outcome)
-        path = askForPath(self.ui.exportButton, _("Export measurements"), suggestion, _("Table (*.csv)"))
-        if path:
-            with slicer.util.tryWithErrorDisplay(_("The measurements could not be written.")):
-                self.export(path)
+def suggestedFile(kind: str, outcome, number: int | None = None) -> str:
+    """Return a name for a CSV file with results of an outcome, so that files of several observers can be told apart.
 
-    def export(self, path: Path) -> None:
-        """Write all measurements with all digits as CSV, and a schema that describes the columns beside it."""
-        writing.writeCsv(self.outcome.records, path)
-        name = re.sub(r"\.csv$", "", path.name, flags=re.IGNORECASE)
-        writing.writeCsvSchema(self.outcome.records, path.with_name(f"{name}.schema.csv"))
+    kind: of the results. number: index of the pair that they are of, None for all of a comparison of all structures.
+    """
+    record = outcome.records[number or 0]
+    whole = outcome.isOfAll and number is None
+    nodes = [getattr(record, side).get(SEGMENTATION, "") for side in REFERENCE_AND_TEST]
+    parts = (kind, "" if whole else record.name, *dict.fromkeys(nodes))
+    return f"{fileNames([' '.join(filter(None, parts))])[0]}.csv"
+
+
+def suggestedReport(outcome) -> str:
+    """Return a name for the file of a report on an outcome."""
+    isPair = not outcome.isOfAll and len(outcome.records) == 1
+    return f"{fileNames([outcome.records[0].name])[0] if isPair else 'report'}.html"
 
 
 def compared(outcome) -> list[str]:
@@ -259,7 +207,7 @@ def overview(records, family: str = "", judgment=None) -> tuple:
     rows = []
     for number, record in enumerate(records):
         alarms, _advice = split(record.findings)
-        tip = "\n".join([record.name, *worded(record.summary), *(f"{ALARM} {worded(alarm)}" for alarm in alarms)])
+        tip = "\n".join([record.name, worded(record.summary), *(f"{ALARM} {worded(alarm)}" for alarm in alarms)])
         row = [(f"{ALARM} {record.name}" if alarms else record.name, record.name.lower(), tip)]
         if judgment is not None:
             row.append(verdictCell(judgment, record.name))

@@ -7,19 +7,18 @@ from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.settings.settings import DECLARED, FAMILIES, OWN_CONVENTION
 
-from .enumerations import translated
-from .markup import explain
-from .parameters import IN_PANEL, criticalNames, isOffered, possibleCriticals
+from ..chosensettings import IN_PANEL, criticalNames, isOffered, possibleCriticals
+from ..enumerations import translated
+from ..markup import explain
 
 COLUMNS = 2
 
 
-class Choices:
+class SettingsView:
     """The check boxes of the families, the lists of critical structures and conventions, and the rows of settings."""
 
-    def __init__(self, ui):
-        self.ui = ui
-        self.parameters = None
+    def __init__(self, ui, model):
+        self.ui, self.model = ui, model
         self.boxes = {}
         for number, family in enumerate(FAMILIES):
             box = qt.QCheckBox(family.capitalize())
@@ -38,16 +37,18 @@ class Choices:
             for widget in (f"{panel.name}Label", f"{panel.name}{panel.control}"):
                 explain(getattr(ui, widget), explanations.ofSetting(name))
 
-    def show(self, parameters) -> None:
-        """Show the choices of a parameter node, and only the settings that the chosen families use."""
-        self.parameters = parameters
-        families = list(parameters.families)
+    def show(self) -> None:
+        """Show the choices, and only the settings that the chosen families use."""
+        parameters = self.model.parameters
+        families, convention = list(parameters.families), parameters.convention
         self.isShowing = True
         try:
             for family, box in self.boxes.items():
                 box.checked = family in families
             self._showCriticals()
-            self.ui.conventionComboBox.currentIndex = self._conventionIndex()
+            # -1 for an unknown one, for which the panel shows a message
+            isKnown = convention in self.conventions
+            self.ui.conventionComboBox.currentIndex = self.conventions.index(convention) if isKnown else -1
         finally:
             self.isShowing = False
         for name, panel in IN_PANEL.items():
@@ -55,34 +56,27 @@ class Choices:
                 getattr(self.ui, widget).visible = isOffered(name, parameters)
 
     def takeFamilies(self, _checked=False) -> None:
-        if self.parameters and not self.isShowing:
-            self.parameters.families = [family for family, box in self.boxes.items() if box.checked]
+        if self.model.parameters and not self.isShowing:
+            self.model.parameters.families = [family for family, box in self.boxes.items() if box.checked]
 
     def takeCriticals(self) -> None:
-        if self.parameters and not self.isShowing:
+        if self.model.parameters and not self.isShowing:
             box = self.ui.criticalComboBox
             states = [box.itemData(row, qt.Qt.CheckStateRole) for row in range(box.count)]
-            # keep names that are not offered now: they apply again when a reference that has them is chosen
-            others = [name for name in self.parameters.critical if name not in self.listed]
             chosen = [name for name, state in zip(self.listed, states) if state == qt.Qt.Checked]
-            self.parameters.critical = chosen + others
+            self.model.setCriticals(chosen, self.listed)
 
     def takeConvention(self, index: int) -> None:
-        if self.parameters and not self.isShowing:
-            self.parameters.convention = self.conventions[index]
-
-    def _conventionIndex(self) -> int:
-        """Return the index of the chosen convention, or -1 for an unknown one, for which the panel shows a message."""
-        chosen = self.parameters.convention
-        return self.conventions.index(chosen) if chosen in self.conventions else -1
+        if self.model.parameters and not self.isShowing:
+            self.model.parameters.convention = self.conventions[index]
 
     def _showCriticals(self) -> None:
-        box, names = self.ui.criticalComboBox, possibleCriticals(self.parameters)
+        box, inputs = self.ui.criticalComboBox, (self.model.parameters, self.model.scene)
+        names, chosen = possibleCriticals(*inputs), criticalNames(*inputs)
         if names != self.listed:
             box.clear()
             box.addItems(names)
             self.listed = names
-        chosen = criticalNames(self.parameters)
         for row, name in enumerate(names):
             state = int(qt.Qt.Checked if name in chosen else qt.Qt.Unchecked)
             if box.itemData(row, qt.Qt.CheckStateRole) != state:

@@ -1,0 +1,69 @@
+"""The chosen settings, and which of the panel's controls have an effect on them."""
+
+from __future__ import annotations
+
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.case.relevance import isRelevant
+from SegmentMetricsLib.settings.settings import DECLARED, OWN_CONVENTION, Settings
+
+from .enumerations import Mode
+from .translation import _
+
+# The settings that the panel offers, by name.
+IN_PANEL = {name: one.panel for name, one in DECLARED.items() if one.panel}
+
+
+def settingsOf(parameters, scene) -> Settings:
+    """Return the chosen settings, with defaults for those that have no effect. scene: a model.Scene.
+
+    Raises ValueError if no family is chosen, or the hazard family without any critical structure.
+    """
+    chosen = {name: valueOf(name, parameters) for name in IN_PANEL if isOffered(name, parameters)}
+    if "critical" in chosen:
+        chosen["critical"] = criticalNames(parameters, scene)
+        if not chosen["critical"]:
+            raise InputError(_("Choose critical structures, or turn off the hazard metrics."))
+    convention = chosen.pop("convention", OWN_CONVENTION)
+    return Settings.preset(convention, families=list(parameters.families), **chosen)
+
+
+def valueOf(name: str, parameters):
+    """Return what is chosen for a setting, as Settings take it; critical structures with those that are not there."""
+    panel = IN_PANEL[name]
+    value = getattr(parameters, panel.name)
+    if panel.isAutomatic and value == panel.low:
+        return None
+    return value.name if panel.words else value
+
+
+def isOffered(name: str, parameters) -> bool:
+    """Return whether a setting has an effect with the other choices; otherwise the panel does not show it."""
+    declaration = DECLARED[name]
+    if declaration.isDecidedByTools and conventionOf(parameters) != OWN_CONVENTION:
+        return False
+    if declaration.onlyIf is not None and valueOf(declaration.onlyIf[0], parameters) != declaration.onlyIf[1]:
+        return False
+    isAlways = declaration.affectsAll or declaration.panel.isAlwaysShown
+    return isAlways or isRelevant(name, list(parameters.families))
+
+
+def shownSettings(parameters) -> dict[str, bool]:
+    """Return whether the panel shows each setting, by the name of its parameter."""
+    return {panel.name: isOffered(name, parameters) for name, panel in IN_PANEL.items()}
+
+
+def conventionOf(parameters) -> str:
+    """Return the chosen convention if it affects any chosen family, otherwise SegmentMetrics' own."""
+    return parameters.convention if isRelevant("convention", list(parameters.families)) else OWN_CONVENTION
+
+
+def possibleCriticals(parameters, scene) -> list[str]:
+    """Return the names of the reference's segments that can be critical structures: all but the compared one."""
+    names = scene.segments(parameters.reference)
+    compared = names.get(parameters.referenceSegment) if parameters.mode == Mode.onePair else None
+    return [name for name in dict.fromkeys(names.values()) if name != compared]
+
+
+def criticalNames(parameters, scene) -> list[str]:
+    """Return the names of the chosen critical structures that exist in the reference."""
+    return [name for name in possibleCriticals(parameters, scene) if name in list(parameters.critical)]

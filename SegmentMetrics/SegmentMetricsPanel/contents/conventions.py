@@ -1,0 +1,139 @@
+"""The values that other tools would have reported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from SegmentMetricsLib.comparison.measurements import statusOf
+from SegmentMetricsLib.conventions import known
+from SegmentMetricsLib.conventions.evaluation import OPTIMISTIC, PESSIMISTIC
+from SegmentMetricsLib.settings.settings import OWN_CONVENTION
+from SegmentMetricsLib.show import tables
+
+from ..translation import _
+from .table import Table, sortable
+
+# Orange and blue, which can be told apart with color vision deficiency.
+COLORS = {OPTIMISTIC: "#f8cf94", PESSIMISTIC: "#a9d2f0"}
+NOT_REPRODUCIBLE = "*"
+NONE = "-"  # for metrics that a tool does not report
+
+
+def choices(keys: Sequence[str]) -> list[str]:
+    """Return the texts for the choice of a metric: all of them, then each of the given keys; [] without any."""
+    return [_("All metrics"), *map(tables.heading, keys)] if keys else []
+
+
+def firstKey(keys: Sequence[str]) -> str:
+    """Return the metric to begin with: a percentile of the distances if there is one."""
+    return next((key for key in keys if re.fullmatch(r"HD[\d.]+", key)), keys[0])
+
+
+def values(record, key: str | None) -> Table:
+    """Return the table of one metric, or of all for "". record: a ConventionsRecord, or None for an empty table."""
+    if record is None:
+        return Table()
+    return Table(*ofMetric(record, key), stretched=[0]) if key else Table(*ofAllMetrics(record))
+
+
+def legend() -> str:
+    """Return the legend of the table's colors and its mark, as HTML."""
+    meanings = (
+        (COLORS[OPTIMISTIC], _("over-optimistic: the contours seem more alike than they are")),
+        (COLORS[PESSIMISTIC], _("over-pessimistic: they seem less alike")),
+    )
+    lines = [f'<span style="background-color: {color};">&nbsp;&nbsp;&nbsp;&nbsp;</span> {m}' for color, m in meanings]
+    lines.append(_("no color: less than 0.1 mm or 1 %pt off"))
+    unreliable = _("the tool itself does not give this number reliably")
+    lines.append(f"{NOT_REPRODUCIBLE} {unreliable}")
+    return "<br>".join(lines)
+
+
+def ofMetric(record, key: str) -> tuple:
+    """Return headings, rows and heading tips of the table of one metric: our own row first, then one per tool."""
+    first = record.referenceValues()[key]
+    unit = f" ({unitOf(first)})" if unitOf(first) else ""
+    difference = _("± mm") if first.better == "lower" else _("± %pt")
+    headings = [_("Tool"), f"{tables.heading(key)}{unit}", difference]
+    tips = [
+        _("Hover over a tool for its version."),
+        _("What the tool would report."),
+        _("The tool's value minus that of the definition, in mm or percentage points."),
+    ]
+    own = _("{title} as it is defined.").format(title=first.title)
+    value = ownNumber(first)
+    rows = [[(OWN_CONVENTION, "", own), (written(value, first), sortable(value.value), own), ("", None, own)]]
+    for tool, numbers in record.conventions.items():
+        number, label = numbers.get(key), known()[tool].label
+        if number is None:
+            tip = _("{tool} does not report it.").format(tool=label)
+            rows.append([(tool, tool.lower(), tip), (NONE, None, tip), ("", None, tip)])
+            continue
+        tip = explained(number, label)
+        color = COLORS.get(number.leaning, "")
+        rows.append(
+            [
+                (tool, tool.lower(), tip),
+                (written(number, first), sortable(number.value), tip, color),
+                (number.differenceText().partition(" ")[0], sortable(number.difference), tip, color),
+            ]
+        )
+    return headings, rows, tips
+
+
+def ofAllMetrics(record) -> tuple:
+    """Return headings, rows and heading tips of the table of all metrics: our own row first, then one per tool."""
+    first = record.referenceValues()
+    headings, tips = [_("Tool")], [_("Hover over a tool for its version.")]
+    own = [(OWN_CONVENTION, "", _("Reference definition."))]
+    for key, number in first.items():
+        unit = unitOf(number)
+        headings.append(f"{tables.heading(key)} ({unit})" if unit else tables.heading(key))
+        tips.append(number.title)
+        value = ownNumber(number)
+        own.append((written(value, number), sortable(value.value), number.title))
+    rows = [own]
+    for tool, numbers in record.conventions.items():
+        label = known()[tool].label
+        row = [(tool, tool.lower(), label)]
+        for key in first:
+            number = numbers.get(key)
+            if number is None:
+                row.append((NONE, None, _("{tool} does not report it.").format(tool=label)))
+            else:
+                color = COLORS.get(number.leaning, "")
+                row.append((written(number, first[key]), sortable(number.value), explained(number, label), color))
+        rows.append(row)
+    return headings, rows, tips
+
+
+def ownNumber(number):
+    """Return a copy of a tool's number that has the value of the definition instead."""
+    value = number.reference
+    return replace(number, value=value, status=statusOf(value), unit=unitOf(number), isReproducible=True)
+
+
+def unitOf(number) -> str:
+    """Return the unit of the metric, regardless of the unit that the tool uses."""
+    return "mm" if number.better == "lower" else ""
+
+
+def written(number, first) -> str:
+    """Return a value as the table shows it: without its unit if that is the one in the heading."""
+    text = number.text().removesuffix(f" {unitOf(first)}") if unitOf(first) else number.text()
+    return text if number.isReproducible else f"{text}{NOT_REPRODUCIBLE}"
+
+
+def explained(number, label: str) -> str:
+    """Return a tool tip for a number of a tool."""
+    lines = [f"{label}: {number.name}", f"{number.reason[:1].upper()}{number.reason[1:]}."]
+    if number.differenceText():
+        leaning = number.leaning or _("no difference that matters")
+        lines.append(f"{number.differenceText()}: {leaning}.")
+    elif number.leaning:
+        lines.append(f"{number.leaning.capitalize()}.")
+    if number.isInVoxels:
+        lines.append(_("Voxels are compared as if they were mm."))
+    return "\n".join(lines)

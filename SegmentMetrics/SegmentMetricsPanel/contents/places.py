@@ -1,0 +1,55 @@
+"""The worst places."""
+
+from __future__ import annotations
+
+from SegmentMetricsLib.analysis.places import positionText
+from SegmentMetricsLib.families.signed.entries import SIDES
+from SegmentMetricsLib.show.places import describe
+
+from ..translation import _
+from .table import Table
+
+
+def places(outcome, number: int) -> Table:
+    """Return the list of the worst places of a pair of an outcome, empty if there are none."""
+    record = outcome.records[number] if outcome is not None and outcome.records else None
+    listed = record.worstPlaces if record else ()
+    return Table(*rows(listed, record is None or record.hasSides), stretched=[3])
+
+
+def about(outcome, number: int) -> str:
+    """Return a sentence about the list of the worst places."""
+    if outcome is None or not outcome.records:
+        return _("Where the contours lie farther apart than the tolerance. Click to go there.")
+    record = outcome.records[number]
+    if record.worstPlaces:
+        text = _("Where the contours lie more than {tolerance} mm apart. Click to go there.")
+    elif not record.method:
+        text = _("No distances were measured.")
+    else:
+        text = _("Nowhere do the contours lie more than {tolerance} mm apart.")
+    return text.format(tolerance=f"{outcome.settings.tolerances[0]:g}")
+
+
+def rows(places, signed: bool) -> tuple:
+    """Return headings, rows and heading tips of the list of places. signed: whether inside and outside are known."""
+    headings = [_("#"), _("mm"), _("cm²"), _("Where")]
+    tips = [
+        _("Rank, the worst first."),
+        _("Largest distance there in mm: + where the test lies outside the reference, - where inside."),
+        _("Area of the connected patch in cm²."),
+        _("The side of the structure on which it lies, and its coordinates in mm."),
+    ]
+    listed = []
+    for place in places:
+        where = f"{SIDES[place.direction]}, {positionText(place.position)}"
+        tip = describe(place, signed)
+        listed.append(
+            [
+                (str(place.rank), place.rank, tip),
+                (f"{place.value:+.1f}" if signed else f"{place.value:.1f}", place.value, tip),
+                (f"{place.area / 100:.2f}", place.area, tip),
+                (where, where, tip),
+            ]
+        )
+    return headings, listed, tips

@@ -1,0 +1,119 @@
+"""The verdicts of a protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from SegmentMetricsLib.base.texts import commaSeparated
+from SegmentMetricsLib.case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, ruleOf
+from SegmentMetricsLib.case.protocol.wording import SIGNS, limitText, unitOf, valueText
+from SegmentMetricsLib.comparison.measurements import typeset
+from SegmentMetricsLib.show import tables
+from SegmentMetricsLib.show.report.ranking import UNJUDGED, severity, worstFirst
+from SegmentMetricsLib.show.verdicts import summary
+
+from ..markup import escaped
+from ..translation import _
+from .table import Table
+
+# Light colors for dark text; the words say the same.
+COLORS = {PASS: "#bfe3d0", WARN: "#fbe6a2", FAIL: "#f2b28c", NOT_EVALUABLE: "#dddddd"}
+
+
+def verdict(outcome, number: int) -> str:
+    """Return the verdict on an outcome and on one of its pairs as HTML, or "" if it was not judged."""
+    if outcome is None or not outcome.judgment:
+        return ""
+    judgment, structure = outcome.judgment, _shown(outcome, number)
+    lines = [f"{badge(judgment['verdict'])} {sentence(judgment, outcome.isOfAll)}"]
+    if outcome.isOfAll and structure:
+        lines.append(f"{badge(structure['verdict'])} {escaped(structure['structure'])}")
+    elif structure is None:
+        lines.append(_("The protocol has no rule for this structure."))
+    return "<br>".join(lines)
+
+
+def rules(outcome, number: int) -> Table:
+    """Return the table of the rules for one pair of an outcome, empty if there are none."""
+    structure = _shown(outcome, number)
+    return Table(*listed(structure), stretched=[0]) if structure else Table()
+
+
+def _shown(outcome, number: int) -> Mapping | None:
+    isJudged = outcome is not None and outcome.judgment and outcome.records
+    return ofStructure(outcome.judgment, outcome.records[number].name) if isJudged else None
+
+
+def ofStructure(judgment: Mapping, name: str) -> Mapping | None:
+    """Return the part of a judgment about a structure, or None if there is none."""
+    return next((each for each in judgment["structures"] if each["structure"] == name), None)
+
+
+def orderOf(outcome) -> list[int]:
+    """Return the indices of an outcome's records in the order of a report: worst first if they were judged."""
+    numbers = list(range(len(outcome.records)))
+    if outcome.judgment is None:
+        return numbers
+    structures = [ofStructure(outcome.judgment, record.name) for record in outcome.records]
+    return worstFirst(outcome.records, [each["verdict"] if each else UNJUDGED for each in structures])
+
+
+def sentence(judgment: Mapping, isOfAll: bool) -> str:
+    """Return a one-line summary of a judgment with the number of verdicts of each kind."""
+    what = [s["verdict"] for s in judgment["structures"]]
+    if not isOfAll:
+        what = [rule["verdict"] for s in judgment["structures"] for rule in s["rules"]]
+    return escaped(f"{judgment['name']}: {summary(what)}" if what else judgment["name"])
+
+
+def notJudged(outcome) -> str:
+    """Return the names of structures that have limits in the protocol but were not compared, or ""."""
+    compared = {record.name for record in outcome.records}
+    others = [s["structure"] for s in outcome.judgment["structures"] if s["structure"] not in compared]
+    return commaSeparated(others) if others else ""
+
+
+def listed(structure: Mapping) -> tuple:
+    """Return headings, rows and heading tips of the table of a structure's rules."""
+    headings = [_("Metric"), _("Value"), _("Limit (warn)"), _("Verdict")]
+    tips = [
+        _("What the protocol judges, and the tool whose number it is if the protocol names one."),
+        _("What was measured."),
+        _("The limit, and the looser one up to which there is only a warning."),
+        _("Hover over a row to read why."),
+    ]
+    rows = []
+    for rule in structure["rules"]:
+        limits, value, verdict = ruleOf(rule), rule["value"], rule["verdict"]
+        unit = rule["unit"] or unitOf(limits, None)
+        metric = f"{tables.heading(limits.measurement)}\n{limits.convention}".strip()
+        limit, shownUnit = bounds(limits, unit)
+        # only the limit has the unit, to leave room for the tool's name
+        text = "-" if value is None else valueText(limits, value, unit).removesuffix(shownUnit)
+        tip = "\n".join(filter(None, (typeset(rule["reason"]), limits.source)))
+        texts = (metric, metric), (text, value), (typeset(f"{limit}{shownUnit}"), limits.limit), (verdict, verdict)
+        rows.append([(*cell, tip) for cell in texts[:-1]] + [(*texts[-1], tip, COLORS[verdict])])
+    return headings, rows, tips
+
+
+def bounds(rule, unit: str) -> tuple[str, str]:
+    """Return the limit of a rule, the looser one in parentheses, and their unit: "≤ 5.1 (19.2)" and " mm"."""
+    limit, *looser = (limitText(rule, n, unit) for n in (rule.limit, rule.warning) if n is not None)
+    number, space, shownUnit = limit.partition(" ")
+    more = "".join(f" ({text.partition(' ')[0]})" for text in looser)
+    return f"{SIGNS[rule.relation]}{number}{more}", f"{space}{shownUnit}"
+
+
+def verdictCell(judgment: Mapping, name: str) -> tuple:
+    """Return the cell with a structure's verdict for the table of many pairs; the reason is its tool tip."""
+    structure = ofStructure(judgment, name)
+    # sorted by severity, not alphabetically
+    if structure is None:
+        return UNJUDGED, str(severity(UNJUDGED)), _("The protocol has no rule for this structure.")
+    verdict = structure["verdict"]
+    return verdict, str(severity(verdict)), typeset(structure["reason"]), COLORS[verdict]
+
+
+def badge(verdict: str) -> str:
+    """Return a colored verdict as HTML for a label."""
+    return f'<span style="background-color: {COLORS[verdict]}; color: black;">&nbsp;{verdict.upper()}&nbsp;</span>'

@@ -1,0 +1,254 @@
+"""The panel without its widgets: what is chosen, what is out of date, what is shown, and what is possible and why."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.case.protocol import exampleNames
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
+
+from . import chosensettings
+from .contents import results
+from .contents.verdicts import orderOf
+from .editedpairs import choicesOf
+from .enumerations import MapSide, Mode
+from .inputs import Inputs
+from .translation import _
+
+
+class Scene(typing.Protocol):
+    """What the model asks of the scene. Segmentations and tables are only handed through, whatever they are."""
+
+    def isChanging(self) -> bool: ...  # whether it is being closed or loaded, or changed in a batch
+    def segmentations(self) -> Sequence: ...  # those that the user may choose, first come first
+    def segments(self, segmentation) -> Mapping[str, str]: ...  # names by ID; none for None
+    def name(self, node) -> str: ...  # of a segmentation or table
+    def pairing(self, reference, test, *, choices): ...  # the Pairing of two segmentations; may raise InputError
+    def protocols(self) -> Sequence: ...  # the tables that hold protocols
+    def protocol(self, table): ...  # the Protocol in a table; may raise InputError
+    def recall(self, table): ...  # the Outcome that a table holds, or None; may raise InputError
+    def fileName(self) -> str: ...  # of the scene, "" if it has none
+    def oneChange(self, parameters) -> AbstractContextManager: ...  # in which several writes are one change
+
+
+class PanelModel:
+    """All that the panel knows and decides.
+
+    parameters: the choices, with the attributes of SegmentMetricsParameterNode; None while there is no scene. outcome:
+    the results that are shown, an Outcome or None. change: a sentence about a change to the compared segments since
+    they were measured. notice: a message about the last attempt. isBusy: whether an attempt is running. isNews: whether
+    anything has changed since the last attempt.
+    """
+
+    def __init__(self, scene: Scene):
+        self.scene = scene
+        self.inputs = Inputs(scene)
+        self.parameters = None
+        self.outcome = None
+        self.kept = None  # the outcome that was shown before nodes were imported
+        self.change = ""
+        self.notice = ""
+        self.isBusy = False
+        self.isNews = False
+
+    def setParameters(self, parameters) -> None:
+        """Use other parameters, or None while there is no scene."""
+        self.parameters = parameters
+        self.inputs.setParameters(parameters)
+        if parameters is None:
+            self.setOutcome(None)
+
+    # Settings
+
+    def settings(self):
+        """Return the chosen Settings. Raises InputError if they cannot be used."""
+        return chosensettings.settingsOf(self.parameters, self.scene)
+
+    def protocol(self):
+        """Return the chosen protocol, or None. Raises InputError that names the row and column of a mistake."""
+        table = self.parameters.protocol
+        return self.scene.protocol(table) if table is not None else None
+
+    def choices(self) -> dict[str, str | None]:
+        """Return the pairs of structures that the user chose, as pairing.pairStructures expects them."""
+        return choicesOf(self.parameters, self.scene)
+
+    def protocolVersion(self) -> str | None:
+        """Return a text that changes with the rules of the chosen protocol, or None. Raises as protocol()."""
+        protocol = self.protocol()
+        return protocol.version if protocol else None
+
+    def protocolChoices(self) -> dict:
+        """Return the texts for the choice of a protocol, by None, tables, names of examples, and "" for a file."""
+        tables, examples = list(self.scene.protocols()), exampleNames()
+        if self.parameters.protocol not in (None, *tables):
+            tables.append(self.parameters.protocol)  # keep it in the list even if its headings are wrong
+        choices = {None: _("None"), **{table: self.scene.name(table) for table in tables}}
+        choices |= {name: _("Example: {name}").format(name=name) for name in examples}
+        return {**choices, "": _("From a file...")}
+
+    def setCriticals(self, chosen: Sequence[str], offered: Sequence[str]) -> None:
+        """Choose critical structures among those that are offered.
+
+        Names that are not offered now are kept: they apply again when a reference that has them is chosen.
+        """
+        others = [name for name in self.parameters.critical if name not in offered]
+        self.parameters.critical = [*chosen, *others]
+
+    # Results
+
+    def setOutcome(self, outcome) -> None:
+        """Set the results to show, or None."""
+        self.outcome = outcome
+        self.change = ""
+
+    def isRecallDue(self) -> bool:
+        """Return whether the scene holds other results than those that are shown."""
+        return self.parameters.result is not (self.outcome.table if self.outcome else None)
+
+    def recall(self) -> None:
+        """Load the results stored in the scene, or drop those whose table was deleted."""
+        kept = self.kept
+        try:
+            outcome = self.scene.recall(self.parameters.result)
+            isKept = None not in (kept, outcome) and (kept.table, kept.run) == (outcome.table, outcome.run)
+            self.setOutcome(kept if isKept else outcome)
+        except InputError as error:
+            self.setOutcome(None)
+            self.parameters.result = None
+            self.notice = str(error)
+            self.isNews = False
+        self.change = self.outcome.change() if self.outcome else ""
+
+    def take(self, outcome, isRepeated: bool) -> None:
+        """Show a new outcome. isRepeated: whether it comes from an automatic update, which keeps the shown pair."""
+        self.setOutcome(outcome)
+        with self.scene.oneChange(self.parameters):
+            self.parameters.result = outcome.table
+            isWorstFirst = outcome.isOfAll and outcome.judgment is not None and not isRepeated
+            order = orderOf(outcome) if isWorstFirst else []
+            self.parameters.shownPair = order[0] if order else self.number()
+
+    def number(self) -> int:
+        """Return the index of the pair that is shown in detail."""
+        last = len(self.outcome.records) - 1 if self.outcome else 0
+        return max(0, min(self.parameters.shownPair, last)) if self.parameters else 0
+
+    def record(self):
+        """Return the Record of the pair that is shown in detail, or None."""
+        return self.outcome.records[self.number()] if self.outcome is not None and self.outcome.records else None
+
+    def showPair(self, number: int) -> None:
+        """Show the pair with this index in detail, if all structures were compared."""
+        if self.parameters and self.outcome and self.outcome.isOfAll:
+            self.parameters.shownPair = number
+
+    def colorSide(self, side: str) -> None:
+        """Color the surface of a side, unless it is colored already."""
+        if self.parameters and side not in self.parameters.mapSide.sides:
+            self.parameters.mapSide = MapSide[side]
+
+    # Whether results are out of date
+
+    def suspect(self, segments: set[str] | None) -> None:
+        """Check whether compared segments really changed. segments: IDs of those that may have, None for all."""
+        # check segments known to have changed again: the change may have been undone
+        self.change = self.outcome.change(None if self.change else segments)
+
+    def staleness(self) -> str:
+        """Return the reason why the shown results are out of date, or "" if they are not."""
+        if self.outcome is None or self.parameters is None:
+            return ""
+        return self.change or self._difference()
+
+    def _difference(self) -> str:
+        """Return the reason why the results do not match the current choices, or "" if they do."""
+        p, outcome = self.parameters, self.outcome
+        if None in map(outcome.node, REFERENCE_AND_TEST):
+            return _("A compared segmentation was removed.")
+        if not self._isSamePair() or outcome.isOfAll != (p.mode == Mode.allStructures):
+            return _("The selection has changed.")
+        if outcome.isOfAll and self.choices() != outcome.choices:
+            return _("The pairs have changed.")
+        try:
+            isSame = self.settings() == outcome.settings
+            isSame = isSame and self.protocolVersion() == (outcome.judgment or {}).get("version")
+        except InputError:
+            isSame = False
+        return "" if isSame else _("The settings have changed.")
+
+    def _isSamePair(self) -> bool:
+        """Return whether the results belong to the chosen segments, or segmentations."""
+        p, outcome = self.parameters, self.outcome
+        isSame = all(getattr(p, side) is outcome.node(side) for side in REFERENCE_AND_TEST)
+        return isSame and (outcome.isOfAll or (p.referenceSegment, p.testSegment) == tuple(outcome.segments[0]))
+
+    def staleText(self) -> str:
+        """Return a sentence that the results are out of date, and what to do, or "" if they are not."""
+        stale, advice = self.staleness(), "" if self.whyNot() else _("Apply to measure again.")
+        return _("Out of date: {reason}").format(reason=f"{stale} {advice}".strip()) if stale else ""
+
+    def isUpdateDue(self) -> bool:
+        """Return whether to measure again without being asked: only what is shown, and once after each change."""
+        isWanted = self.isNews and self.parameters.autoUpdate and bool(self.staleness())
+        return isWanted and not self.whyNot() and self._isSamePair()
+
+    # What is possible, and why not
+
+    def whyNot(self) -> str:
+        """Return the reason why nothing can be measured, or "" if Apply is enabled."""
+        if self.isBusy:
+            return _("Measuring ...")
+        return self.inputs.whyNot() or self.whyNotSettings()
+
+    def whyNotSettings(self) -> str:
+        """Return the problem with the settings or the protocol, or "" if there is none."""
+        try:
+            self.settings()
+            self.protocolVersion()
+        except InputError as error:
+            return str(error)
+        return ""
+
+    def whyNotReport(self) -> str:
+        """Return the reason why results cannot be reported, copied or exported, or "" if they can.
+
+        Results that are out of date are not exported, because the warning about it would be lost.
+        """
+        if self.outcome is None or not self.outcome.records:
+            return _("Press Apply first.")
+        return self.outOfDate() or self.whyNot()
+
+    def whyNotTools(self) -> str:
+        """Return the reason why other tools' values cannot be computed, or "" if they can."""
+        if self.outcome is None or not self.outcome.records:
+            return _("Press Apply first.")
+        if stale := self.outOfDate():
+            return stale
+        if self.outcome.comparisons is None:
+            return _(
+                "Press Apply again first: a scene keeps the numbers, but not the surfaces that they were measured on."
+            )
+        return ""
+
+    def outOfDate(self) -> str:
+        """Return the reason why actions on results that are out of date are disabled, or "" if they are not."""
+        return _("The results are out of date. Press Apply again.") if self.staleness() else ""
+
+    # What is said
+
+    def summary(self) -> str:
+        """Return the outcome in one sentence of HTML, or the next step before there is one."""
+        if self.outcome is not None:
+            return results.summary(self.outcome, self.number())
+        if self.whyNot():
+            return _("Choose a reference and a test segment, then Apply.")
+        return _("Press Apply.")
+
+    def message(self, *problems: str) -> str:
+        """Return the message to show, "" for none. problems: with what is drawn, "" where there is none."""
+        texts = (self.notice, self.inputs.mistake(), self.parameters and self.whyNotSettings(), *problems)
+        return next(filter(None, texts), "")

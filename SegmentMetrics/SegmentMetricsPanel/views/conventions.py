@@ -1,0 +1,124 @@
+"""The table of values that other tools would have reported for the shown pair, which can be copied and exported."""
+
+from pathlib import Path
+
+import qt
+import slicer
+from slicer.i18n import tr as _
+
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.mrml import folders, recallConventions
+from SegmentMetricsLib.show import conventions as output
+from SegmentMetricsLib.show.writing import pasteable
+
+from ..contents import conventions
+from ..contents.results import suggestedFile
+from ..markup import explain
+from ..saving import askForPath
+from .buttons import ExplainedButton
+from .tables import SortableTable
+
+ROLE = "conventions"
+
+
+class ConventionsView:
+    """The section about other tools. compute: called when their values are requested; must be followed by show()."""
+
+    def __init__(self, ui, model, compute):
+        self.ui, self.model, self.compute = ui, model, compute
+        self.table = SortableTable(ui.conventionsTable)
+        self.record = None  # a ConventionsRecord
+        self.shown = None
+        self.unread = ""  # why stored values cannot be shown
+        self.keys = []
+        self.key = None  # the selected metric: "" for all of them, None before the first choice
+        ui.conventionsLegendLabel.text = conventions.legend()
+        ui.conventionsButton.connect("clicked(bool)", self.onCompute)
+        ui.conventionsKeyComboBox.connect("currentIndexChanged(int)", self.onKey)
+        self.buttons = [ExplainedButton(button) for button in (ui.conventionsCopyButton, ui.conventionsExportButton)]
+        ui.conventionsCopyButton.connect("clicked(bool)", self.copy)
+        ui.conventionsExportButton.connect("clicked(bool)", self.onExport)
+
+    def show(self) -> None:
+        """Show the stored values for the shown pair, or nothing if there are none."""
+        outcome, number, pair, node = self.model.outcome, self.model.number(), self.model.record(), None
+        if pair is not None:
+            node = folders.findResult(outcome.pair(number), ROLE, slicer.mrmlScene)
+            node = node if outcome.shows(node) else None
+        shown = (outcome, number, node and node.GetMTime())
+        if shown != self.shown:
+            self.shown = shown
+            self._take(pair, node)
+        stale, problem = self.model.staleness(), self.model.whyNotTools()
+        self.ui.conventionsStaleLabel.text = _("Out of date: {reason}").format(reason=stale)
+        self.ui.conventionsStaleLabel.visible = bool(stale) and self.record is not None
+        for button in self.buttons:
+            button.enable(self.model.outOfDate())
+        self.ui.conventionsButton.visible = self.record is None
+        self.ui.conventionsButton.enabled = not problem
+        explain(self.ui.conventionsButton, problem or _("Calculate what every other tool would report."))
+        if self.record is not None:
+            about = _("What other tools would report for {name}. Hover over a row to read why.")
+            self.ui.conventionsLabel.text = about.format(name=self.record.name)
+        else:
+            question = _("What would other tools report for these contours?")
+            self.ui.conventionsLabel.text = problem or self.unread or question
+
+    @staticmethod
+    def forget(outcome) -> None:
+        """Remove tables of earlier runs of an outcome's pairs from the scene: nothing would show that they are old."""
+        scene = slicer.mrmlScene
+        found = [folders.findResult(outcome.pair(number), ROLE, scene) for number in range(len(outcome.records))]
+        folders.removeNodes([node for node in found if node is not None and not outcome.shows(node)], scene)
+
+    def onCompute(self, _checked=False) -> None:
+        with slicer.util.tryWithErrorDisplay(_("The results of other tools could not be calculated.")):
+            self.compute()
+
+    def onKey(self, index: int) -> None:
+        if 0 <= index <= len(self.keys):
+            self.key = self.keys[index - 1] if index else ""
+            self._fill()
+
+    def _take(self, pair, node) -> None:
+        """Load the values that a node stores for a pair; nothing if it is None."""
+        self.record, self.unread = None, ""
+        if node is not None:
+            try:
+                self.record = output.ConventionsRecord(pair.reference, pair.test, recallConventions(node))
+            except InputError as error:  # from another version; the values can be computed again
+                self.unread = str(error)
+        for name in ("KeyLabel", "KeyComboBox", "Table", "LegendLabel", "CopyButton", "ExportButton"):
+            getattr(self.ui, f"conventions{name}").visible = self.record is not None
+        self._listKeys()
+        self._fill()
+
+    def _listKeys(self) -> None:
+        """List the available metrics, and keep the current one selected if it is among them."""
+        box = self.ui.conventionsKeyComboBox
+        self.keys = list(self.record.referenceValues()) if self.record else []
+        if self.keys and self.key not in ("", *self.keys):
+            self.key = conventions.firstKey(self.keys)
+        wasBlocked = box.blockSignals(True)
+        box.clear()
+        box.addItems(conventions.choices(self.keys))
+        box.currentIndex = self.keys.index(self.key) + 1 if self.key in self.keys else 0
+        box.blockSignals(wasBlocked)
+
+    def _fill(self) -> None:
+        self.table.show(*conventions.values(self.record, self.key))
+
+    def copy(self, _checked=False) -> None:
+        """Copy the table as shown, for pasting into a spreadsheet."""
+        qt.QApplication.clipboard().setText(pasteable(self.table.texts()))
+
+    def onExport(self, _checked=False) -> None:
+        suggestion = suggestedFile("conventions", *self.shown[:2])
+        path = askForPath(self.ui.conventionsExportButton, _("Export"), suggestion, _("Table (*.csv)"))
+        if path:
+            with slicer.util.tryWithErrorDisplay(_("The table could not be written.")):
+                self.export(path)
+
+    def export(self, path: Path) -> None:
+        """Write the values of all tools and metrics, with all digits and explanations, as CSV."""
+        output.writeCsv([self.record], path)

@@ -1,0 +1,109 @@
+"""Choosing the segments or segmentations to compare."""
+
+import logging
+
+import qt
+import slicer
+
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
+
+from ..enumerations import Mode
+from ..markup import explain
+
+# name of the segment list inside qMRMLSegmentSelectorWidget
+SEGMENTS_FRAME = "frame_Segment"
+
+
+class SegmentChooser:
+    """Synchronizes a segment selector with the choice of one side, "reference" or "test", in the model's Inputs."""
+
+    def __init__(self, selector, side: str, inputs):
+        self.selector, self.side, self.inputs = selector, side, inputs
+        self.isShowing = False
+        self.isWarned = False
+        # For a new node, the selector reports the first segment before the node itself: wait until both are set.
+        self.timer = qt.QTimer()
+        self.timer.setSingleShot(True)
+        self.timer.setInterval(0)
+        self.timer.connect("timeout()", self.take)
+        selector.setMinimumWidth(150)  # otherwise long names would widen the whole panel
+        selector.connect("currentNodeChanged(vtkMRMLNode*)", self.onSelectorChanged)
+        selector.connect("currentSegmentChanged(QString)", self.onSelectorChanged)
+
+    def show(self) -> None:
+        """Show the choice in the selector, unless a change of the selector is still to be processed."""
+        if self.timer.isActive():
+            return
+        node, segment = self.inputs.chosen(self.side)
+        self.isShowing = True
+        try:
+            if self.selector.currentNode() is not node:
+                self.selector.setCurrentNode(node)
+            if node is not None and self.selector.currentSegmentID() != segment:
+                self.selector.setCurrentSegmentID(segment)
+        finally:
+            self.isShowing = False
+        explain(self.selector, self.inputs.title(self.side))
+
+    def showSegments(self, isShown: bool) -> None:
+        """Show or hide the list of segments below the list of segmentations; the selector has no property for it."""
+        frames = slicer.util.findChildren(self.selector, name=SEGMENTS_FRAME)
+        for frame in frames:
+            frame.visible = isShown
+        if not frames and not self.isWarned:
+            self.isWarned = True
+            logging.warning(
+                "Segment Metrics: the segment selector has no %s, its segments stay visible", SEGMENTS_FRAME
+            )
+
+    def onSelectorChanged(self, _ignored=None) -> None:
+        if self.inputs.isActive and not self.isShowing and not slicer.mrmlScene.IsBatchProcessing():
+            self.timer.start()
+
+    def take(self) -> None:
+        """Choose what the selector shows."""
+        if not self.inputs.isActive or slicer.mrmlScene.IsBatchProcessing():
+            return
+        node = self.selector.currentNode()
+        self.inputs.take(self.side, node, self.selector.currentSegmentID() if node else "")
+        self.show()
+
+
+class InputsView:
+    """The upper part of the panel: which segments, or which segmentations, are compared.
+
+    The selectors keep following the scene: if the chosen segmentation is removed, they switch to another one.
+    """
+
+    def __init__(self, ui, model):
+        self.inputs = model.inputs
+        self.choosers = [
+            SegmentChooser(getattr(ui, f"{side}Selector"), side, self.inputs) for side in REFERENCE_AND_TEST
+        ]
+        ui.swapButton.connect("clicked(bool)", lambda _checked=False: self.inputs.swap())
+
+    def setActive(self, isActive: bool) -> None:
+        """Start or stop updating the choice."""
+        for chooser in self.choosers:
+            chooser.timer.stop()
+        self.inputs.setActive(isActive)
+
+    def show(self) -> None:
+        """Show the choice."""
+        isPair = self.inputs.parameters.mode == Mode.onePair
+        for chooser in self.choosers:
+            chooser.show()
+            chooser.showSegments(isPair)
+
+    def settle(self) -> None:
+        """Process pending changes of the selectors immediately."""
+        for chooser in self.choosers:
+            if chooser.timer.isActive():
+                chooser.timer.stop()
+                chooser.take()
+
+    def onRemoved(self, node) -> None:
+        """Clear the choice of a segmentation that is about to be removed; the selectors would switch to another one."""
+        for chooser in self.choosers:
+            if self.inputs.lose(chooser.side, node):
+                chooser.timer.start()

@@ -1,0 +1,120 @@
+"""Choosing a protocol and showing its verdicts."""
+
+from pathlib import Path
+
+import slicer
+import vtk
+from slicer.i18n import tr as _
+from slicer.util import VTKObservationMixin
+
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.case import explanations
+from SegmentMetricsLib.case.protocol.protocol import readProtocol
+from SegmentMetricsLib.mrml import tableFromProtocol
+from SegmentMetricsLib.show.verdicts import writeVerdicts
+
+from ..contents import results, verdicts
+from ..markup import explain
+from ..saving import askForFile, askForPath
+from .buttons import ExplainedButton
+from .tables import SortableTable
+
+
+class ProtocolsView(VTKObservationMixin):
+    """The list of protocols: tables in the scene, examples that come with the library, and files.
+
+    onEdited: called with an object and an event when the table of the chosen protocol changes.
+    """
+
+    def __init__(self, ui, model, onEdited):
+        super().__init__()
+        self.ui, self.model, self.onEdited = ui, model, onEdited
+        self.observed = None
+        self.isShowing = False
+        self.listed = []
+        for widget in (ui.protocolLabel, ui.protocolComboBox):
+            explain(widget, explanations.PROTOCOL)
+        ui.protocolComboBox.connect("currentIndexChanged(int)", self.take)
+
+    def show(self) -> None:
+        """List the available protocols and show the chosen one."""
+        chosen, choices = self.model.parameters.protocol, self.model.protocolChoices()
+        self.listed, texts = list(choices), list(choices.values())
+        self.isShowing = True
+        try:
+            box = self.ui.protocolComboBox
+            if texts != [box.itemText(n) for n in range(box.count)]:
+                box.clear()
+                box.addItems(texts)
+            box.currentIndex = self.listed.index(chosen)
+        finally:
+            self.isShowing = False
+
+        if chosen is not self.observed:
+            self.release()
+            self.observed = chosen
+            if chosen is not None:
+                self.addObserver(chosen, vtk.vtkCommand.ModifiedEvent, self.onEdited)
+
+    def release(self) -> None:
+        """Release the scene."""
+        self.removeObservers()
+        self.observed = None
+
+    def take(self, index: int) -> None:
+        if self.model.parameters is None or self.isShowing or index < 0:
+            return
+        chosen = self.listed[index]
+        if isinstance(chosen, str):
+            chosen = self._read(chosen or self._askForFile())
+        self.model.parameters.protocol = chosen
+        self.show()
+
+    def _askForFile(self) -> str:
+        kinds = _("Table (*.csv)") + ";;" + _("All files (*)")
+        return str(askForFile(self.ui.protocolComboBox, _("Protocol"), kinds) or "")
+
+    def _read(self, path: str):
+        """Return a new table node with the protocol of a file or example; the current one for "" or on failure."""
+        before = self.model.parameters.protocol
+        if not path:
+            return before
+        try:
+            return tableFromProtocol(readProtocol(Path(path)))
+        except (InputError, OSError) as error:
+            slicer.util.errorDisplay(str(error), _("The protocol cannot be used."))
+            return before
+
+
+class VerdictsView:
+    """The summary and the table of a protocol's verdicts."""
+
+    def __init__(self, ui, model):
+        self.ui, self.model = ui, model
+        self.table = SortableTable(ui.protocolTable)
+        self.button = ExplainedButton(ui.verdictsButton)
+        ui.verdictsButton.connect("clicked(bool)", self.onExport)
+
+    def show(self) -> None:
+        """Show the verdicts on the outcome and on the shown pair, or nothing if it was not judged."""
+        shown = self.model.outcome, self.model.number()
+        text, rules = verdicts.verdict(*shown), verdicts.rules(*shown)
+        self.ui.judgmentLabel.text = text
+        self.ui.judgmentLabel.visible = self.ui.verdictsButton.visible = bool(text)
+        self.table.show(*rules)
+        self.ui.protocolTable.visible = bool(rules.rows)
+
+    def enable(self) -> None:
+        """Enable the button, or disable it and show the problem in its tool tip."""
+        self.button.enable(self.model.whyNotReport())
+
+    def onExport(self, _checked=False) -> None:
+        suggestion = results.suggestedFile("verdicts", self.model.outcome)
+        path = askForPath(self.ui.verdictsButton, _("Save verdicts"), suggestion, _("Table (*.csv)"))
+        if path:
+            with slicer.util.tryWithErrorDisplay(_("The verdicts could not be written.")):
+                self.export(path)
+
+    def export(self, path: Path) -> None:
+        """Write all verdicts in the format of the command line: one row per rule."""
+        writeVerdicts(self.model.outcome.judgment, path)

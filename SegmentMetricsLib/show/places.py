@@ -1,0 +1,15 @@
+"""Words about the worst places."""
+
+from __future__ import annotations
+
+from ..analysis.places import Place
+from ..families.signed.entries import SIDES
+
+
+def describe(place: Place, signed: bool = True) -> str:
+    """Return a description of a place. signed: whether inside and outside can be told apart."""
+    if signed:
+        what = f"{abs(place.value):.1f} mm {'over' if place.value > 0 else 'under'}-contoured"
+    else:
+        what = f"{abs(place.value):.1f} mm apart"
+    return f"{what}, {SIDES[place.direction]}"

@@ -1,0 +1,372 @@
+"""What the panel's model makes of what is chosen: inputs, pairs, settings and protocols."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from panelfakes import Segmentation, Table, modelOf
+from SegmentMetricsPanel import editedpairs
+from SegmentMetricsPanel.chosensettings import criticalNames, possibleCriticals, shownSettings
+from SegmentMetricsPanel.enumerations import HazardKernel, Mode
+
+MODULE = Path(__file__).parents[2] / "SegmentMetrics"
+BLOCKED = """
+import sys
+sys.path[:0] = [sys.argv[1], sys.argv[2]]
+for name in ("qt", "ctk", "slicer", "vtk", "SegmentMetricsLib.mrml"):
+    sys.modules[name] = None
+import SegmentMetricsPanel.attempts
+from pathlib import Path
+for path in (Path(sys.argv[1]) / "SegmentMetricsPanel" / "contents").glob("*.py"):
+    __import__(f"SegmentMetricsPanel.contents.{path.stem}")
+"""
+
+
+def chosen(model) -> list:
+    """Return the names of what is chosen: segmentation and segment of the reference, then of the test."""
+    p, named = model.parameters, model.inputs.segmentName
+    return [p.reference and p.reference.name, named("reference"), p.test and p.test.name, named("test")]
+
+
+def test_the_model_knows_neither_qt_nor_nodes():
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCKED, str(MODULE), str(MODULE.parent)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_scripts_that_measure_need_no_qt():
+    for name in ("scene", "parameters"):
+        text = (MODULE / "SegmentMetricsPanel" / f"{name}.py").read_text(encoding="utf-8")
+        assert not {"import qt", "import ctk"} & set(text.split("\n")), name
+
+
+# Inputs
+
+
+@pytest.mark.parametrize(
+    ("segmentations", "expected"),
+    [
+        ([], [None, "", None, ""]),
+        ([("Empty",)], [None, "", None, ""]),
+        ([("One", "A")], ["One", "A", "One", ""]),
+        ([("One", "A", "B")], ["One", "A", "One", "B"]),
+        ([("One", "A", "B"), ("Two", "C", "B")], ["One", "B", "Two", "B"]),
+        ([("One", "A"), ("Empty",), ("Two", "C")], ["One", "A", "Two", "C"]),
+        ([("One", "A"), ("Two", "A"), ("Three", "A")], ["One", "A", "Two", "A"]),
+    ],
+)
+def test_likely_inputs_are_chosen(segmentations, expected):
+    assert chosen(modelOf(*(Segmentation(*each) for each in segmentations))) == expected
+
+
+def test_the_guess_follows_the_scene_until_somebody_chooses():
+    model = modelOf(Segmentation("One", "A", "B"))
+    model.scene.nodes.append(Segmentation("Two", "B"))
+    model.inputs.chooseLikely()
+    assert chosen(model) == ["One", "B", "Two", "B"]
+    model.parameters.testSegment = ""  # by a script
+    model.scene.nodes.insert(0, Segmentation("Zero", "B"))
+    model.inputs.chooseLikely()
+    assert chosen(model) == ["One", "B", "Two", ""]
+
+
+@pytest.mark.parametrize("what", ["accept", "choose", "swap"])
+def test_a_guess_that_was_used_stays(what):
+    one = Segmentation("One", "A", "B")
+    model = modelOf(one)
+    {"accept": model.inputs.accept, "swap": model.inputs.swap, "choose": lambda: model.inputs.choose("test", one, "b")}[
+        what
+    ]()
+    before = chosen(model)
+    model.scene.nodes.append(Segmentation("Two", "B"))
+    model.inputs.chooseLikely()
+    assert chosen(model) == before
+
+
+def test_nothing_is_chosen_while_another_module_is_open():
+    model = modelOf()
+    model.inputs.setActive(False)
+    model.scene.nodes.append(Segmentation("One", "A"))
+    model.inputs.chooseLikely()
+    assert chosen(model) == [None, "", None, ""]
+    model.inputs.setActive(True)
+    assert chosen(model) == ["One", "A", "One", ""]
+
+
+def test_another_segmentation_is_chosen_with_the_same_structure():
+    third = Segmentation("Three", "Other", "B")
+    model = modelOf(Segmentation("One", "A", "B"), Segmentation("Two", "B"), third)
+    model.inputs.take("test", third, "other")  # a selector begins with the first segment
+    assert chosen(model) == ["One", "B", "Three", "B"]
+
+
+def test_the_test_follows_the_reference_as_long_as_names_are_equal():
+    one, two = Segmentation("One", "A", "B", "C"), Segmentation("Two", "A", "C")
+    model = modelOf(one, two)
+    followed = []
+    for segment in "cba":
+        model.inputs.take("reference", one, segment)
+        followed.append(chosen(model)[3])
+    assert followed == ["C", "", "A"], "and again to the next one that it has"
+    model.inputs.take("test", two, "c")
+    assert chosen(model) == ["One", "A", "Two", "C"], "the reference never follows"
+    model.inputs.take("reference", one, "b")
+    assert chosen(model) == ["One", "B", "Two", "C"], "what was chosen differently stays so"
+
+
+@pytest.mark.parametrize("side", ["reference", "test"])
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_segment_that_is_removed_is_not_replaced(side, mode):
+    """The selector goes on to the next one; where all segments are compared, the segmentation stays chosen."""
+    model = modelOf(Segmentation("One", "A", "B"), Segmentation("Two", "A", "B"), mode=mode)
+    node = getattr(model.parameters, side)
+    del node.segments["a"]
+    model.inputs.take(side, node, "b")
+    isKept = mode == Mode.allStructures
+    assert model.inputs.chosen(side) == (node if isKept else None, "")
+    assert (not model.whyNot()) == isKept
+    model.inputs.take(side, node, "b")
+    assert model.inputs.chosen(side) == (node, "b")
+
+
+def test_a_segmentation_that_is_removed_is_not_replaced():
+    one, two, three = (Segmentation(name, "A") for name in ("One", "Two", "Three"))
+    model = modelOf(one, two, three)
+    assert [model.inputs.lose(side, two) for side in ("reference", "test")] == [False, True]
+    model.parameters.test = None  # as Slicer does after that
+    model.inputs.take("test", three, "a")  # what the selector goes on to
+    assert chosen(model) == ["One", "A", None, ""]
+    model.inputs.lose("reference", one)
+    model.parameters.reference = three  # chosen at the same moment
+    model.inputs.take("reference", three, "a")
+    assert model.parameters.reference is three
+
+
+def test_a_segment_that_was_removed_meanwhile_is_not_chosen():
+    model = modelOf(Segmentation("One", "A", "B"), Segmentation("Two", "A"))
+    model.inputs.setActive(False)
+    del model.parameters.test.segments["a"]
+    assert model.parameters.testSegment == "a", "nothing is written while another module is open"
+    model.inputs.setActive(True)
+    assert model.parameters.testSegment == ""
+
+
+def test_swapping_takes_pairs_along():
+    model = modelOf(Segmentation("One", "A", "B"), Segmentation("Two", "A", "C"))
+    model.parameters.pairs = ["A", "C", "chosen", "B", "", "chosen"]
+    model.inputs.swap()
+    assert chosen(model) == ["Two", "A", "One", "A"] and model.parameters.pairs == ["C", "A", "chosen"]
+
+
+WHOLE = {"mode": Mode.allStructures}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "chosen", "expected"),
+    [
+        (None, None, {}, "Choose a reference segmentation."),
+        (("One", "A"), None, {}, "Choose a test segmentation."),
+        (("One", "A"), ("Two",), {}, "Two has no segments."),
+        (("One", "A"), ("Two", "A"), {}, "Choose a segment of the reference."),
+        (("One", "A"), ("Two", "A"), {"referenceSegment": "a", "testSegment": "A"}, "Choose a segment of the test."),
+        (("One", "A"), ("Two", "A"), {"referenceSegment": "a", "testSegment": "a"}, ""),
+        (("One", "A"), ("Two", "B"), WHOLE, ""),
+    ],
+)
+def test_why_inputs_cannot_be_compared(first, second, chosen, expected):
+    nodes = [Segmentation(*each) if each else None for each in (first, second)]
+    model = modelOf(reference=nodes[0], test=nodes[1], **chosen)
+    assert model.whyNot() == expected
+    assert model.inputs.mistake() == (expected if None not in nodes else "")
+    model.scene.isBusy = True
+    assert model.whyNot() == "The scene is being opened or closed."
+
+
+@pytest.mark.parametrize(("chosen", "expected"), [({}, "same segment"), (WHOLE, "two different segmentations")])
+def test_a_segmentation_is_compared_with_itself(chosen, expected):
+    one = Segmentation("One", "A")
+    model = modelOf(reference=one, test=one, referenceSegment="a", testSegment="a", **chosen)
+    assert expected in model.whyNot()
+
+
+def test_titles_and_origins():
+    model = modelOf(Segmentation("<i>1</i>", "A"), Segmentation("2", "A"))
+    assert model.inputs.title("reference") == "<i>1</i>: A"
+    assert model.inputs.origins() == ["A of <i>1</i>", "A of 2"]
+    model.parameters.mode, model.parameters.testSegment = Mode.allStructures, ""
+    assert model.inputs.title("test") == "2" and model.inputs.origins() == ["<i>1</i>", "2"]
+
+
+# Pairs
+
+
+def pairsOf(model):
+    return editedpairs.shownPairs(model.parameters, model.scene)
+
+
+def pairModel(*entries: str):
+    return modelOf(Segmentation("One", "A", "B", "C"), Segmentation("Two", "a", "B", "X"), pairs=list(entries), **WHOLE)
+
+
+def test_pairs_are_shown_with_how_they_were_found():
+    shown = pairsOf(pairModel())
+    assert (shown.title, shown.possible) == ("Pairs: 2 of 3", ("", "a", "B", "X"))
+    assert [(name, shown.possible[index], how) for name, index, how, _tip in shown.rows] == [
+        ("A", "a", "spelling"),
+        ("B", "B", "name"),
+        ("C", "", ""),
+    ]
+    tips = [tip for *_row, tip in shown.rows]
+    assert (
+        tips[:2] == ["The names differ in spelling only.", "The names are equal."] and "Nothing in the test" in tips[2]
+    )
+    assert (shown.unpaired, shown.canPropose, shown.canReset) == ("Only in the test: X.", True, False)
+
+
+def test_pairs_are_edited():
+    model = pairModel()
+    editedpairs.choose(model.parameters, [("C", "B", "chosen")])
+    shown = pairsOf(model)
+    assert [shown.possible[row[1]] for row in shown.rows] == ["a", "", "B"]
+    assert shown.rows[2][2:] == ("chosen", "You have chosen this.") and shown.canReset
+    editedpairs.choose(model.parameters, [("A", "B", "chosen")])
+    assert model.choices() == {"A": "B"}, "a structure is taken from its former partner"
+    editedpairs.accept(model.parameters, [SimpleNamespace(reference=named("C"), test=named("X"), confidence=0.876)])
+    assert model.parameters.pairs[3:] == ["C", "X", "overlap 0.88"]
+    assert pairsOf(model).rows[2][2] == "overlap 0.88" and "A proposal" in pairsOf(model).rows[2][3]
+    editedpairs.choose(model.parameters, [("B", "", "chosen")])
+    assert model.choices()["B"] is None
+    model.parameters.pairs += ["Elsewhere", "B", "chosen"]  # of segmentations that are not chosen now
+    editedpairs.reset(model.parameters, model.scene)
+    assert model.parameters.pairs == ["Elsewhere", "B", "chosen"] and not pairsOf(model).canReset
+
+
+def named(name: str) -> SimpleNamespace:
+    return SimpleNamespace(name=name)
+
+
+def test_what_was_left_without_a_counterpart_is_not_proposed():
+    assert not pairsOf(pairModel("C", "", "chosen")).canPropose
+
+
+def test_how_pairs_were_found_is_kept_in_any_language(monkeypatch):
+    """What is shown is translated, what is saved is not."""
+    monkeypatch.setattr(editedpairs, "_", lambda text: f"«{text}»")
+    model = pairModel("C", "X", "overlap 0.80")
+    assert [row[2] for row in pairsOf(model).rows] == ["«spelling»", "«name»", "«overlap 0.80»"]
+    editedpairs.choose(model.parameters, [("C", "", editedpairs.CHOSEN)])
+    assert model.parameters.pairs[2] == "chosen" and pairsOf(model).rows[2][2:] == (
+        "«chosen»",
+        "«You have chosen this.»",
+    )
+
+
+def test_names_of_older_versions_are_shown_as_they_are():
+    assert pairsOf(pairModel("C", "X", "Überlappung 0.80")).rows[2][2] == "Überlappung 0.80"
+
+
+def test_pairs_that_cannot_be_found_say_why():
+    model = modelOf(Segmentation("One", "A", "A"), Segmentation("Two", "A", "A"), **WHOLE)
+    shown = pairsOf(model)
+    assert shown.title == "Pairs" and "A" in shown.unpaired and not shown.rows and not shown.canPropose
+
+
+@pytest.mark.parametrize("chosen", [{}, {**WHOLE, "test": None}])
+def test_there_are_no_pairs_to_show(chosen):
+    assert pairsOf(modelOf(reference=Segmentation("One", "A"), **chosen)) is None
+
+
+# Settings
+
+
+def settingsModel(**chosen):
+    return modelOf(Segmentation("One", "Organ", "Cord", "Nerve", "Nerve"), Segmentation("Two", "Organ"), **chosen)
+
+
+def test_settings_that_no_family_uses_keep_their_defaults():
+    model = settingsModel(percentile=90.0, tolerance=3.0, beta=2.0, families=["agreement"])
+    settings = model.settings()
+    assert settings.tolerances == (3,) and settings.percentiles == (95,) and settings.betas == (2,)
+    model.parameters.families = ["boundary"]
+    settings = model.settings()
+    assert settings.percentiles == (90,) and settings.betas == (1,) and settings.families == ("boundary",)
+
+
+def test_automatic_numbers_are_none():
+    assert settingsModel().settings().subdivisions is None
+    assert settingsModel(subdivisions=2, oversampling=3).settings().oversampling == 3
+
+
+def test_a_tool_decides_some_settings():
+    model = settingsModel(convention="MedPy", subdivisions=2)
+    assert model.settings().convention == "MedPy" and model.settings().subdivisions is None
+    assert not shownSettings(model.parameters)["subdivisions"] and not shownSettings(model.parameters)["surface"]
+    model.parameters.families = ["signed"]
+    assert model.settings().convention == "SegmentMetrics" and shownSettings(model.parameters)["surface"]
+    assert not shownSettings(model.parameters)["convention"], "the signed distances are no other tool's"
+
+
+@pytest.mark.parametrize(("chosen", "expected"), [({"convention": "Nobody"}, "Nobody"), ({"families": []}, "famil")])
+def test_settings_that_make_no_sense(chosen, expected):
+    model = settingsModel(**chosen)
+    assert expected in model.whyNot() and expected in model.message()
+
+
+def test_only_settings_that_matter_are_shown():
+    model = settingsModel(families=["hazard"])
+    shown = shownSettings(model.parameters)
+    seen = {name for name, isShown in shown.items() if isShown}
+    assert seen == {"surface", "critical", "grid", "hazardKernel", "hazardReach"}
+    model.parameters.hazardKernel = HazardKernel.exponential
+    assert shownSettings(model.parameters)["hazardDecay"] and not shownSettings(model.parameters)["hazardReach"]
+
+
+def test_critical_structures_are_those_of_the_reference():
+    model = settingsModel(families=["hazard"])
+    inputs = model.parameters, model.scene
+    assert possibleCriticals(*inputs) == ["Cord", "Nerve"] and "critical" in model.whyNot()
+    model.setCriticals(["Cord"], ["Cord", "Nerve"])
+    assert criticalNames(*inputs) == ["Cord"] and not model.whyNot()
+    assert model.settings().critical == (("Cord", 1.0),)
+    model.inputs.swap()  # the other one has no such segment
+    assert possibleCriticals(*inputs) == [] and "critical" in model.whyNot()
+    model.setCriticals([], [])
+    model.inputs.swap()
+    assert criticalNames(*inputs) == ["Cord"], "a name that was not offered is kept"
+    model.parameters.referenceSegment = "cord"
+    assert possibleCriticals(*inputs) == ["Organ", "Nerve"], "a structure is not critical to itself"
+    model.parameters.mode = Mode.allStructures
+    assert possibleCriticals(*inputs) == ["Organ", "Cord", "Nerve"]
+
+
+# Protocols
+
+
+def test_protocols_are_offered():
+    model = settingsModel()
+    mine = Table("Mine")
+    broken = Table("Broken", "Structure\n")
+    model.scene.tables.append(mine)
+    choices = model.protocolChoices()
+    first, second, *examples, last = choices.values()
+    assert (first, second, last) == ("None", "Mine", "From a file...")
+    assert examples and all(text.startswith("Example: ") for text in examples) and list(choices)[-1] == ""
+    model.parameters.protocol = broken
+    assert list(model.protocolChoices().values())[:3] == ["None", "Mine", "Broken"], "it stays what is chosen"
+    assert "Broken" in model.whyNot()
+
+
+def test_a_mistake_in_a_protocol_is_named():
+    text = "Structure,Measurement,Relation,Pass\nBox,DSC,>=,much\n"
+    model = settingsModel(protocol=Table("Limits", text))
+    assert "much" in model.whyNot() and "line 2" in model.message()
+    model.parameters.protocol.text = text.replace("much", "0.5")
+    assert not model.whyNot() and not model.message()
+    version = model.protocolVersion()
+    model.parameters.protocol.text = text.replace("much", "0.6")
+    assert model.protocolVersion() != version

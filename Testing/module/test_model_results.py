@@ -1,0 +1,563 @@
+"""What the panel's model makes of results: whether they are out of date, what is possible with them, what is shown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import shapes
+from panelfakes import Comparisons, Host, Segmentation, Table, comparisonOf, judged, modelOf, outcomeOf, twoBoxes
+from SegmentMetricsPanel.contents import conventions, maps, places, results, slices, verdicts
+from SegmentMetricsPanel.enumerations import MapKind, MapSide, Mode, SliceQuantity
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.progress import Cancelled
+
+BOX = shapes.box((6, 5, 5), (15, 11, 12))
+RULES = "Structure,Measurement,Relation,Pass,Warn,Source\n"
+WHOLE = {"mode": Mode.allStructures}
+
+
+@pytest.fixture(scope="module")
+def box():
+    """The comparison of two boxes."""
+    return twoBoxes()
+
+
+@pytest.fixture(scope="module")
+def three():
+    """The comparisons of three structures, of which the last one agrees least."""
+    moved = [shapes.box((6 + 2 * step, 5, 5), (15, 11, 12)) for step in range(3)]
+    return [comparisonOf(name, BOX, image) for name, image in zip(("Alike", "Near", "Far"), moved)]
+
+
+def shown(comparisons, **options):
+    """Return an active model that shows these comparisons: those of all structures if there are several."""
+    mode = {} if len(comparisons) == 1 else WHOLE
+    names = [comparison.reference.name for comparison in comparisons] or ["Box"]
+    model = modelOf(Segmentation("One", *names, "Cord"), Segmentation("Two", *names), **mode)
+    model.take(outcomeOf(model, comparisons, **options), isRepeated=False)
+    return model
+
+
+def outcomeWith(comparisons, **options):
+    return shown(comparisons, **options).outcome
+
+
+# Whether results are out of date
+
+CHANGES = {
+    "The settings have changed.": [
+        lambda m: setattr(m.parameters, "tolerance", 3.0),
+        lambda m: setattr(m.parameters, "families", []),
+        lambda m: setattr(m.parameters, "protocol", Table("Limits", f"{RULES}Box,DSC,>=,0.5,,\n")),
+        lambda m: setattr(m.parameters, "protocol", Table("Limits", f"{RULES}Box,DSC,>=,much,,\n")),
+    ],
+    "The selection has changed.": [
+        lambda m: setattr(m.parameters, "referenceSegment", "cord"),
+        lambda m: setattr(m.parameters, "test", None),
+        lambda m: setattr(m.parameters, "mode", Mode.allStructures),
+        lambda m: m.inputs.swap(),
+    ],
+    "A compared segmentation was removed.": [lambda m: m.outcome.nodes.update(test=None)],
+    "Box of the test has changed.": [
+        lambda m: (setattr(m.outcome, "changed", "Box of the test has changed."), m.suspect({"box"}))
+    ],
+}
+
+
+@pytest.mark.parametrize(("reason", "change"), [(reason, c) for reason, changes in CHANGES.items() for c in changes])
+def test_results_are_out_of_date(box, reason, change):
+    model = shown([box])
+    assert model.staleness() == model.staleText() == model.whyNotReport() == model.outOfDate() == ""
+    change(model)
+    assert model.staleness() == reason
+    advice = "" if model.whyNot() else " Apply to measure again."
+    assert model.staleText() == f"Out of date: {reason}{advice}"
+    assert {model.whyNotReport(), model.whyNotTools(), model.outOfDate()} == {
+        "The results are out of date. Press Apply again."
+    }
+
+
+def test_settings_without_effect_change_nothing(box):
+    model = shown([box])
+    model.parameters.beta, model.parameters.opacity, model.parameters.hazardReach = 2.0, 0.5, 3.0
+    assert not model.staleness()
+
+
+def test_edited_pairs_are_out_of_date(three):
+    model = shown(three)
+    model.parameters.testSegment = "near"
+    assert not model.staleness(), "all of them are compared"
+    model.parameters.pairs = ["Alike", "Near", "chosen"]
+    assert model.staleness() == "The pairs have changed."
+
+
+def test_what_was_changed_is_checked_again(box):
+    """A change may have been undone: then all segments are asked, not only those that changed last."""
+    model, asked = shown([box]), []
+    answers = ["Box of the test has changed.", ""]
+    model.outcome.change = lambda suspects: asked.append(suspects) or answers.pop(0)
+    model.suspect({"a"})
+    model.suspect({"b"})
+    assert asked == [{"a"}, None] and not model.staleness()
+
+
+def test_automatic_updates_repeat_what_is_shown_once(box):
+    model = shown([box])
+    model.isNews, model.parameters.tolerance = True, 3.0
+    assert not model.isUpdateDue()
+    model.parameters.autoUpdate = True
+    assert model.isUpdateDue()
+    model.parameters.referenceSegment = "cord"
+    assert model.staleness() and not model.isUpdateDue(), "another pair is measured by Apply only"
+    model.parameters.referenceSegment = "box"
+    model.parameters.families = []
+    assert not model.isUpdateDue(), "it is not possible"
+    model.parameters.families = ["boundary"]
+    model.isNews = False
+    assert not model.isUpdateDue(), "the same attempt would end in the same way"
+
+
+# Results of scenes
+
+
+def test_results_come_back_with_a_scene(box):
+    model = modelOf(Segmentation("One", "Box"), Segmentation("Two", "Box"))
+    saved = outcomeOf(model, [box], comparisons=None, changed="Box of the test has changed.")
+    model.parameters.result = saved.table
+    saved.table.results = lambda: saved
+    assert model.isRecallDue()
+    model.recall()
+    assert model.outcome is saved and not model.isRecallDue() and model.staleness() == saved.changed
+    saved.changed = ""
+    model.suspect(None)
+    assert "Press Apply again first" in model.whyNotTools() and not model.whyNotReport()
+    model.parameters.result = None
+    model.recall()
+    assert model.outcome is None and not model.isRecallDue()
+
+
+@pytest.mark.parametrize("run", ["1", "2"])
+def test_results_are_kept_while_nodes_are_imported(box, run):
+    """They have the surfaces, which those in the scene lack; unless the scene has brought its own."""
+    model = shown([box])
+    saved = replace(model.outcome, comparisons=None, run=run)
+    saved.table.results = lambda: saved
+    kept, p = model.outcome, model.parameters
+    model.setParameters(None)
+    assert model.outcome is None and not model.staleness() and model.number() == 0
+    model.kept = kept
+    model.setParameters(p)
+    model.recall()
+    assert model.outcome is (kept if run == "1" else saved)
+
+
+def test_results_that_cannot_be_read_are_said_to_be():
+    def fail():
+        raise InputError("The results in Old cannot be read.")
+
+    model = modelOf(Segmentation("One", "Box"), result=Table("Old", results=fail))
+    model.recall()
+    assert model.outcome is None and model.parameters.result is None and not model.isRecallDue()
+    assert model.message() == "The results in Old cannot be read."
+
+
+# The pair that is shown in detail
+
+
+def test_the_shown_pair(three):
+    model = shown(three)
+    assert model.number() == 0 and model.record().name == "Alike"
+    model.showPair(2)
+    assert model.record().name == "Far"
+    model.take(outcomeOf(model, three[:2]), isRepeated=False)
+    assert model.number() == 1, "one that is there"
+    single = shown(three[:1])
+    single.showPair(1)
+    assert single.parameters.shownPair == 0
+
+
+def test_the_worst_structure_is_shown_first(three):
+    """But nobody is led away from what they look at when it is measured again by itself."""
+    judgment = judged(three, f"{RULES}Alike,HD,<=,1,,\nFar,HD,<=,1,,\n", isWhole=True)
+    model = shown(three, judgment=judgment)
+    assert model.record().name == "Far" and results.numbers(model.outcome).order == [2, 0, 1]
+    model.showPair(1)
+    model.take(outcomeOf(model, three, judgment=judgment), isRepeated=True)
+    assert model.record().name == "Near"
+
+
+def test_a_place_colors_its_side(box):
+    model = shown([box])
+    model.colorSide("test")
+    assert model.parameters.mapSide == MapSide.test
+    model.parameters.mapSide = MapSide.both
+    model.colorSide("reference")
+    assert model.parameters.mapSide == MapSide.both
+
+
+# Messages
+
+
+def test_the_next_step_is_said(box):
+    model = modelOf(Segmentation("One", "Box"))
+    assert model.summary() == "Choose a reference and a test segment, then Apply."
+    assert model.whyNotReport() == model.whyNotTools() == "Press Apply first."
+    assert model.message() == "Choose a segment of the test."
+    assert modelOf(Segmentation("One", "Box"), Segmentation("Two", "Box")).summary() == "Press Apply."
+    assert shown([box]).summary().startswith("<b>Box</b>: DSC ")
+
+
+def test_one_message_at_a_time(box):
+    model = shown([box])
+    assert model.message("", "No map.", "No plot.") == "No map."
+    model.parameters.families = []
+    assert "famil" in model.message("No map.")
+    model.notice = "Stopped."
+    assert model.message("No map.") == "Stopped."
+
+
+# Attempts
+
+
+def hostOf(model, measured=(), **options) -> Host:
+    """Return a host whose logic measures these comparisons. options: of the outcome."""
+
+    def measure(_parameters, work, isPartWanted):
+        return work.run(lambda: outcomeOf(model, measured, **options))
+
+    return Host(model, measure)
+
+
+def test_applying(box):
+    model = modelOf(Segmentation("One", "Box"), Segmentation("Two", "Box"))
+    model.notice, model.isNews = "Old.", True
+    host = hostOf(model, [box])
+    seen = []
+    host.during = lambda: seen.append(
+        (model.isBusy, model.whyNot(), host.attempts.apply(), host.attempts.compareTools())
+    )
+    assert host.attempts.apply()
+    assert seen == [(True, "Measuring ...", False, False)], "nothing else begins meanwhile"
+    assert [each for each in host.asked if each != "settleChoices"] == ["freeze", "resume", "take", "showOutcome"]
+    assert model.outcome.records and model.parameters.result is model.outcome.table
+    assert not (model.notice or model.isBusy or model.isNews or model.inputs.isGuess)
+
+
+def test_nothing_is_applied_that_makes_no_sense(box):
+    model = modelOf(Segmentation("One", "Box"))
+    host = hostOf(model, [box])
+    assert not host.attempts.apply() and host.asked == ["settleChoices"]
+    assert not host.attempts.report("page.html") and host.asked[1:] == ["settleEdits"]
+    assert not host.attempts.compareTools() and host.asked[2:] == []
+
+
+@pytest.mark.parametrize("error", [Cancelled("x"), InputError("It is broken."), RuntimeError("No.")])
+@pytest.mark.parametrize("isRepeated", [False, True])
+def test_attempts_that_fail(box, error, isRepeated):
+    """They leave the results as they were, and only the user's stop ends automatic updates."""
+    model = shown([box])
+    host, before = hostOf(model, [box]), model.outcome
+    model.parameters.autoUpdate = True
+
+    def fail():
+        raise error
+
+    host.during = fail
+    if isinstance(error, RuntimeError):
+        with pytest.raises(RuntimeError, match="No"):
+            host.attempts.apply(isRepeated)
+    else:
+        assert not host.attempts.apply(isRepeated)
+        stopped = isinstance(error, Cancelled)
+        assert model.notice == ("The comparison was stopped." if stopped else "It is broken.")
+        assert model.parameters.autoUpdate == (not stopped)
+    assert model.outcome is before and not model.isBusy and host.asked[-2:] != ["take", "showOutcome"]
+    host.during = lambda: None
+    assert host.attempts.apply() and not model.notice
+
+
+def test_a_part_of_a_comparison_is_shown_as_such(three):
+    model = shown(three)
+    model.parameters.autoUpdate = True
+    part = Comparisons(three[:1])
+    part.wasStopped = True
+    assert hostOf(model, three[:1], comparisons=part).attempts.apply()
+    assert model.notice == "The comparison was stopped." and not model.parameters.autoUpdate
+
+
+@pytest.mark.parametrize("what", ["apply", "compareTools", "propose"])
+def test_the_scene_is_closed_meanwhile(box, what):
+    model = shown([box])
+    host = hostOf(model, [box])
+    host.during = lambda: model.setParameters(None)
+    arguments = [lambda work: work.run(list)] if what == "propose" else []
+    assert not getattr(host.attempts, what)(*arguments)
+    assert "refresh" in host.asked and "take" not in host.asked and model.outcome is None and not model.isBusy
+
+
+def test_other_tools(box):
+    model = shown([box])
+    host = hostOf(model)
+    assert not model.whyNotTools() and host.attempts.compareTools() and ("takeTools", 0) in host.asked
+    host.during = lambda: (_ for _ in ()).throw(Cancelled)
+    assert not host.attempts.compareTools() and "other tools' results was stopped" in model.notice
+
+
+def test_proposals():
+    model = modelOf(Segmentation("One", "A"))
+    host = hostOf(model)
+    assert host.attempts.propose(lambda work: work.run(lambda: ["pair"])) == ["pair"] and not model.notice
+    assert host.attempts.propose(lambda work: []) == []
+    assert model.notice == "None of the unpaired structures overlap."
+
+
+# Numbers
+
+
+def texts(table) -> list[list[str]]:
+    return [[cell[0] for cell in row] for row in table.rows]
+
+
+def test_the_table_of_one_pair(box):
+    outcome = outcomeWith([box])
+    table = results.numbers(outcome)
+    assert list(table.headings) == ["Metric", "Value", "→ test", "→ ref."] and table.stretched == [0]
+    assert [name for name, _tip in dict.fromkeys(table.groups)] == ["Boundary", "Overlap", "Signed"]
+    rows = {row[0]: row[1:] for row in texts(table)}
+    assert rows["HD"][0] == box["HD"].text() and rows["DSC"][1:] == ["", ""]
+    assert not {key for key in rows if key.endswith((" R", " L"))}, "sides have a table of their own"
+    overlap = results.numbers(outcome, "overlap")
+    assert "DSC" in {row[0] for row in texts(overlap)} and not overlap.groups
+    assert [list(map(len, table.rows)), len(table.tips)] == [[4] * len(table.rows), 4]
+    assert results.familiesOf(outcome) == ["boundary", "signed", "overlap"] and results.familiesOf(None) == []
+
+
+def test_the_table_of_sides(box):
+    outcome = outcomeWith([box])
+    table = results.sidesOf(outcome, 0)
+    assert list(table.headings) == ["mm", *"RLAPSI"] and list(table.stretched) == list(range(1, 7))
+    assert "Signed distances of Box" in table.tips[0]
+    assert results.sidesOf(outcome, 0, "overlap").rows == results.sidesOf(None, 0).rows == ()
+
+
+def test_sides_have_one_decimal():
+    found = compare(BOX, BOX)["SignedMean"]
+    values = (-108.24, 9.96, -0.04, 0.04, 0.05001)
+    assert [results.short(replace(found, value=v)) for v in values] == ["-108.2", "+10.0", "0.0", "0.0", "+0.1"]
+
+
+def test_units_of_a_column_are_in_its_heading():
+    """If all its numbers have the same one, else they are in the cells."""
+    small = shapes.box((6, 5, 5), (6, 5, 5))
+    for other, heading, expected in (
+        (BOX, "Volume\nref. (cm³)", ["0.55", "0.55"]),
+        (small, "Volume\nref.", ["0.55 cm³", "0.2 mm³"]),
+    ):
+        table = results.numbers(outcomeWith([comparisonOf("A", BOX, BOX), comparisonOf("B", other, BOX)]))
+        assert list(table.headings[:4]) == ["Structure", "DSC", "HD95\n(mm)", "NSD\n2 mm"]
+        assert [row[table.headings.index(heading)] for row in texts(table)] == expected
+
+
+def test_names_are_no_markup():
+    outcome = outcomeWith([comparisonOf("<b>L & R</b>", BOX, BOX)])
+    assert results.summary(outcome, 0).startswith("<b>&lt;b&gt;L &amp; R&lt;/b&gt;</b>: ")
+
+
+@pytest.fixture(scope="module")
+def apart():
+    return comparisonOf("Apart", shapes.box((2, 2, 2), (5, 5, 5)), shapes.box((15, 15, 15), (20, 20, 20)))
+
+
+def test_alarms_come_first(apart):
+    outcome = outcomeWith([apart])
+    first, *others = results.alarms(outcome, 0).split("<br>")
+    assert first == "<b>⚠ Check this first</b>" and all(each.startswith("• ") for each in others)
+    assert "do not overlap at all" in "".join(others) and "do not overlap" not in results.remarks(outcome, 0)
+
+
+def test_there_is_no_alarm_without_a_reason(box):
+    assert results.alarms(outcomeWith([box]), 0) == results.alarms(None, 0) == results.remarks(None, 0) == ""
+
+
+def test_alarms_of_other_structures_are_named(box, apart):
+    outcome = outcomeWith([box, apart])
+    assert "There are alarms about other structures: Apart." in results.alarms(outcome, 0)
+    assert "other structures" not in results.alarms(outcome, 1)
+    rows = results.numbers(outcome).rows
+    assert [row[0][0] for row in rows] == ["Box", "⚠ Apart"]
+    assert ["⚠ The two contours" in row[0][2] for row in rows] == [False, True]
+
+
+def test_what_was_not_compared_is_said(box, three):
+    reasons = {"A": "It is broken.", "B": "It is broken."}
+    outcome = outcomeWith([box, three[0]], unmatched={"test": ["C", "D"]}, failures=reasons, findings=("Doubtful.",))
+    lines = results.remarks(outcome, 0).split("<br>")
+    assert lines[:3] == ["• Only in the test: C, D.", "• Doubtful.", "• A, B: It is broken."]
+    nothing = replace(outcome, records=[])
+    assert results.remarks(nothing, 0).startswith("• Only in the test: C, D.")
+    assert "no structure" in results.summary(nothing, 0) and results.numbers(nothing).rows == ()
+
+
+def test_findings_name_the_place_in_the_panel():
+    size = (24, 24, 60)
+    tubes = shapes.box((5, 5, 5), (14, 14, 50), size), shapes.box((6, 5, 5), (15, 14, 38), size)
+    text = results.remarks(outcomeWith([comparisonOf("Tube", *tubes)]), 0)
+    assert "choose the common extent (Advanced &gt; Extent)" in text and "Python" not in text and "--" not in text
+
+
+def test_numbers_of_another_tool_are_called_so():
+    settings = Settings(convention="MedPy", families=("boundary", "overlap"))
+    assert "</b> as MedPy" in results.summary(outcomeWith([comparisonOf("Box", BOX, BOX, settings)]), 0)
+
+
+def test_files_of_several_observers_have_names_of_their_own(box, three):
+    source = {"segmentation": "Dr. =A/B"}
+    record = box.record()
+    named = replace(record, **{side: {**getattr(record, side), **source} for side in ("reference", "test")})
+    one = replace(outcomeWith([box]), records=[named])
+    assert results.suggestedFile("metrics", one) == "metrics_Box_Dr._A_B.csv"
+    assert results.compared(one) == ["Reference: Box, Dr. =A/B", "Test: Box, Dr. =A/B"]
+    several = replace(one, isOfAll=True)
+    assert results.suggestedFile("metrics", several) == "metrics_Dr._A_B.csv"
+    assert results.suggestedFile("conventions", several, 0) == "conventions_Box_Dr._A_B.csv"
+    assert results.compared(several) == ["Reference: Dr. =A/B", "Test: Dr. =A/B"]
+    assert [results.suggestedReport(each) for each in (one, several)] == ["Box.html", "report.html"]
+
+
+# Verdicts
+
+
+def test_verdicts_on_one_pair(box):
+    text = f"{RULES}Box,HD,<=,0.5,30,Somebody 2020\nBox,DSC,>=,0.1,,\nBox,SIS,<=,0.5,,\n"
+    outcome = outcomeWith([box], judgment=judged([box], text, isWhole=False))
+    assert "WARN" in verdicts.verdict(outcome, 0) or "NOT EVALUABLE" in verdicts.verdict(outcome, 0)
+    table = verdicts.rules(outcome, 0)
+    assert [[row[0], *row[2:]] for row in texts(table)] == [
+        ["HD", "≤ 0.5 (30) mm", "warn"],
+        ["DSC", "≥ 0.1", "pass"],
+        ["SIS", "≤ 0.5", "not evaluable"],
+    ]
+    warn, _ok, missing = (row[3] for row in table.rows)
+    assert warn[3] == verdicts.COLORS["warn"] and "Somebody 2020" in warn[2] and "critical" in missing[2]
+
+
+def test_a_rule_for_the_number_of_another_tool_names_it(box):
+    text = "Structure,Measurement,Relation,Pass,Warn,Convention\nBox,HD95,<=,0.5,30,MedPy\n"
+    outcome = outcomeWith([box], judgment=judged([box], text, isWhole=False))
+    assert texts(verdicts.rules(outcome, 0))[0][0] == "HD95\nMedPy"
+
+
+def test_there_is_no_rule_for_a_structure(box):
+    outcome = outcomeWith([box], judgment=judged([box], f"{RULES}Liver,DSC,>=,0.1,,\n", isWhole=False))
+    assert "no rule for this structure" in verdicts.verdict(outcome, 0) and verdicts.rules(outcome, 0).rows == ()
+
+
+def test_what_was_not_judged(box):
+    outcome = outcomeWith([box])
+    assert verdicts.verdict(outcome, 0) == verdicts.verdict(None, 0) == "" and verdicts.rules(None, 0).rows == ()
+
+
+def test_verdicts_are_sorted_by_severity(three):
+    rules = f"{RULES}Alike,HD,<=,1,,\nFar,HD,<=,1,,\nNowhere,HD,<=,1,,\n"
+    outcome = outcomeWith(three, judgment=judged(three, rules, isWhole=True))
+    table = results.numbers(outcome)
+    assert list(table.headings[:2]) == ["Structure", "Verdict"]
+    cells = {row[0][0]: row[1] for row in table.rows}
+    assert {name: cell[0] for name, cell in cells.items()} == {"Alike": "pass", "Near": "no limits", "Far": "fail"}
+    assert sorted(cells, key=lambda name: cells[name][1]) == ["Far", "Alike", "Near"]
+    case, far = verdicts.verdict(outcome, 2).split("<br>")
+    assert "1 fail, 1 not evaluable, 1 pass" in case and "FAIL" in far and far.endswith(" Far")
+    assert "Not evaluable: Nowhere." in results.remarks(outcome, 0)
+
+
+# Maps, places, slices and other tools
+
+
+def test_the_map_says_where_the_largest_distance_is(box):
+    hd = box["HD"]
+    record = replace(box.record(), measurements={"HD": replace(hd, referenceToTest=1.0, testToReference=5.04)})
+    assert maps.farthest(record, ("reference",)) == "The largest distance is on the test: 5.0 mm."
+    assert maps.farthest(record, ("test",)) == maps.farthest(record, ("reference", "test")) == ""
+    other = replace(record, measurements={"HD": replace(hd, referenceToTest=5.04, testToReference=5.01)})
+    assert maps.farthest(other, ("test",)) == "", "rounded, they are equal"
+
+
+def test_controls_of_the_map(box):
+    model = shown([box])
+    p, record = model.parameters, model.record()
+    can = maps.controls(p, record)
+    assert (can.problem, can.hasOptions, can.hasRange, can.isRangeFree) == ("", True, True, False)
+    p.automaticRange, p.showMap = False, False
+    can = maps.controls(p, record)
+    assert can.isRangeFree and not can.hasOptions
+    p.mapKind = MapKind.hazard
+    assert maps.kindOf(p, model.outcome) == ("signed", "Hazard was not measured: the map shows signed distances.")
+    assert not maps.controls(p, record).hasRange and not maps.controls(p, record).remark
+    without = maps.controls(p, replace(record, method=""))
+    assert without.problem == "No distances were measured." and without.hasOptions, "for the next structure"
+
+
+def test_the_list_of_places(box):
+    outcome = replace(outcomeWith([box]), settings=Settings(tolerances=1))
+    record = comparisonOf("Box", BOX, shapes.box((9, 5, 5), (15, 11, 12)), Settings(tolerances=1)).record()
+    outcome.records = [record]
+    table = places.places(outcome, 0)
+    first = record.worstPlaces[0]
+    assert texts(table)[0][:2] == ["1", f"{first.value:+.1f}"] and len(table.rows) == len(record.worstPlaces)
+    assert places.about(outcome, 0) == "Where the contours lie more than 1 mm apart. Click to go there."
+    outcome.records = [replace(record, worstPlaces=())]
+    assert places.about(outcome, 0).startswith("Nowhere do") and places.places(outcome, 0).rows == []
+    outcome.records = [replace(record, worstPlaces=(), method="")]
+    assert places.about(outcome, 0) == "No distances were measured."
+    assert "tolerance" in places.about(None, 0)
+
+
+def test_the_table_of_slices():
+    record = comparisonOf("Box", BOX, shapes.box((8, 5, 5), (15, 11, 13)), Settings(families=("slices",))).record()
+    table = slices.slices(record.slices)
+    assert len(table.rows) == len(record.slices) and list(table.headings[1:3]) == ["HD", "MASD"]
+    assert "Only the test has it." in table.rows[-1][0][2] and "-" in texts(table)[-1]
+    assert slices.keyOf(SliceQuantity.APL, record.slices).startswith("APL_") and slices.slices(()).rows == ()
+
+
+def test_headings_follow_the_language(monkeypatch):
+    monkeypatch.setattr(slices, "_", lambda text: f"<{text}>")
+    assert list(slices.headings().values())[:2] == ["<HD>", "<MASD>"]
+
+
+def test_tools_have_numbers_of_their_own_for_empty_masks():
+    from SegmentMetricsLib.show.conventions import ConventionsRecord
+
+    comparison = comparisonOf("Box", BOX, 0 * BOX)
+    source = comparison.record()
+    record = ConventionsRecord(source.reference, source.test, comparison.conventions(["MONAI"]))
+    first, second = texts(conventions.values(record, "HD95"))
+    assert first == ["SegmentMetrics", "inf", ""] and second[0] == "MONAI" and second[2] == ""
+
+
+def test_values_of_other_tools(box):
+    from SegmentMetricsLib.show.conventions import ConventionsRecord
+
+    source = box.record()
+    record = ConventionsRecord(source.reference, source.test, box.conventions(["MedPy", "MONAI"]))
+    keys = list(record.referenceValues())
+    assert conventions.firstKey(keys) == "HD95" and conventions.choices(keys)[0] == "All metrics"
+    rows = texts(conventions.values(record, "HD95"))
+    assert [row[0] for row in rows] == ["SegmentMetrics", "MedPy", "MONAI"]
+    assert rows[0][1:] == [box["HD95"].text().partition(" ")[0], ""]
+    whole = conventions.values(record, "")
+    assert len(whole.headings) == len(keys) + 1 and len(whole.rows) == 3
+    assert conventions.values(None, None).rows == () and conventions.choices([]) == []
+
+
+def test_the_tip_says_how_empty_masks_lean():
+    """A best score for two empty masks has no difference to show, and is called over-optimistic all the same."""
+    numbers = compare(0 * shapes.ball(4), 0 * shapes.ball(4)).conventions(["pymia"])["pymia"]
+    tip = conventions.explained(numbers["NSD_2mm"], "pymia 0.3.4").split("\n")
+    assert tip[1:] == ["Both masks are empty: the tool reports -inf.", "Over-pessimistic."]
+    assert conventions.explained(numbers["DSC"], "pymia 0.3.4").endswith("\nOver-optimistic.")
+    assert conventions.written(numbers["NSD_2mm"], numbers["NSD_2mm"]) == "-inf"
+    assert conventions.ownNumber(numbers["HD"]).text() == "undefined"

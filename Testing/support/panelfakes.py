@@ -1,0 +1,215 @@
+"""What the panel's model asks for, made of plain values: a scene, parameters and results without Slicer and Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import shapes
+from SegmentMetricsPanel import enumerations
+from SegmentMetricsPanel.attempts import Attempts
+from SegmentMetricsPanel.model import PanelModel
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.base.progress import Cancelled
+from SegmentMetricsLib.case.pairing import pairStructures
+from SegmentMetricsLib.case.protocol.judgment import judgeCase
+from SegmentMetricsLib.case.protocol.measuring import measuredFor
+from SegmentMetricsLib.case.protocol.protocol import parseProtocol
+from SegmentMetricsLib.model.inputs import structureFromImage
+
+DEFAULTS = {
+    "reference": None, "referenceSegment": "", "test": None, "testSegment": "", "pairs": [], "tolerance": 2.0,
+    "percentile": 95.0, "families": ["boundary", "signed", "overlap"], "critical": [], "subdivisions": -1,
+    "oversampling": 0, "beta": 1.0, "quantile": 1.0, "hazardReach": 10.0, "hazardDecay": 8.0, "il": 1.0, "ol": 1.0,
+    "convention": "SegmentMetrics", "protocol": None, "autoUpdate": False, "result": None, "shownPair": 0,
+    "showMap": True, "automaticRange": True, "range": 5.0, "opacity": 1.0, "sliceContour": True, "legend": True,
+    "showMarkers": False, "showHazard": False, "reportConventions": False,
+}  # fmt: skip
+CHOICES = {
+    "mode": "Mode", "surface": "MeasuredSurface", "extent": "Extent", "grid": "EvaluatedGrid", "voxelUnit": "VoxelUnit",
+    "hazardKernel": "HazardKernel", "plot": "Plot", "mapSide": "MapSide", "mapKind": "MapKind",
+    "mapSurface": "MapSurface", "sliceQuantity": "SliceQuantity",
+}  # fmt: skip
+
+
+def parameters(**chosen) -> SimpleNamespace:
+    """Return parameters as a new scene has them, but for what is chosen."""
+    firsts = {name: next(iter(getattr(enumerations, kind))) for name, kind in CHOICES.items()}
+    lists = {name: list(value) for name, value in DEFAULTS.items() if isinstance(value, list)}
+    return SimpleNamespace(**{**DEFAULTS, **lists, **firsts, **chosen})
+
+
+class Segmentation:
+    """A segmentation with segments of these names; an ID is the name in lower case, with a number if it is taken."""
+
+    def __init__(self, name: str, *segments: str):
+        self.name, self.segments = name, {}
+        for segment in segments:
+            identifier = segment.lower()
+            self.segments[identifier if identifier not in self.segments else f"{identifier}_1"] = segment
+
+
+@dataclass(eq=False)
+class Table:
+    """A table with the text of a protocol, or with results: a function that returns them, or raises InputError."""
+
+    name: str = ""
+    text: str = ""
+    results: Callable = lambda: None
+
+
+class Scene:
+    """A model.Scene with these segmentations."""
+
+    def __init__(self, *segmentations: Segmentation):
+        self.nodes, self.tables, self.isBusy = list(segmentations), [], False
+
+    def isChanging(self) -> bool:
+        return self.isBusy
+
+    def segmentations(self) -> list:
+        return self.nodes
+
+    def segments(self, node) -> dict:
+        return node.segments if node else {}
+
+    def name(self, node) -> str:
+        return node.name
+
+    def pairing(self, reference, test, *, choices):
+        sides = [
+            [SimpleNamespace(name=n, source={}, file="") for n in node.segments.values()] for node in (reference, test)
+        ]
+        return pairStructures(*sides, choices=choices, isProposing=False)
+
+    def protocols(self) -> list:
+        return self.tables
+
+    def protocol(self, table):
+        return parseProtocol(table.text, table.name)
+
+    def recall(self, table):
+        return table and table.results()
+
+    def fileName(self) -> str:
+        return ""
+
+    def oneChange(self, _parameters):
+        return nullcontext()
+
+
+@dataclass(eq=False)
+class Outcome:
+    """What mrml.outcomes.Outcome is for the model. changed: what change() says."""
+
+    nodes: dict
+    records: list
+    segments: list
+    settings: Settings
+    isOfAll: bool = False
+    table: Table = field(default_factory=Table)
+    comparisons: object = None
+    judgment: dict | None = None
+    unmatched: dict = field(default_factory=dict)
+    failures: dict = field(default_factory=dict)
+    findings: tuple = ()
+    choices: dict = field(default_factory=dict)
+    run: str = "1"
+    changed: str = ""
+
+    def node(self, side: str):
+        return self.nodes[side]
+
+    def change(self, suspects=None) -> str:
+        return self.changed
+
+
+def comparisonOf(name: str, reference, test, settings: Settings | None = None):
+    """Return the comparison of two images as structures of that name."""
+    structures = [structureFromImage(image, name, None, 0.5) for image in (reference, test)]
+    return compare(*structures, settings or Settings())
+
+
+def judged(comparisons, text: str, **options) -> dict:
+    """Return the judgment of comparisons by the rules of a protocol's text."""
+    protocol = parseProtocol(text, "Limits")
+    measured = [measuredFor(comparison, protocol) for comparison in comparisons]
+    return judgeCase(protocol, measured, {}, **options).toDictionary()
+
+
+def outcomeOf(model: PanelModel, measured, **options) -> Outcome:
+    """Return an outcome of what is chosen in a model, made of these comparisons."""
+    p = model.parameters
+    return Outcome(
+        nodes={"reference": p.reference, "test": p.test},
+        records=[comparison.record() for comparison in measured],
+        segments=[(p.referenceSegment, p.testSegment)] * len(measured),
+        settings=model.settings(),
+        isOfAll=p.mode.name == "allStructures",
+        **{"comparisons": Comparisons(measured), **options},
+    )
+
+
+class Comparisons(list):
+    """Comparisons, and whether there would have been more."""
+
+    wasStopped = False
+
+
+def modelOf(*segmentations: Segmentation, **chosen) -> PanelModel:
+    """Return an active model of a scene; without any choice it preselects what is likely."""
+    model = PanelModel(Scene(*segmentations))
+    model.setParameters(parameters(**chosen))
+    model.inputs.setActive(True)
+    return model
+
+
+def twoBoxes():
+    """Return the comparison of two boxes, of which the second is the smaller one."""
+    return comparisonOf("Box", shapes.box((6, 5, 5), (9, 9, 9)), shapes.box((8, 5, 5), (9, 9, 9)))
+
+
+class Host:
+    """The Host of attempts: it notes what it is asked, and runs work in place.
+
+    during: called while an attempt runs; may raise Cancelled.
+    """
+
+    def __init__(self, model: PanelModel, measure=None):
+        self.model, self.asked, self.during = model, [], lambda: None
+        self.attempts = Attempts(model, SimpleNamespace(measure=measure), self)
+
+    @contextmanager
+    def longWork(self, isWanted):
+        def run(function):
+            self.during()
+            if not isWanted():
+                raise Cancelled
+            return function()
+
+        yield SimpleNamespace(run=run, report=lambda number, count, text: self.during())
+
+    def freeze(self, isFrozen: bool) -> None:
+        self.asked.append("freeze" if isFrozen else "resume")
+
+    def take(self, outcome, isRepeated: bool) -> None:
+        self.asked.append("take")
+        self.model.take(outcome, isRepeated)
+
+    def takeTools(self, _outcome, number: int, _found) -> None:
+        self.asked.append(("takeTools", number))
+
+    def settleChoices(self) -> None:
+        self.asked.append("settleChoices")
+
+    def settleEdits(self) -> None:
+        self.asked.append("settleEdits")
+
+    def showOutcome(self) -> None:
+        self.asked.append("showOutcome")
+
+    def refresh(self) -> None:
+        self.asked.append("refresh")
