@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..base.cores import lockedCache
+from ..base.parallel import lockedCache
 from ..base.progress import checkpoint
 from ..distances.lattice import CellTables, Lattice, cellTables, doubledPoints
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..base.errors import InputError, raiseAny, reasonOf
-from ..base.texts import commaSeparated, oneLine
+from ..base.texts import oneLine
 from ..settings.settings import Settings
-from .comparing import unusableIn
 from .options import DEFAULTS, addLabelNames, addOutput, addPairs, addStructure, choicesFrom, pathFrom, requireWritable
 from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
 
@@ -79,33 +78,28 @@ def run(options: argparse.Namespace) -> int:
     given["membershipMaximum"] = options.membership_maximum
     settings = Settings(families=("boundary", "overlap"), **{k: v for k, v in given.items() if v is not None})
     requireWritable(options.output)
-    from ..case.casework import readableChoices
-    from ..case.pairing import pairStructures, whyNothingIsPaired
+    from ..case.casework import openCase
     from ..conventions import find, known
-    from ..io import reading as files
     from ..io.labelnames import labelNamesFrom
-    from ..io.structurenames import adviceOnCases, settled
-    from ..model.naming import notAmong
+    from ..model.naming import onlyIn
 
     tools = [find(key).key for key in (options.tool or known())]
-    choices, labelNames = choicesFrom(options.pair or ()), labelNamesFrom(options.label_names)
-    paths = (options.reference, options.test)
-    sets = settled(files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames), paths)
-    choices = readableChoices(choices, *sets, labelNames)
-    pairing = pairStructures(*sets, names=options.structure, choices=choices, labelNames=labelNames)
-    advice = adviceOnCases(sets, paths)
-    if not pairing.pairs:
-        why = whyNothingIsPaired(pairing, sets, paths, bool(options.structure))
-        raise InputError(" ".join([*why, advice]).rstrip())
+    case = openCase(
+        options.reference,
+        options.test,
+        settings,
+        names=options.structure,
+        choices=choicesFrom(options.pair or ()),
+        labelNames=labelNamesFrom(options.label_names),
+        needsPair=True,
+    )
+    pairing = case.pairing
     records, errors = evaluate(pairing, settings, tools, options.at_edge)
-    unusable = {} if options.structure else {name: InputError(why) for name, why in unusableIn(pairing).items()}
-    errors = {**unusable, **pairing.failures, **errors}
+    errors = {**{name: InputError(why) for name, why in case.unusable.items()}, **pairing.failures, **errors}
     write(records, pairing, settings, options.output, errors)
     show(records, options.reasons)
-    for which, unmatched in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
-        # a structure that is damaged on the other side is among the failures
-        if names := notAmong((s.name for s in unmatched), errors):
-            print(f"Only in the {which}: {oneLine(commaSeparated(names))}")
+    for sentence in onlyIn(pairing.unmatched, errors):
+        print(oneLine(sentence))
     print(f"Results are in {oneLine(str(options.output))}{os.sep}")
     tellFailures(list(dict.fromkeys(map(str, errors.values()))), "conventions.json")
     return SOME_FAILED if errors else 0

@@ -30,8 +30,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare the two observers of the sample and return the exit status."""
     settings = settingsFrom(options)
     requireWritable(options.output)
-    from ..case.casework import criticalsOf
-    from ..case.pairing import pairStructures
+    from ..case.casework import openCase
     from ..io import reading as files
     from ..io import samples
 
@@ -44,5 +43,4 @@ def run(options: argparse.Namespace) -> int:
         sets = [
             [replace(s, file=str(options.output / path.name)) for s in files.readStructures(path)] for path in paths
         ]
-        criticals = criticalsOf(sets[0], settings)
-        return compareAndWrite(pairStructures(*sets), Request(settings, options.output, paths, criticals))
+        return compareAndWrite(openCase(*sets, settings), Request(options.output, paths))

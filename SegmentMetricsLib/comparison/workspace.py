@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..base.cores import allCores
 from ..base.errors import Cause, InputError, Undefined
+from ..base.parallel import allCores
 from ..base.texts import commaSeparated, didYouMean
 from ..distances import converged
 from ..distances.surfacedistances import BoundaryPair, SurfaceDistances

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
-from ..base.cores import threads
+from ..base.parallel import threads
 from ..base.progress import checkpoint
 from ..distances.surfacedistances import BoundaryPair
 from ..geometry import contours, meshing

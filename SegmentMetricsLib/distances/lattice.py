@@ -35,7 +35,7 @@ from threading import Lock
 
 import numpy as np
 
-from ..base.cores import lockedCache
+from ..base.parallel import lockedCache
 from ..base.progress import checkpoint
 from ..geometry.cases import (
     Positions,

@@ -209,6 +209,12 @@ class Pairing:
     findings: tuple[str, ...] = ()
     failures: Mapping[str, PairError] = field(default_factory=dict)
 
+    @property
+    def unmatched(self) -> dict[str, list[str]]:
+        """The names of the structures that only one side has, by side."""
+        sides = zip(REFERENCE_AND_TEST, (self.unmatchedReference, self.unmatchedTest), strict=True)
+        return {side: [structure.name for structure in structures] for side, structures in sides}
+
 
 def pairByName(
     reference: Iterable[Structure],

@@ -12,8 +12,8 @@ from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
 from ..analysis.distributions import mapRange
-from ..base.cores import threads
 from ..base.errors import InputError, requireKind
+from ..base.parallel import threads
 from ..case.records import identityOf
 from ..families.similarity.ofpair import localDistancesOn
 from ..geometry.grids import RAS_FROM_LPS

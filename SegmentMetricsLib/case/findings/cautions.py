@@ -210,7 +210,7 @@ def _volumes(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     similarity = values.get("VS")
     if similarity is None or similarity.status != "ok":
         return
-    dice = overlap.dice(pair.weightedCounts)
+    dice = overlap.dice(pair.counts)
     if dice < HALF_SHARED:
         yield (
             f"VS ({similarity.text()}) compares the two volumes and says nothing about their places: DSC is only "

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ...analysis.places import positionText
 from ...base.errors import InputError, asPath, installing, requireKind
-from ...base.texts import commaSeparated, counted, shortest
+from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
 from ...case.explanations import FAMILIES, ofMeasurement
 from ...case.findings import repeated
@@ -22,7 +22,7 @@ from ...case.protocol.protocol import Rule
 from ...case.records import Record
 from ...comparison.measurements import Measurement, typeset
 from ...families.signed.entries import SIDES
-from ...model.naming import notAmong
+from ...model.naming import notAmong, onlyIn
 from ...settings.settings import Settings, asSettings
 from ..tables import OVERVIEW, byFamily, definitionOf, heading, number, sideOf, sideRows, withCommonUnit
 from . import figures
@@ -186,11 +186,7 @@ class Report:
 
         isFailed: whether there are structures that could not be compared, which are listed elsewhere.
         """
-        missing = "".join(
-            f"<p>Only in the {which}: {escape(commaSeparated(names))}</p>"
-            for which, names in unmatched.items()
-            if names
-        )
+        missing = "".join(f"<p>{escape(sentence)}</p>" for sentence in onlyIn(unmatched))
         missing += sentences(findings)
         if not self.records:
             return f"{'' if isFailed else NOTHING}{missing}"

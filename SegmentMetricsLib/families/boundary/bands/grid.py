@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ....base.cores import eachSideBySide, evenParts
+from ....base.parallel import eachSideBySide, evenParts
 from ....base.progress import checkpoint
 from ....distances import lattice
 from ....distances.extrapolation import ROUNDING
