@@ -305,7 +305,7 @@ def runEach(
     """
     left = deque(tasks)
     running: dict[Future, S] = {}
-    workers = _Workers(work, makeExecutor)
+    workers = _Workers(makeExecutor)
     try:
         while left or running:
             if workers.areDueForRenewal and not running:
@@ -316,7 +316,7 @@ def runEach(
                 while left and len(running) < (window if own is None or len(left) > window else -(-window // QUEUED)):
                     if workers.areDueForRenewal:
                         break
-                    future = workers.submit(left[0])
+                    future = workers.submit(work, left[0])
                     running[future] = left.popleft()
             except BrokenExecutor:
                 isBroken = True
@@ -356,18 +356,18 @@ def runEach(
 class _Workers:
     """An executor that is made when it is first needed, with its age and the number of tasks submitted to it."""
 
-    def __init__(self, work: Callable, makeExecutor: Callable[[int | None], Executor]):
-        self._work, self._makeExecutor = work, makeExecutor
+    def __init__(self, makeExecutor: Callable[[int | None], Executor]):
+        self._makeExecutor = makeExecutor
         self._executor: Executor | None = None
         self._submitted, self._begun = 0, 0.0
 
-    def submit(self, task) -> Future:
-        """Submit a task. Raises BrokenExecutor when a worker has died, InputError when none can be started."""
+    def submit(self, work: Callable[..., T], *task) -> Future[T]:
+        """Submit work on a task. Raises BrokenExecutor when a worker has died, InputError when none can be started."""
         with ignoringInterrupts(), starting():  # submitting the first tasks also starts the processes
             if self._executor is None:
                 self._executor = self._makeExecutor(None)
                 self._submitted, self._begun = 0, time.monotonic()
-            future = self._executor.submit(self._work, task)
+            future = self._executor.submit(work, *task)
         self._submitted += 1
         return future
 
@@ -399,21 +399,15 @@ def _alone(
 
     isOptional: whether to raise InputError when the process does not even start.
     """
-    executor = None
+    workers = _Workers(lambda _: makeExecutor(1))
     try:
-        with ignoringInterrupts(), starting():
-            executor = makeExecutor(1)
-            ready = executor.submit(_isReady) if isOptional else None
-        if ready is not None and isinstance(_outcomeOf(ready), Exception):
+        if isOptional and isinstance(_outcomeOf(workers.submit(os.getpid)), Exception):
             raise InputError("No process can be started to do the work.")
-        with starting():
-            future = executor.submit(work, task)
-        return _outcomeOf(future)
+        return _outcomeOf(workers.submit(work, task))
     except BrokenExecutor as error:
         return error
     finally:
-        if executor is not None:
-            stop(executor)
+        workers.stop()
 
 
 def _outcomeOf(future: Future):
@@ -422,8 +416,3 @@ def _outcomeOf(future: Future):
         return future.result()
     except Exception as error:
         return error
-
-
-def _isReady() -> bool:
-    """Return True, which shows that the process has started."""
-    return True

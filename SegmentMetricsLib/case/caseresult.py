@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from ..base.errors import InputError
+from ..base.errors import InputError, raiseAny
 from ..base.texts import counted
 from ..comparison.measurements import Measurement
 from ..model.naming import onlyIn, pairTitle
@@ -47,36 +47,46 @@ class CaseResult(list):
     without segments. proposals: likely pairs among the unmatched structures, which can be confirmed with the `choices`
     of another run. findings: sentences about doubtful pairs. judgment: of a protocol, None without one. wasStopped:
     whether the comparison was stopped before all pairs were compared; the others are among the failures. pairing: of
-    the pairs that were compared, None if unknown. results: of these pairs. errors: those among the failures that were
-    raised when structures were paired or compared, by name.
+    the pairs that were compared, and of the structures that were not. results: of these pairs. errors: those among the
+    failures that were raised when structures were paired or compared, by name.
     """
 
-    def __init__(
-        self,
-        comparisons: Iterable[Comparison | Record] = (),
-        unmatchedReference: Iterable[Structure] = (),
-        unmatchedTest: Iterable[Structure] = (),
-        failures: dict[str, str] | None = None,
-        emptyNodes: Iterable[str] = (),
-        proposals: Iterable[Match] = (),
-        findings: Iterable[str] = (),
-    ):
+    def __init__(self, comparisons: Iterable[Comparison | Record] = (), pairing: Pairing | None = None):
         super().__init__(comparisons)
-        self.unmatchedReference: tuple[Structure, ...] = tuple(unmatchedReference)
-        self.unmatchedTest: tuple[Structure, ...] = tuple(unmatchedTest)
-        self.failures: dict[str, str] = {} if failures is None else failures
-        self.emptyNodes: tuple[str, ...] = tuple(emptyNodes)
-        self.proposals: tuple[Match, ...] = tuple(proposals)
-        self.findings: tuple[str, ...] = tuple(findings)
+        self.pairing = pairing or Pairing((), (), ())
+        self.findings: tuple[str, ...] = self.pairing.findings
+        self.failures: dict[str, str] = {}
+        self.errors: dict[str, InputError] = {}
+        self.results: tuple[PairResult, ...] = ()
+        self.emptyNodes: tuple[str, ...] = ()
         self.judgment: Judgment | None = None
         self.wasStopped = False
-        self.pairing: Pairing | None = None
-        self.results: tuple[PairResult, ...] = ()
-        self.errors: dict[str, InputError] = {}
+
+    @property
+    def unmatchedReference(self) -> tuple[Structure, ...]:
+        return self.pairing.unmatchedReference
+
+    @property
+    def unmatchedTest(self) -> tuple[Structure, ...]:
+        return self.pairing.unmatchedTest
+
+    @property
+    def unmatched(self) -> dict[str, list[str]]:
+        """The names of the structures that only one side has, by side."""
+        return self.pairing.unmatched
+
+    @property
+    def proposals(self) -> tuple[Match, ...]:
+        return self.pairing.proposals
+
+    def requireAny(self) -> None:
+        """Raise InputError with the reasons when no pair could be compared, if there are pairs."""
+        if not self:
+            raiseAny([error for title, error in self.errors.items() if title not in self.pairing.failures])
 
     def stop(self, missing: Iterable[Match]) -> None:
         """Note that the comparison was stopped. missing: the pairs that were not compared."""
-        titles = [pairTitle(structure.name for structure in match) for match in missing]
+        titles = [match.title for match in missing]
         self.failures.update(dict.fromkeys(titles, STOPPED))
         number = counted(len(self) + len(titles), "structure")
         self.findings = (f"Stopped: {len(self)} of {number} measured.", *self.findings)
@@ -101,12 +111,6 @@ class CaseResult(list):
             return None
         shares = [comparison.share for comparison in self]
         return ofShares(shares, self.unmatchedReference, self.unmatchedTest, self[0].settings, self.failures)
-
-    @property
-    def unmatched(self) -> dict[str, list[str]]:
-        """The names of the structures that only one side has, by side."""
-        sides = {"reference": self.unmatchedReference, "test": self.unmatchedTest}
-        return {which: [structure.name for structure in structures] for which, structures in sides.items()}
 
     @property
     def remarks(self) -> list[str]:

@@ -15,7 +15,6 @@ from ..comparison.measurements import Measurement
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
-from ..model.naming import pairTitle
 from ..model.structures import Match, Pairing, Structure, nameMeant, requireUsable, unusableIn
 from ..settings.settings import Settings, asSettings
 from . import comparison
@@ -115,32 +114,24 @@ class Case:
         """
         if work is None:
             work = PairWork(self.settings, protocol, self.criticals)
-        pairing, done = self.pairing, dict[int, PairResult]()
+        pairs = self.pairing.pairs
+        done: dict[int, PairResult] = {}
         raised: dict[int, InputError] = {}
-        for number, outcome in (each or oneByOne)(work, pairing.pairs):
+        for number, outcome in (each or oneByOne)(work, pairs):
             (raised if isinstance(outcome, InputError) else done)[number] = outcome
-        titles = [pairTitle(structure.name for structure in match) for match in pairing.pairs]
-        errors = {**pairing.failures, **{titles[number]: raised[number] for number in sorted(raised)}}
-        result = CaseResult(
-            (done[number].comparison for number in sorted(done)),
-            pairing.unmatchedReference,
-            pairing.unmatchedTest,
-            {**self.unusable, **{title: reasonOf(error) for title, error in errors.items()}},
-            proposals=pairing.proposals,
-            findings=(*filter(None, [self.advice]), *(self.whyNothing or pairing.findings)),
-        )
-        result.errors = errors
-        result.results = tuple(done[number] for number in sorted(done))
-        compared = tuple(pairing.pairs[number] for number in sorted(done))
-        result.pairing = replace(pairing, pairs=compared, findings=result.findings)
-        missing = [match for number, match in enumerate(pairing.pairs) if number not in done and number not in raised]
+        order = sorted(done)
+        findings = (*filter(None, [self.advice]), *(self.whyNothing or self.pairing.findings))
+        pairing = replace(self.pairing, pairs=tuple(pairs[number] for number in order), findings=findings)
+        result = CaseResult((done[number].comparison for number in order), pairing)
+        result.results = tuple(done[number] for number in order)
+        result.errors = {**pairing.failures, **{pairs[number].title: raised[number] for number in sorted(raised)}}
+        result.failures = {**self.unusable, **{title: reasonOf(error) for title, error in result.errors.items()}}
+        missing = [match for number, match in enumerate(pairs) if number not in done and number not in raised]
         if missing:
             result.stop(missing)
         if protocol is not None:
-            measured = [
-                ((match.reference.name, match.test.name), one.byConvention)
-                for match, one in zip(compared, result.results, strict=True)
-            ]
+            names = [(match.reference.name, match.test.name) for match in pairing.pairs]
+            measured = [(both, one.byConvention) for both, one in zip(names, result.results, strict=True)]
             result.judgment = judgeCase(
                 protocol, measured, result.unmatched, isWhole=self.isWhole, failures=result.failures
             )

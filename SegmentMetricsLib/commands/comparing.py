@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..base.errors import raiseAny, reasonOf
+from ..base.errors import reasonOf
 from ..base.texts import oneLine
 from .results import finalStatus, progressBar, tellFailures, terminalWidth, unfinishedResults
 
@@ -57,8 +57,8 @@ def compareAndWrite(case: Case, request: Request) -> int:
     """
     output = request.output
     with nullcontext() if output is None else unfinishedResults(output) as unfinished:
-        result = _compared(case, request, unfinished)
-        document, multiLabel = _document(case, result)
+        result, files = _compared(case, request, unfinished)
+        document, multiLabel = _document(case, result, files)
         if unfinished is not None:
             _write(result, document, request.report, unfinished)
             for path in request.extraFiles:
@@ -66,7 +66,7 @@ def compareAndWrite(case: Case, request: Request) -> int:
     where = UNWRITTEN_FILE if output is None else METRICS_FILE
     _show(result, multiLabel, where)
     print(f"\n{NOT_WRITTEN if output is None else f'Results are in {oneLine(str(output))}{os.sep}'}")
-    problem = next((one.output.problem for one in result.results if one.output.problem), "")
+    problem = next((problem for _, problem in (one.output for one in result.results) if problem), "")
     if problem:
         print(f"No overlay pictures: {oneLine(problem)}", file=sys.stderr)
     unusable = [why for title, why in case.unusable.items() if title not in result.errors]
@@ -75,10 +75,10 @@ def compareAndWrite(case: Case, request: Request) -> int:
     return finalStatus(bool(problems), [result.judgment.verdict] if result.judgment else [], request.failOn)
 
 
-def _compared(case: Case, request: Request, folder: Path | None) -> CaseResult:
-    """Return the result of a case, with the record of each pair. Raises InputError when no pair can be compared.
+def _compared(case: Case, request: Request, folder: Path | None) -> tuple[CaseResult, list]:
+    """Return the result of a case, with the record of each pair, and for each pair the names of its files by kind.
 
-    folder: for the files of the pairs, None to write none.
+    folder: for the files of the pairs, None to write none. Raises InputError when no pair can be compared.
     """
     from ..case.casework import PairWork
     from ..mrml.inputs import displayed
@@ -98,12 +98,11 @@ def _compared(case: Case, request: Request, folder: Path | None) -> CaseResult:
     with progressBar(len(pairs), "pair", len(pairs) > 1) as progress, closing(Overlays()) as overlays:
         written = WrittenPairs(work, names, folder, request.report, request.isNumbersOnly, overlays)
         result = case.compare(request.protocol, written, each)
-    if not result:
-        raiseAny([error for title, error in result.errors.items() if title not in case.pairing.failures])
-    return result
+    result.requireAny()
+    return result, [written.filesOf(pairs.index(match)) for match in result.pairing.pairs]
 
 
-def _document(case: Case, result: CaseResult) -> tuple[dict, MultiLabel | None]:
+def _document(case: Case, result: CaseResult, files: Sequence[dict]) -> tuple[dict, MultiLabel | None]:
     """Return the content of metrics.json, and the overlap of all labels if it was measured."""
     from ..case import multilabel
     from ..show import writing
@@ -111,7 +110,6 @@ def _document(case: Case, result: CaseResult) -> tuple[dict, MultiLabel | None]:
     shares = [one.share for one in result.results]
     failed = {title: reasonOf(error) for title, error in result.errors.items()}
     overlap = multilabel.ofShares(shares, result.unmatchedReference, result.unmatchedTest, case.settings, failed)
-    files = [one.output.files for one in result.results]
     document = writing.document(result, result.pairing, case.settings, files, overlap)
     if result.failures:
         document["failures"] = result.failures
@@ -131,8 +129,8 @@ def _write(result: CaseResult, document: dict, report: Report | None, folder: Pa
     if result.judgment:
         verdictwriting.writeVerdicts(document["protocol"], folder / writing.VERDICTS_FILE)
     if report is not None:
-        for one in result.results:
-            report.include(one.output.part)
+        for part, _ in (one.output for one in result.results):
+            report.include(part)
         report.write(
             folder / writing.REPORT_FILE,
             judgment=result.judgment,

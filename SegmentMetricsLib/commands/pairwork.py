@@ -81,15 +81,6 @@ class Overlays:
 
 
 @dataclass(frozen=True)
-class Output:
-    """What was made of a pair. files: names by kind. part: of the report, or None. problem: why there is no picture."""
-
-    files: dict[str, str]
-    part: object = None
-    problem: str = ""
-
-
-@dataclass(frozen=True)
 class WrittenPairs:
     """The comparison of any pair of a case with the files about it; each process has its own.
 
@@ -110,19 +101,20 @@ class WrittenPairs:
         return self.folder is not None and not self.isNumbersOnly
 
     def __call__(self, number: int, match: Match) -> PairResult:
-        """Compare a pair, write its files and return the result, with its Output. number: of the pair, from 0.
+        """Compare a pair, write its files and return the result. number: of the pair, from 0.
 
-        Raises InputError for a pair that cannot be compared, after removing its files.
+        Its output is the part of the report, or None, and why there is no picture, or "". Raises InputError for a pair
+        that cannot be compared, after removing its files.
         """
         try:
             # a copy, so that the surfaces made for measuring and drawing are freed with it
             return self._written(number, match.anew())
         except InputError:
-            for file in self._files(number).values():
+            for file in self.filesOf(number).values():
                 (self.folder / file).unlink()
             raise
 
-    def _files(self, number: int) -> dict[str, str]:
+    def filesOf(self, number: int) -> dict[str, str]:
         """Return the names of the existing files of a pair by kind."""
         from ..show import writing
 
@@ -133,7 +125,7 @@ class WrittenPairs:
 
         comparison, byConvention = self.work.compare(match)
         part = None if self.report is None else self.report.part(comparison, number)
-        result = PairResult(comparison.record(), byConvention, comparison.settings, comparison.share, Output({}, part))
+        result = PairResult(comparison.record(), byConvention, comparison.settings, comparison.share, (part, ""))
         if self.folder is None:
             return result
         name, picture = self.names[number], None
@@ -146,7 +138,7 @@ class WrittenPairs:
         # free memory, as drawing needs as much again
         del comparison, match
         self.overlays.write(picture, self.folder / writing.fileName("overlay", name))
-        return replace(result, output=Output(self._files(number), part, self.overlays.problem))
+        return replace(result, output=(part, self.overlays.problem))
 
 
 def inProcesses(

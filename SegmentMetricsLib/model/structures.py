@@ -180,6 +180,11 @@ class Match:
     def __iter__(self) -> Iterator[Structure]:
         return iter((self.reference, self.test))
 
+    @property
+    def title(self) -> str:
+        """The title of the pair: the structures' name, or both names where they differ."""
+        return naming.pairTitle(structure.name for structure in self)
+
     def anew(self) -> Match:
         """Return a copy of the match with copies of both structures, whose cached results are freed along with them."""
         return replace(self, reference=self.reference.anew(), test=self.test.anew())
