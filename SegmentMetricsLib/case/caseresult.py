@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ..base.errors import InputError, raiseAny
 from ..base.texts import counted
@@ -14,32 +14,32 @@ from ..model.naming import onlyIn, pairTitle
 from ..model.structures import Match, Pairing, Structure
 from ..settings.settings import Settings
 from ..show.tables import overviewHtml
-from .comparison import Comparison
 from .multilabel import MultiLabel, Share, ofShares
 from .protocol.judgment import Judgment
-from .records import Record
 
+# What is kept of a comparison: itself, or its record if its geometry is no longer needed.
+Kept = TypeVar("Kept")
 # The reason why a pair is missing from the results of a comparison that was stopped.
 STOPPED = "Measuring was stopped before."
 
 
 @dataclass(frozen=True)
-class PairResult:
+class PairResult(Generic[Kept]):
     """The result of comparing a pair.
 
-    comparison: of the pair, or its record if its geometry is no longer needed. byConvention: all measurements by
-    convention and key, those of the comparison first. settings: of the comparison, with the additions of a protocol.
-    share: as of a Comparison. output: what else was made of the pair.
+    comparison: what is kept of it. byConvention: all measurements by convention and key, those of the comparison first.
+    settings: of the comparison, with the additions of a protocol. share: as of a Comparison. output: what else was made
+    of the pair.
     """
 
-    comparison: Comparison | Record
+    comparison: Kept
     byConvention: Mapping[str, Mapping[str, Measurement]]
     settings: Settings
     share: Share | None
     output: Any = None
 
 
-class CaseResult(list):
+class CaseResult(list[Kept]):
     """The comparisons of the structures of a case, in the order of the reference, and what could not be compared.
 
     unmatchedReference, unmatchedTest: structures that only one side has. failures: the reasons why structures could not
@@ -51,7 +51,7 @@ class CaseResult(list):
     failures that were raised when structures were paired or compared, by name.
     """
 
-    def __init__(self, comparisons: Iterable[Comparison | Record] = (), pairing: Pairing | None = None):
+    def __init__(self, comparisons: Iterable[Kept] = (), pairing: Pairing | None = None):
         super().__init__(comparisons)
         self.pairing = pairing or Pairing((), (), ())
         self.findings: tuple[str, ...] = self.pairing.findings

@@ -49,7 +49,7 @@ def compareCase(
     choices: Mapping[str, str | None] | None = None,
     labelNames: Mapping[int, str] | None = None,
     progress: Progress | None = None,
-) -> CaseResult:
+) -> CaseResult[Comparison]:
     """Compare all structures that a test and a reference have in common, and return their comparisons.
 
     They are paired by name, in any spelling, and by code. A structure that cannot be compared is among the result's

@@ -126,7 +126,6 @@ def run(options: argparse.Namespace) -> int:
     from ..batch.summarywriting import remarks, summaryTable, writeSummary
     from ..io.labelnames import labelNamesFrom
     from ..model.structures import REFERENCE_AND_TEST
-    from ..mrml.inputs import displayed
 
     summaryOptions = Options(
         treatment=options.infinite,
@@ -152,6 +151,8 @@ def run(options: argparse.Namespace) -> int:
     if isReportWanted(options):
         tasks = withReports(tasks, options.output, options.report_conventions)
     if settings.surface == "displayed":
+        from .pairwork import displayed
+
         tasks = [replace(task, displayed=displayed) for task in tasks]
 
     with executors(options, len(tasks)) as (makeExecutor, window), CohortFiles(options.output, tasks) as files:

@@ -81,9 +81,8 @@ def _compared(case: Case, request: Request, folder: Path | None) -> tuple[CaseRe
     folder: for the files of the pairs, None to write none. Raises InputError when no pair can be compared.
     """
     from ..case.casework import PairWork
-    from ..mrml.inputs import displayed
     from ..show import writing
-    from .pairwork import Overlays, WrittenPairs, inProcesses
+    from .pairwork import Overlays, WrittenPairs, displayed, inProcesses
 
     pairs = case.pairing.pairs
     names = list(writing.fileNames(reference.name for reference, _ in pairs))

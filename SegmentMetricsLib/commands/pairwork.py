@@ -16,7 +16,7 @@ from ..base.errors import InputError, PairError
 from ..base.parallel import DIED, QUEUED, availableProcessors, localExecutor, runEach
 from ..case.caseresult import PairResult
 from ..case.casework import PairWork
-from ..model.structures import Match
+from ..model.structures import Match, Structure
 
 # Least number of pairs from which the speed is estimated; the first is not timed, as it also imports and tabulates.
 FEWEST_TIMED = 2
@@ -38,6 +38,13 @@ class Effort:
 
 # A worker takes one to two seconds to start, mostly for its imports; without Slicer's classes less than one.
 WITH_PICTURES, NUMBERS_ONLY = Effort(0.15, 6e-5, 6.0), Effort(0.08, 7e-6, 2.2)
+
+
+def displayed(structure: Structure) -> Structure:
+    """Return a structure with the surface that Slicer displays, whose classes are not imported before."""
+    from ..mrml import inputs
+
+    return inputs.displayed(structure)
 
 
 class Overlays:
