@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from ..base.errors import InputError, installing
 from ..base.parallel import DIED, QUEUED, localExecutor, runEach
@@ -66,8 +66,9 @@ def runAll(
     None; it is called again when an executor breaks. window: number of tasks submitted at a time. Raises InputError
     when no worker can be started.
     """
-    for task, outcome in runEach(tasks, runCase, makeExecutor, window):
-        yield task, _outcome(task, _problem(outcome)) if isinstance(outcome, Exception) else outcome
+    with closing(runEach(tasks, runCase, makeExecutor, window)) as outcomes:
+        for task, outcome in outcomes:
+            yield task, _outcome(task, _problem(outcome)) if isinstance(outcome, Exception) else outcome
 
 
 def _problem(error: Exception) -> str:

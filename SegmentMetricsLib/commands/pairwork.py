@@ -9,6 +9,7 @@ from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from ..base.parallel import DIED, QUEUED, availableProcessors, localExecutor, ru
 from ..case.caseresult import PairResult
 from ..case.casework import PairWork
 from ..model.structures import Match, Structure
+
+if TYPE_CHECKING:
+    from ..show.report import Report
 
 # Least number of pairs from which the speed is estimated; the first is not timed, as it also imports and tabulates.
 FEWEST_TIMED = 2
@@ -98,7 +102,7 @@ class WrittenPairs:
     work: PairWork
     names: Sequence[str]
     folder: Path | None
-    report: object = None
+    report: Report | None = None
     isNumbersOnly: bool = False
     overlays: Overlays = field(default_factory=Overlays)
 
@@ -114,8 +118,7 @@ class WrittenPairs:
         that cannot be compared, after removing its files.
         """
         try:
-            # a copy, so that the surfaces made for measuring and drawing are freed with it
-            return self._written(number, match.anew())
+            return self._written(number, match)
         except InputError:
             for file in self.filesOf(number).values():
                 (self.folder / file).unlink()
@@ -130,6 +133,8 @@ class WrittenPairs:
     def _written(self, number: int, match: Match) -> PairResult:
         from ..show import writing
 
+        # a copy, so that the surfaces made for measuring and drawing are freed with it
+        match = match.anew()
         comparison, byConvention = self.work.compare(match)
         part = None if self.report is None else self.report.part(comparison, number)
         result = PairResult(comparison.record(), byConvention, comparison.settings, comparison.share, (part, ""))
