@@ -7,6 +7,9 @@
     comparison["HD95"].value, comparison["HD95"].unit, comparison["HD95"].status
     f"{comparison['HD95']:.2f}"
 
+    case = SegmentMetricsLib.compareCase("oncologist/", "radiographer/", settings)  # all structures that both have
+    print(*case.remarks, sep="\n")
+
 References and tests are SimpleITK images, numpy arrays, vtkPolyData in LPS millimeters, Structures, or paths of files.
 Everything after the inputs and the settings is given by keyword. In Slicer, or with slicer-core:
 
@@ -26,6 +29,8 @@ from .base.version import __version__
 from .settings import vocabulary
 
 if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
+    from .case.caseresult import CaseResult
+    from .case.casework import compareCase
     from .case.comparison import Comparison, compare
     from .case.multilabel import compareLabels
     from .case.stress import StressTest, stressTest
@@ -39,6 +44,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .settings.settings import Settings
 
 __all__ = [
+    "CaseResult",
     "Comparison",
     "Grid",
     "Mask",
@@ -50,6 +56,7 @@ __all__ = [
     "Surface",
     "__version__",
     "compare",
+    "compareCase",
     "compareLabels",
     "readStructures",
     "stressTest",
@@ -57,6 +64,7 @@ __all__ = [
 
 # Public names are imported on first use, so that importing the package itself takes no time.
 _HOMES = {
+    "CaseResult": "case.caseresult",
     "Comparison": "case.comparison",
     "Grid": "geometry.grids",
     "Mask": "geometry.masks",
@@ -67,6 +75,7 @@ _HOMES = {
     "StructureSet": "model.structureset",
     "Surface": "geometry.surfaces",
     "compare": "case.comparison",
+    "compareCase": "case.casework",
     "compareLabels": "case.multilabel",
     "readStructures": "io.reading",
     "samples": "io.samples",

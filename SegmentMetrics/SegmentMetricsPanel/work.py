@@ -8,7 +8,7 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.base.cores import allCores
+from SegmentMetricsLib.base.parallel import allCores
 from SegmentMetricsLib.base.progress import Cancelled, stoppable
 
 # Seconds before the dialog appears: most comparisons are finished by then.

@@ -17,7 +17,7 @@ from typing import cast
 
 import numpy as np
 
-from ..base.cores import lockedCache
+from ..base.parallel import lockedCache
 from ..base.progress import checkpoint
 from ..distances.lattice import CellTables, Lattice, cellTables, doubledPoints
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from ..base.texts import commaSeparated, cutShort, tellingApart
 from ..case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
 from ..families.registry import restored
+from ..model.naming import onlyIn
 from ..model.structures import TEST_EMPTY
 from ..show.report.index import FAILED, CaseLine
 from .alarms import inShort, nameOf
@@ -104,7 +105,7 @@ def _excess(rule: Mapping) -> float:
 
 def _ofPairs(outcome: Mapping) -> str:
     """Return the structure that is farthest apart, and the structures that only one side has."""
-    parts = [f"Only in the {side}: {commaSeparated(names)}." for side, names in outcome["unmatched"].items() if names]
+    parts = [f"{sentence}." for sentence in onlyIn(outcome["unmatched"])]
     if outcome["pairs"]:
         worst = max(outcome["pairs"], key=_badness)
         parts.insert(0, f"{nameOf(worst)}: {worst.get('summary', '')}")

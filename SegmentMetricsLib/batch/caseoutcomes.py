@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..base.errors import InputError, reasonOf
 from ..base.texts import cutShort, oneLine, tellingApart
-from ..case.casework import comparePair, criticalsOf, readableChoices, withLabelsNamed
-from ..case.comparison import Comparison
+from ..case.caseresult import CaseResult, PairResult
+from ..case.casework import Case, PairWork, openCase
 from ..case.missing import compareMissing, diagonal, structureName, whatIsMissing, whichLacks
-from ..case.pairing import pairStructures, whyNothingIsPaired
-from ..case.protocol.judgment import Judgment, judgeCase
-from ..case.protocol.measuring import compareMatch
 from ..comparison.findings import asDictionaries
-from ..comparison.measurements import Measurement
-from ..io.reading import readAll
-from ..io.structurenames import settled
-from ..model.naming import pairTitle
-from ..model.structures import Match, unusableIn
+from ..model.structures import Match
 from .cases import FAILED, OK, Task
 
 if TYPE_CHECKING:
     from ..show.report import Report
-
-# A comparison, and all measurements by convention and key.
-Compared = tuple[Comparison, dict[str, Mapping[str, Measurement]]]
 
 
 def compared(task: Task) -> dict:
@@ -37,93 +24,69 @@ def compared(task: Task) -> dict:
     If a structure cannot be used or a pair cannot be compared, the case fails, but its other pairs are kept. Raises
     InputError and OSError for a case that cannot be run at all.
     """
-    labelNames = dict(task.labelNames)
-    paths = (task.reference, task.test)
-    sets = readAll(paths, task.settings.threshold, task.settings.membershipMaximum, labelNames)
-    sets = settled(sets, name=task.structure)
-    task = replace(task, settings=withLabelsNamed(task.settings, *sets, labelNames))
-    choices = readableChoices(task.choices, *sets, labelNames, isNeeded=False)
-    pairing = pairStructures(*sets, choices=choices, labelNames=labelNames)
-    compareTwo = partial(comparePair, criticals=criticalsOf(sets[0], task.settings))
-    report = _newReport(task)
-    settings = task.settings if report is None else report.settings
-
-    def compareOne(match: Match) -> Compared:
-        return compareMatch(match, settings, task.protocol, compareTwo)
-
-    unusable = unusableIn(pairing, *sets)
-    whys = [*unusable.values(), *map(str, pairing.failures.values())]
-    pairs = _Pairs(
-        failures={**unusable, **{name: reasonOf(error) for name, error in pairing.failures.items()}},
-        problems=list(dict.fromkeys(map(oneLine, whys))),
+    case = openCase(
+        task.reference,
+        task.test,
+        task.settings,
+        choices=task.choices,
+        labelNames=dict(task.labelNames),
+        listedAs=task.structure,
     )
-    for match in pairing.pairs:
-        pairs.add(match, compareOne, report)
+    report = _newReport(replace(task, settings=case.settings))
+    settings = case.settings if report is None else report.settings
+    work = PairWork(settings, task.protocol, case.criticals, task.displayed)
+
+    def kept(number: int, match: Match) -> PairResult:
+        # a copy, so that the surfaces made on the way are freed with it
+        one = work(number, match.anew())
+        if report is not None:
+            report.add(one.comparison)
+        return replace(one, comparison=one.comparison.record())
+
+    result = case.compare(task.protocol, kept)
     criticals = [name for name, _ in settings.critical]
-    missing, more = compareMissing(sets, pairing, criticals, lambda match: compareOne(match)[0])
-    problems = [*pairs.problems, *more]
-    unmatched = {
-        "reference": [structure.name for structure in pairing.unmatchedReference],
-        "test": [structure.name for structure in pairing.unmatchedTest],
-    }
-    result = {
+    missing, more = compareMissing(case.sets, case.pairing, criticals, lambda match: work.compare(match)[0])
+    problems = [*dict.fromkeys(map(oneLine, _problems(case, result))), *more]
+    outcome = {
         "status": FAILED if problems else OK,
         "reason": " ".join(cutShort(problems)),
-        "pairs": pairs.records,
-        "unmatched": unmatched,
+        "pairs": [_recordOf(one, match) for one, match in zip(result, result.pairing.pairs, strict=True)],
+        "unmatched": result.unmatched,
         "missing": missing,
         "pairing": {
-            "proposals": [match.toDictionary() for match in pairing.proposals],
-            "findings": asDictionaries(pairing.findings if pairing.pairs else whyNothingIsPaired(pairing, sets)),
+            "proposals": [match.toDictionary() for match in result.proposals],
+            "findings": asDictionaries(result.findings),
         },
-        **({"failures": pairs.failures} if pairs.failures else {}),
+        **({"failures": result.failures} if result.failures else {}),
     }
-    judged: Judgment | None = None
-    if task.protocol is not None:
-        judged = judgeCase(task.protocol, pairs.measured, unmatched, failures=pairs.failures)
-        result["protocol"] = judged.toDictionary()
+    if result.judgment is not None:
+        outcome["protocol"] = result.judgment.toDictionary()
     if report is not None:
         report.write(
-            Path(task.report), judgment=judged, unmatched=unmatched, failures=pairs.failures, findings=pairing.findings
+            Path(task.report),
+            judgment=result.judgment,
+            unmatched=result.unmatched,
+            failures=result.failures,
+            findings=case.pairing.findings,
         )
-        result["report"] = Path(task.report).name
-    return result
+        outcome["report"] = Path(task.report).name
+    return outcome
 
 
-@dataclass
-class _Pairs:
-    """The results of the pairs of a case, without their geometry.
+def _problems(case: Case, result: CaseResult) -> list[str]:
+    """Return in sentences why structures cannot be used and pairs cannot be compared."""
+    return [*case.unusable.values(), *map(str, result.errors.values())]
 
-    failures: reasons by name for structures and pairs that cannot be compared. records: pairs as plain values.
-    measured: names and measurements, as judgeCase() takes them. problems: why pairs cannot be compared, in sentences.
-    """
 
-    failures: dict[str, str]
-    records: list[dict] = field(default_factory=list)
-    measured: list[tuple[tuple[str, str], dict[str, Mapping[str, Measurement]]]] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-
-    def add(self, match: Match, compareOne: Callable[[Match], Compared], report: Report | None) -> None:
-        """Compare a pair and keep the results, or the reason why that is not possible."""
-        try:
-            # a copy, so that the surfaces made on the way are freed with it
-            comparison, byConvention = compareOne(match.anew())
-        except InputError as error:
-            self.problems.append(oneLine(str(error)))
-            self.failures[pairTitle(structure.name for structure in match)] = reasonOf(error)
-            return
-        if report is not None:
-            report.add(comparison)
-        self.measured.append(((match.reference.name, match.test.name), byConvention))
-        self.records.append(
-            {
-                **comparison.toDictionary(),
-                "pairing": {"how": match.how, "confidence": match.confidence},
-                "structure": structureName(match),
-                "diagonal": diagonal(match),
-                **whatIsMissing(whichLacks(match), structureName(match)),
-            }
-        )
+def _recordOf(record, match: Match) -> dict:
+    """Return a record of a pair as plain values, with what a cohort needs of its structures."""
+    return {
+        **record.toDictionary(),
+        "pairing": {"how": match.how, "confidence": match.confidence},
+        "structure": structureName(match),
+        "diagonal": diagonal(match),
+        **whatIsMissing(whichLacks(match), structureName(match)),
+    }
 
 
 def _newReport(task: Task) -> Report | None:

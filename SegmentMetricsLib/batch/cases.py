@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from ..io.labelnames import labelNamesFrom
 from ..io.reading import stemOf, suffixOf
 from ..io.sheets import Line, Sheet, readSheet
 from ..io.structurenames import namesOfFiles
-from ..model.structures import REFERENCE_AND_TEST
+from ..model.structures import REFERENCE_AND_TEST, Structure
 from ..settings.settings import Settings, asSettings
 
 OK, FAILED = "ok", "failed"
@@ -48,7 +48,8 @@ class Task:
     choices: pairs of names of a reference and a test structure that are compared regardless of their names, if a case
     has both; for several ways to read a pair, see readableChoices(). labelNames: pairs of the number and the name of a
     label, for files that do not name their labels. structure: name of the single structures without a name of their own
-    in the two files, "" for that of their labels.
+    in the two files, "" for that of their labels. displayed: function of a module that makes the surface which Slicer
+    displays of a structure, None if the settings do not ask for it.
     """
 
     case: str
@@ -64,6 +65,7 @@ class Task:
     choices: tuple[tuple[str, str], ...] = ()
     labelNames: tuple[tuple[int, str], ...] = ()
     structure: str = ""
+    displayed: Callable[[Structure], Structure] | None = None
 
     @property
     def key(self) -> tuple[str, str]:

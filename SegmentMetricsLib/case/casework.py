@@ -1,43 +1,267 @@
-"""The structures of one case, and the comparison of two of them."""
+"""Comparing the structures of a case: reading and pairing them, comparing each pair, and judging the case."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TypeVar
 
-from ..base.errors import InputError, PairError
+from ..base.errors import InputError, PairError, reasonOf, requireKind
+from ..base.progress import Cancelled
 from ..base.texts import commaSeparated
-from ..model.structures import Structure, nameMeant, requireUsable
+from ..comparison.measurements import Measurement
+from ..io.labelnames import labelNamesFrom
+from ..io.reading import readAll
+from ..io.structurenames import adviceOnCases, settled
+from ..model.structures import Match, Pairing, Structure, nameMeant, requireUsable, unusableIn
 from ..model.structureset import StructureSet
-from ..settings.settings import Settings
+from ..settings.settings import Settings, asSettings
 from . import comparison
+from .caseresult import CaseResult, PairResult
 from .comparison import Comparison
+from .pairing import pairStructures, whyNothingIsPaired
+from .protocol.judgment import judgeCase
+from .protocol.measuring import compareMatch
+from .protocol.protocol import Protocol
+
+T = TypeVar("T")
+# What the structures of one side are given as: the path of a file or folder, or the structures themselves.
+Side = str | os.PathLike | Iterable[Structure]
+# Told before each pair of its number, from 0, the number of all pairs and the structure's name; False stops the work.
+Progress = Callable[[int, int, str], bool | None]
+# Compares each pair, and yields its number and its result, or why it cannot be compared, in any order.
+Each = Callable[[Callable[[int, Match], PairResult], Sequence[Match]], Iterator[tuple[int, PairResult | InputError]]]
+
+
+def atOnce(work: Callable[[], T]) -> T:
+    """Run the work immediately, in the calling thread."""
+    return work()
+
+
+def compareCase(
+    reference: Side,
+    test: Side,
+    settings: Settings | None = None,
+    *,
+    protocol: Protocol | None = None,
+    names: Collection[str] | None = None,
+    choices: Mapping[str, str | None] | None = None,
+    labelNames: Mapping[int, str] | None = None,
+    progress: Progress | None = None,
+) -> CaseResult[Comparison]:
+    """Compare all structures that a test and a reference have in common, and return their comparisons.
+
+    They are paired by name, in any spelling, and by code. A structure that cannot be compared is among the result's
+    failures, with its reason; the others are compared. The result's `remarks` list everything that was not compared.
+
+    reference, test: paths of files or folders, as for readStructures(), or several Structures. settings: what to
+    measure and how; None means the defaults. Critical structures that they name are those of the reference. protocol:
+    defines which measurements every structure needs, and determines the result's `judgment`. names: structures to
+    compare, in any spelling; all when None. choices: names of test structures by names of reference structures, which
+    are compared regardless of their names; None leaves a structure without a counterpart. labelNames: names, by
+    number, of labels that have none of their own. progress: called before every pair is compared, with its index, the
+    number of pairs and the structure's name; returning False stops the comparison, and the pairs compared so far are
+    returned. Raises ValueError for files that cannot be read, for names that do not exist or occur more than once, and
+    for missing critical structures.
+    """
+    settings = asSettings(settings)
+    if protocol is not None:
+        requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
+    if choices is not None:
+        requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
+    if progress is not None:
+        requireKind(progress, Callable, "What is told of the progress", "a function")
+    labelNames = None if labelNames is None else labelNamesFrom(labelNames)
+    chosen = tuple((choices or {}).items())
+    case = openCase(reference, test, settings, names=names, choices=chosen, labelNames=labelNames)
+    return case.compare(protocol, each=partial(oneByOne, progress=progress))
+
+
+@dataclass(frozen=True)
+class Case:
+    """The structures of a case, and what of them is compared.
+
+    pairing: the structures that are compared. settings: with the names that the structures have in this case. sets: all
+    structures of the reference and of the test. unusable: the reasons, by name, why structures cannot be used. isWhole:
+    whether all structures are compared, not only chosen ones. advice: a sentence on the files, or "". whyNothing: why
+    there is no pair, in sentences.
+    """
+
+    pairing: Pairing
+    settings: Settings
+    sets: Sequence[Sequence[Structure]] = ((), ())
+    unusable: Mapping[str, str] = field(default_factory=dict)
+    isWhole: bool = True
+    advice: str = ""
+    whyNothing: Sequence[str] = ()
+
+    @cached_property
+    def criticals(self) -> dict[str, Structure]:
+        """The critical structures by name. Raises InputError if the reference does not have them."""
+        return criticalsOf(self.sets[0], self.settings)
+
+    def compare(
+        self,
+        protocol: Protocol | None = None,
+        work: Callable[[int, Match], PairResult] | None = None,
+        each: Each | None = None,
+    ) -> CaseResult:
+        """Return the comparisons of all pairs, judged by a protocol if there is one.
+
+        protocol: to judge by, or None. work: compares a pair, given with its number; a PairWork for these settings and
+        this protocol if None. each: applies it to all pairs; oneByOne() if None.
+        """
+        if work is None:
+            work = PairWork(self.settings, protocol, self.criticals)
+        pairs = self.pairing.pairs
+        done: dict[int, PairResult] = {}
+        raised: dict[int, InputError] = {}
+        for number, outcome in (each or oneByOne)(work, pairs):
+            (raised if isinstance(outcome, InputError) else done)[number] = outcome
+        order = sorted(done)
+        findings = (*filter(None, [self.advice]), *(self.whyNothing or self.pairing.findings))
+        pairing = replace(self.pairing, pairs=tuple(pairs[number] for number in order), findings=findings)
+        result = CaseResult((done[number].comparison for number in order), pairing)
+        result.results = tuple(done[number] for number in order)
+        result.errors = {**pairing.failures, **{pairs[number].title: raised[number] for number in sorted(raised)}}
+        result.failures = {**self.unusable, **{title: reasonOf(error) for title, error in result.errors.items()}}
+        missing = [match for number, match in enumerate(pairs) if number not in done and number not in raised]
+        if missing:
+            result.stop(missing)
+        if protocol is not None:
+            names = [(match.reference.name, match.test.name) for match in pairing.pairs]
+            measured = [(both, one.byConvention) for both, one in zip(names, result.results, strict=True)]
+            result.judgment = judgeCase(
+                protocol, measured, result.unmatched, isWhole=self.isWhole, failures=result.failures
+            )
+        return result
+
+
+@dataclass(frozen=True)
+class PairWork:
+    """The comparison of any pair of a case, small enough to be sent to other processes.
+
+    protocol: adds measurements to those of the settings, or None. criticals: critical structures by name. displayed:
+    makes the surface that Slicer displays of a structure, None if the structures already have those that are measured.
+    run: executes a calculation.
+    """
+
+    settings: Settings
+    protocol: Protocol | None = None
+    criticals: Mapping[str, Structure] = field(default_factory=dict)
+    displayed: Callable[[Structure], Structure] | None = None
+    run: Callable[[Callable[[], Comparison]], Comparison] = atOnce
+
+    def compare(self, match: Match) -> tuple[Comparison, dict[str, Mapping[str, Measurement]]]:
+        """Return the comparison of a pair, and all measurements by convention and key, those of the comparison first.
+
+        Raises PairError, naming the two structures, when it is not possible.
+        """
+        return compareMatch(match, self.settings, self.protocol, self._compareTwo)
+
+    def _compareTwo(self, reference: Structure, test: Structure, settings: Settings) -> Comparison:
+        return self.run(lambda: comparePair(reference, test, settings, self.criticals, self.displayed))
+
+    def __call__(self, number: int, match: Match) -> PairResult:
+        comparison, byConvention = self.compare(match)
+        return PairResult(comparison, byConvention, comparison.settings, comparison.share)
+
+
+def oneByOne(
+    work: Callable[[int, Match], PairResult], matches: Sequence[Match], progress: Progress | None = None
+) -> Iterator[tuple[int, PairResult | InputError]]:
+    """Compare pairs in this process, in order, until progress returns False or the work is stopped.
+
+    Raises Cancelled if it is stopped before any pair was compared.
+    """
+    isAny = False
+    for number, match in enumerate(matches):
+        try:
+            if progress is not None and progress(number, len(matches), match.reference.name) is False:
+                return
+            outcome = work(number, match)
+            isAny = True
+        except InputError as error:
+            outcome = error
+        except Cancelled:
+            if not isAny:
+                raise
+            return
+        yield number, outcome
+
+
+def openCase(
+    reference: Side,
+    test: Side,
+    settings: Settings,
+    *,
+    names: Collection[str] | None = None,
+    choices: Iterable[tuple[str, str | None]] = (),
+    labelNames: Mapping[int, str] | None = None,
+    listedAs: str | None = None,
+    needsPair: bool = False,
+) -> Case:
+    """Read the structures of a case and pair them.
+
+    names, labelNames: as for compareCase(). choices: pairs as for readableChoices(). listedAs: the name of the
+    structure of two files in a list of cases, as for settled(); choices that such a case does not have are left out.
+    needsPair: whether to raise InputError if there is no pair.
+    """
+    given = (reference, test)
+    paths = [one for one in given if isinstance(one, (str, os.PathLike))]
+    found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
+    sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
+    sets = settled(sets, name=listedAs)
+    isInFiles = len(paths) == len(given)
+    settings = withLabelsNamed(settings, *sets, labelNames)
+    chosen = readableChoices(choices, *sets, labelNames, isNeeded=listedAs is None)
+    pairing = pairStructures(*sets, names=names, choices=chosen, labelNames=labelNames)
+    advice = adviceOnCases(sets) if isInFiles and listedAs is None else ""
+    why = []
+    if not pairing.pairs:
+        owners = [paths] if needsPair and isInFiles else []
+        why = whyNothingIsPaired(pairing, sets, *owners, isChosen=bool(names))
+        if needsPair:
+            raise InputError(" ".join([*why, advice]).rstrip())
+    unusable = {} if names else unusableIn(pairing, *sets)
+    return Case(pairing, settings, sets, unusable, not names, advice, why)
+
+
+def _several(structures: Iterable[Structure]) -> StructureSet:
+    """Return several structures as a set. Raises InputError for anything else."""
+    kinds = "the path of a file or folder, or several Structures"
+    requireKind(structures, Iterable, "What is compared", kinds)
+    several = StructureSet.of(structures)
+    for structure in several:
+        requireKind(structure, Structure, "Each of several structures", "a Structure")
+    return several
 
 
 def comparePair(
-    reference: Structure, test: Structure, settings: Settings, criticals: Mapping[str, Structure] | None = None
+    reference: Structure,
+    test: Structure,
+    settings: Settings,
+    criticals: Mapping[str, Structure] | None = None,
+    displayed: Callable[[Structure], Structure] | None = None,
 ) -> Comparison:
-    """Return the comparison of two structures. Raises PairError, naming the two, when it is not possible."""
+    """Return the comparison of two structures. Raises PairError, naming the two, when it is not possible.
+
+    displayed: makes the surface that Slicer displays of a structure, if the settings ask for it; None if the structures
+    already have the surfaces that are measured.
+    """
+
+    def measured(structure: Structure) -> Structure:
+        isMade = displayed is None or settings.surface == "unsmoothed" or structure.mask is None or structure.isEmpty
+        return structure if isMade else displayed(structure)
+
     try:
-        return comparison.compare(
-            withSurface(reference, settings), withSurface(test, settings), settings, criticals=criticals
-        )
+        return comparison.compare(measured(reference), measured(test), settings, criticals=criticals)
     except (InputError, MemoryError) as error:
         problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
         names = f"{reference.name} of {reference.file} and {test.name} of {test.file}"
         raise PairError(f"{names}: {problem}", problem) from error
-
-
-def withSurface(structure: Structure, settings: Settings) -> Structure:
-    """Return a structure with the surface that the settings ask for."""
-    if settings.surface == "unsmoothed" or structure.mask is None or structure.isEmpty:
-        return structure
-    from ..mrml import headless, inputs
-
-    problem = headless.whyUnavailable()
-    if problem:
-        raise InputError(f"Displayed surfaces are made by Slicer's own conversion, but {problem}")
-    return inputs.displayed(structure)
 
 
 def withLabelsNamed(

@@ -10,10 +10,9 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from ..base.cores import availableProcessors
 from ..base.errors import InputError
+from ..base.parallel import availableProcessors, requireWorkers
 from ..base.texts import counted, oneLine
-from ..base.workers import requireWorkers
 from ..batch.summaryoptions import (
     BONFERRONI,
     CORRECTIONS,
@@ -151,6 +150,10 @@ def run(options: argparse.Namespace) -> int:
     chosenKeys(correlated or (), columnsOf(tasks))
     if isReportWanted(options):
         tasks = withReports(tasks, options.output, options.report_conventions)
+    if settings.surface == "displayed":
+        from .pairwork import displayed
+
+        tasks = [replace(task, displayed=displayed) for task in tasks]
 
     with executors(options, len(tasks)) as (makeExecutor, window), CohortFiles(options.output, tasks) as files:
         if aside := files.earlier.describe():

@@ -6,8 +6,8 @@ import argparse
 from dataclasses import replace
 
 from ..base.errors import InputError
+from ..base.parallel import requireWorkers
 from ..base.texts import tellingApart
-from ..base.workers import requireWorkers
 from ..settings.settings import Settings
 from .comparing import Request, compareAndWrite
 from .options import (
@@ -80,43 +80,33 @@ def run(options: argparse.Namespace) -> int:
     isReported = isReportWanted(options)
     if options.output is not None:
         requireWritable(options.output)
-    from ..case.casework import criticalsOf, readableChoices, withLabelsNamed
-    from ..case.pairing import pairStructures, whyNothingIsPaired
-    from ..io import reading as files
+    from ..case.casework import openCase
     from ..io.labelnames import labelNamesFrom
-    from ..io.structurenames import adviceOnCases, settled
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
     tellWithoutEffect(options, settings, [protocol])
-    labelNames = labelNamesFrom(options.label_names)
-    paths = (options.reference, options.test)
-    sets = settled(files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
-    settings = withLabelsNamed(settings, *sets, labelNames)
-    choices = readableChoices(choices, *sets, labelNames)
-    pairing = pairStructures(*sets, names=options.structure, choices=choices, labelNames=labelNames)
-    advice = adviceOnCases(sets)
-    if not pairing.pairs:
-        why = whyNothingIsPaired(pairing, sets, paths, bool(options.structure))
-        raise InputError(" ".join([*why, advice]).rstrip())
-    if advice:
-        pairing = replace(pairing, findings=(advice, *pairing.findings))
-    criticals = criticalsOf(sets[0], settings)
-    report = newReport(options, settings) if isReported else None
-    if report is not None:
-        settings = report.settings
-    request = Request(
+    case = openCase(
+        options.reference,
+        options.test,
         settings,
+        names=options.structure,
+        choices=choices,
+        labelNames=labelNamesFrom(options.label_names),
+        needsPair=True,
+    )
+    report = newReport(options, case.settings) if isReported else None
+    if report is not None:
+        case = replace(case, settings=report.settings)
+    request = Request(
         options.output,
-        criticals=criticals,
         protocol=protocol,
         failOn=options.fail_on,
-        isWhole=not options.structure,
         report=report,
         workers=options.workers,
         isNumbersOnly=options.numbers_only,
     )
-    return compareAndWrite(pairing, request)
+    return compareAndWrite(case, request)
 
 
 def requireFolderForReport(options: argparse.Namespace) -> None:

@@ -5,15 +5,23 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..base.errors import reasonOf
-from ..base.texts import commaSeparated, oneLine
-from ..settings.settings import Settings
+from ..base.texts import oneLine
 from .results import finalStatus, progressBar, tellFailures, terminalWidth, unfinishedResults
+
+if TYPE_CHECKING:
+    from ..case.caseresult import CaseResult
+    from ..case.casework import Case
+    from ..case.multilabel import MultiLabel
+    from ..case.protocol.protocol import Protocol
+    from ..model.structures import Match
+    from ..show.report import Report
 
 # Most findings that are printed; the others are in metrics.json.
 MOST_FINDINGS = 12
@@ -24,59 +32,24 @@ NOT_WRITTEN = "Nothing was written; --output DIR keeps numbers, surfaces and pic
 
 @dataclass(frozen=True)
 class Request:
-    """How the pairs of a pairing are to be compared, and the requested output.
+    """How the pairs of a case are to be compared, and the requested output.
 
-    output: folder for the files, None to write nothing. extraFiles: copied to that folder. criticals: critical
-    structures by name. protocol: to judge by, or None. failOn: the verdict from which on the exit status is 3, in the
-    spelling of the option. isWhole: whether the pairing covers all structures. report: to be filled and written, or
-    None. workers: number of processes, None for as many as are worthwhile. isNumbersOnly: whether surfaces and overlay
-    pictures are omitted.
+    output: folder for the files, None to write nothing. extraFiles: copied to that folder. protocol: to judge by, or
+    None. failOn: the verdict from which on the exit status is 3, in the spelling of the option. report: to be filled
+    and written, or None. workers: number of processes, None for as many as are worthwhile. isNumbersOnly: whether
+    surfaces and overlay pictures are omitted.
     """
 
-    settings: Settings
     output: Path | None
     extraFiles: Sequence[Path] = ()
-    criticals: Mapping = field(default_factory=dict)
-    protocol: object = None
+    protocol: Protocol | None = None
     failOn: str | None = None
-    isWhole: bool = True
-    report: object = None
+    report: Report | None = None
     workers: int | None = None
     isNumbersOnly: bool = False
 
-    def job(self, folder: Path | None):
-        """Return the common part of the work on all pairs. folder: for the files, None to write none."""
-        from .pairwork import Job
 
-        return Job(self.settings, self.protocol, self.criticals, folder, self.report, self.isNumbersOnly)
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """The results of a pairing.
-
-    pairing: with only the pairs that could be compared. results: one for each of these. problems: why other pairs and
-    structures could not be. document: the content of metrics.json. multiLabel: the overlap of all labels, or None.
-    judged: the judgment by the protocol, or None.
-    """
-
-    pairing: object
-    results: Sequence
-    problems: Sequence[str]
-    document: dict
-    multiLabel: object
-    judged: object
-
-    @property
-    def records(self) -> list:
-        return [result.record for result in self.results]
-
-    @property
-    def failures(self) -> dict[str, str]:
-        return self.document.get("failures", {})
-
-
-def compareAndWrite(pairing, request: Request) -> int:
+def compareAndWrite(case: Case, request: Request) -> int:
     """Compare all pairs, write the results and print the tables; either all files are written or none.
 
     Return the exit status: 1 if some pairs could not be compared, 3 if the verdict is at least as bad as failOn. Raises
@@ -84,116 +57,107 @@ def compareAndWrite(pairing, request: Request) -> int:
     """
     output = request.output
     with nullcontext() if output is None else unfinishedResults(output) as unfinished:
-        compared = _compared(request.job(unfinished), pairing, request.workers, request.isWhole)
+        result, files = _compared(case, request, unfinished)
+        document, multiLabel = _document(case, result, files)
         if unfinished is not None:
-            _write(compared, request.report, unfinished)
+            _write(result, document, request.report, unfinished)
             for path in request.extraFiles:
                 shutil.copy(path, unfinished / path.name)
     where = UNWRITTEN_FILE if output is None else METRICS_FILE
-    _show(compared, where)
+    _show(result, multiLabel, where)
     print(f"\n{NOT_WRITTEN if output is None else f'Results are in {oneLine(str(output))}{os.sep}'}")
-    problem = next((one.problem for one in compared.results if one.problem), "")
+    problem = next((problem for _, problem in (one.output for one in result.results) if problem), "")
     if problem:
         print(f"No overlay pictures: {oneLine(problem)}", file=sys.stderr)
-    tellFailures(list(dict.fromkeys(compared.problems)), where)
-    return finalStatus(bool(compared.problems), [compared.judged.verdict] if compared.judged else [], request.failOn)
+    unusable = [why for title, why in case.unusable.items() if title not in result.errors]
+    problems = list(dict.fromkeys([*map(str, result.errors.values()), *unusable]))
+    tellFailures(problems, where)
+    return finalStatus(bool(problems), [result.judgment.verdict] if result.judgment else [], request.failOn)
 
 
-def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
-    """Return the results of a pairing. Raises InputError when none of its pairs can be compared."""
-    from ..case import multilabel
-    from ..case.protocol.judgment import judgeCase
-    from ..model.naming import pairTitle
+def _compared(case: Case, request: Request, folder: Path | None) -> tuple[CaseResult, list]:
+    """Return the result of a case, with the record of each pair, and for each pair the names of its files by kind.
+
+    folder: for the files of the pairs, None to write none. Raises InputError when no pair can be compared.
+    """
+    from ..case.casework import PairWork
     from ..show import writing
-    from .pairwork import compareEach
+    from .pairwork import Overlays, WrittenPairs, displayed, inProcesses
 
-    names = list(writing.fileNames(reference.name for reference, _ in pairing.pairs))
-    with progressBar(len(pairing.pairs), "pair", len(pairing.pairs) > 1) as progress:
+    pairs = case.pairing.pairs
+    names = list(writing.fileNames(reference.name for reference, _ in pairs))
+    work = PairWork(case.settings, request.protocol, case.criticals, displayed)
 
-        def done(name: str) -> None:
-            progress.set_postfix_str(oneLine(name), refresh=False)
+    def each(work: WrittenPairs, matches: Sequence[Match]) -> Iterator:
+        for number, outcome in inProcesses(work, matches, request.workers):
+            progress.set_postfix_str(oneLine(matches[number].reference.name), refresh=False)
             progress.update()
+            yield number, outcome
 
-        resultOf, errors = compareEach(job, pairing.pairs, names, workers, done)
-    failedPairs = {pairTitle(s.name for s in pairing.pairs[number]): error for number, error in errors.items()}
-    notCompared = {**pairing.failures, **failedPairs}
-    failed = {title: reasonOf(error) for title, error in notCompared.items()}
-    failures = {**(unusableIn(pairing) if isWhole else {}), **failed}
-    found = list(resultOf.values())
-    pairing = replace(pairing, pairs=tuple(pairing.pairs[number] for number in resultOf))
-    records, files, shares = ([getattr(one, what) for one in found] for what in ("record", "files", "share"))
-    measured = [
-        ((match.reference.name, match.test.name), one.byConvention)
-        for match, one in zip(pairing.pairs, found, strict=True)
-    ]
-    unmatched = pairing.unmatchedReference, pairing.unmatchedTest
-    multiLabel = multilabel.ofShares(shares, *unmatched, job.settings, failed)
-    document = writing.document(records, pairing, job.settings, files, multiLabel)
-    if failures:
-        document["failures"] = failures
-    judged = job.protocol and judgeCase(
-        job.protocol, measured, document["unmatched"], isWhole=isWhole, failures=failures
-    )
-    if judged:
+    with progressBar(len(pairs), "pair", len(pairs) > 1) as progress, closing(Overlays()) as overlays:
+        written = WrittenPairs(work, names, folder, request.report, request.isNumbersOnly, overlays)
+        result = case.compare(request.protocol, written, each)
+    result.requireAny()
+    return result, [written.filesOf(pairs.index(match)) for match in result.pairing.pairs]
+
+
+def _document(case: Case, result: CaseResult, files: Sequence[dict]) -> tuple[dict, MultiLabel | None]:
+    """Return the content of metrics.json, and the overlap of all labels if it was measured."""
+    from ..case import multilabel
+    from ..show import writing
+
+    shares = [one.share for one in result.results]
+    failed = {title: reasonOf(error) for title, error in result.errors.items()}
+    overlap = multilabel.ofShares(shares, result.unmatchedReference, result.unmatchedTest, case.settings, failed)
+    document = writing.document(result, result.pairing, case.settings, files, overlap)
+    if result.failures:
+        document["failures"] = result.failures
+    if result.judgment:
         # the protocol adds different settings for each structure
-        for pair, one in zip(document["pairs"], found, strict=True):
+        for pair, one in zip(document["pairs"], result.results, strict=True):
             pair["settings"] = one.settings.toDictionary()
-        document["protocol"] = judged.toDictionary()
-    unusable = [why for title, why in failures.items() if title not in failed]
-    return _Compared(pairing, found, [*map(str, notCompared.values()), *unusable], document, multiLabel, judged)
+        document["protocol"] = result.judgment.toDictionary()
+    return document, overlap
 
 
-def _write(compared: _Compared, report, folder: Path) -> None:
+def _write(result: CaseResult, document: dict, report: Report | None, folder: Path) -> None:
     """Write the files about all pairs, beside those of each pair. report: to be filled and written, or None."""
     from ..show import verdicts as verdictwriting
     from ..show import writing
 
-    document, records = compared.document, compared.records
-    if compared.judged:
+    if result.judgment:
         verdictwriting.writeVerdicts(document["protocol"], folder / writing.VERDICTS_FILE)
     if report is not None:
-        for one in compared.results:
-            report.include(one.part)
-        findings = compared.pairing.findings
-        path = folder / writing.REPORT_FILE
+        for part, _ in (one.output for one in result.results):
+            report.include(part)
         report.write(
-            path,
-            judgment=compared.judged or None,
-            unmatched=document["unmatched"],
-            failures=compared.failures,
-            findings=findings,
+            folder / writing.REPORT_FILE,
+            judgment=result.judgment,
+            unmatched=result.unmatched,
+            failures=result.failures,
+            findings=result.findings,
         )
         document = {**document, "report": writing.REPORT_FILE}
     writing.writeJson(document, folder / METRICS_FILE)
-    writing.writeCsv(records, folder / "metrics.csv")
-    writing.writeCsvSchema(records, folder / "metrics.schema.csv")
+    writing.writeCsv(result, folder / "metrics.csv")
+    writing.writeCsvSchema(result, folder / "metrics.schema.csv")
 
 
-def _show(compared: _Compared, where: str) -> None:
+def _show(result: CaseResult, multiLabel: MultiLabel | None, where: str) -> None:
     """Print the tables and the findings. where: the file with the findings that are not printed."""
-    from ..model.naming import notAmong
+    from ..model.naming import onlyIn
     from ..show import tables
     from ..show.verdicts import verdictTable
 
-    records, pairing = compared.records, compared.pairing
     width = terminalWidth()
-    print(tables.pairTable(records[0], width) if len(records) == 1 else tables.overviewTable(records, width))
-    if compared.multiLabel is not None:
-        print("\n" + tables.multiLabelTable(compared.multiLabel))
-    for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
-        # a structure that is damaged on the other side is among the failures
-        if names := notAmong((s.name for s in structures), compared.failures):
-            print(f"\nOnly in the {which}: {oneLine(commaSeparated(names))}")
-    if judged := compared.judged:
+    print(tables.pairTable(result[0], width) if len(result) == 1 else tables.overviewTable(result, width))
+    if multiLabel is not None:
+        print("\n" + tables.multiLabelTable(multiLabel))
+    for sentence in onlyIn(result.unmatched, result.failures):
+        print(f"\n{oneLine(sentence)}")
+    if judged := result.judgment:
         print(f"\nProtocol {oneLine(judged.protocol.name)}: {judged.verdict}\n{verdictTable(judged)}")
-    findings = [*map(oneLine, pairing.findings), *tables.remarks(records)]
+    findings = [*map(oneLine, result.findings), *tables.remarks(result)]
     if findings:
         more = len(findings) - MOST_FINDINGS
         print("\n" + "\n".join(findings[:MOST_FINDINGS]) + (f"\n... and {more} more in {where}" if more > 0 else ""))
-
-
-def unusableIn(pairing) -> dict[str, str]:
-    """Return the reasons, by name, for which structures were left out of the files of a pairing."""
-    from ..model import structures
-
-    return structures.unusableIn(pairing, *pairing.sets)

@@ -5,15 +5,20 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..base.errors import InputError, raiseAny, reasonOf
-from ..base.texts import commaSeparated, oneLine
+from ..base.texts import oneLine
 from ..settings.settings import Settings
-from .comparing import unusableIn
 from .options import DEFAULTS, addLabelNames, addOutput, addPairs, addStructure, choicesFrom, pathFrom, requireWritable
 from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
+
+if TYPE_CHECKING:
+    from ..case.caseresult import CaseResult, PairResult
+    from ..case.casework import Case
+    from ..model.structures import Match
 
 LEGEND = (
     "In parentheses: difference from SegmentMetrics in mm or percentage points{colors}. Empty: the tool has no such "
@@ -79,78 +84,73 @@ def run(options: argparse.Namespace) -> int:
     given["membershipMaximum"] = options.membership_maximum
     settings = Settings(families=("boundary", "overlap"), **{k: v for k, v in given.items() if v is not None})
     requireWritable(options.output)
-    from ..case.casework import readableChoices
-    from ..case.pairing import pairStructures, whyNothingIsPaired
+    from ..case.casework import openCase
     from ..conventions import find, known
-    from ..io import reading as files
     from ..io.labelnames import labelNamesFrom
-    from ..io.structurenames import adviceOnCases, settled
-    from ..model.naming import notAmong
+    from ..model.naming import onlyIn
 
     tools = [find(key).key for key in (options.tool or known())]
-    choices, labelNames = choicesFrom(options.pair or ()), labelNamesFrom(options.label_names)
-    paths = (options.reference, options.test)
-    sets = settled(files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
-    choices = readableChoices(choices, *sets, labelNames)
-    pairing = pairStructures(*sets, names=options.structure, choices=choices, labelNames=labelNames)
-    advice = adviceOnCases(sets)
-    if not pairing.pairs:
-        why = whyNothingIsPaired(pairing, sets, paths, bool(options.structure))
-        raise InputError(" ".join([*why, advice]).rstrip())
-    records, errors = evaluate(pairing, settings, tools, options.at_edge)
-    unusable = {} if options.structure else {name: InputError(why) for name, why in unusableIn(pairing).items()}
-    errors = {**unusable, **pairing.failures, **errors}
-    write(records, pairing, settings, options.output, errors)
-    show(records, options.reasons)
-    for which, unmatched in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
-        # a structure that is damaged on the other side is among the failures
-        if names := notAmong((s.name for s in unmatched), errors):
-            print(f"Only in the {which}: {oneLine(commaSeparated(names))}")
+    case = openCase(
+        options.reference,
+        options.test,
+        settings,
+        names=options.structure,
+        choices=choicesFrom(options.pair or ()),
+        labelNames=labelNamesFrom(options.label_names),
+        needsPair=True,
+    )
+    result = evaluate(case, tools, options.at_edge)
+    write(result, settings, options.output)
+    show(result, options.reasons)
+    for sentence in onlyIn(result.unmatched, result.failures):
+        print(oneLine(sentence))
     print(f"Results are in {oneLine(str(options.output))}{os.sep}")
-    tellFailures(list(dict.fromkeys(map(str, errors.values()))), "conventions.json")
-    return SOME_FAILED if errors else 0
+    problems = {**result.failures, **{title: str(error) for title, error in result.errors.items()}}
+    tellFailures(list(dict.fromkeys(problems.values())), "conventions.json")
+    return SOME_FAILED if problems else 0
 
 
-def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> tuple[list, dict[str, InputError]]:
-    """Return the records of all pairs that can be compared, and the errors of the others, by title.
+def evaluate(case: Case, tools: list[str], atEdge: bool) -> CaseResult:
+    """Return the result of a case, with a ConventionsRecord of each pair that can be compared.
 
-    Raises all of these errors when no pair can be compared.
+    Raises InputError when no pair can be compared.
     """
-    from ..case.casework import comparePair
+    from ..case.casework import PairWork, oneByOne
     from ..case.comparison import describe
-    from ..model.naming import pairTitle
     from ..show.conventions import ConventionsRecord
 
-    records, errors = [], {}
-    with progressBar(len(pairing.pairs), "pair", len(pairing.pairs) > 1) as progress:
-        for reference, test in pairing.pairs:
-            progress.set_postfix_str(oneLine(reference.name))
-            try:
-                numbers = comparePair(reference, test, settings).conventions(tools, atEdge=atEdge)
-            except InputError as error:
-                errors[pairTitle((reference.name, test.name))] = error
-            else:
-                records.append(ConventionsRecord(describe(reference), describe(test), numbers))
-            progress.update()
-    if errors and not records:
-        raiseAny(list(errors.values()))
-    return records, errors
+    work = PairWork(case.settings)
+
+    def evaluated(number: int, match: Match) -> PairResult:
+        one = work(number, match)
+        numbers = one.comparison.conventions(tools, atEdge=atEdge)
+        return replace(one, comparison=ConventionsRecord(*map(describe, match), numbers))
+
+    def told(number: int, count: int, name: str) -> None:
+        progress.set_postfix_str(oneLine(name), refresh=False)
+        progress.update(number - progress.n)
+
+    number = len(case.pairing.pairs)
+    with progressBar(number, "pair", number > 1) as progress:
+        result = case.compare(work=evaluated, each=partial(oneByOne, progress=told))
+    result.requireAny()
+    return result
 
 
-def write(records: list, pairing, settings: Settings, output: Path, errors: Mapping[str, InputError]) -> None:
-    """Write conventions.json and conventions.csv: both or neither. errors: of the pairs without a record, by title."""
+def write(result: CaseResult, settings: Settings, output: Path) -> None:
+    """Write conventions.json and conventions.csv: both or neither."""
     from ..show import conventions as results
     from ..show.writing import writeJson
 
-    document = results.document(records, pairing, settings.toDictionary())
-    if errors:
-        document["failures"] = {title: reasonOf(error) for title, error in errors.items()}
+    document = results.document(result, result.pairing, settings.toDictionary())
+    if result.failures:
+        document["failures"] = result.failures
     with unfinishedResults(output, []) as unfinished:
         writeJson(document, unfinished / "conventions.json")
-        results.writeCsv(records, unfinished / "conventions.csv")
+        results.writeCsv(result, unfinished / "conventions.csv")
 
 
-def show(records: list, withReasons: bool) -> None:
+def show(records: CaseResult, withReasons: bool) -> None:
     """Print the tables."""
     from ..show import conventions as results
 

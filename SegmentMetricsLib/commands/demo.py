@@ -28,8 +28,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare the two observers of the sample and return the exit status."""
     settings = settingsFrom(options)
     requireWritable(options.output)
-    from ..case.casework import criticalsOf
-    from ..case.pairing import pairStructures
+    from ..case.casework import openCase
     from ..io.reading import readAll
     from ..io.samples import FILES, FOLDER
 
@@ -39,5 +38,4 @@ def run(options: argparse.Namespace) -> int:
         own.having(replace(s, file=str(options.output / path.name)) for s in own)
         for own, path in zip(readAll(paths), paths, strict=True)
     ]
-    criticals = criticalsOf(sets[0], settings)
-    return compareAndWrite(pairStructures(*sets), Request(settings, options.output, paths, criticals))
+    return compareAndWrite(openCase(*sets, settings), Request(options.output, paths))

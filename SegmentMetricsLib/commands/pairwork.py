@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import atexit
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from threading import RLock
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base import workers as processes
-from ..base.cores import availableProcessors, onOneThread
-from ..base.errors import InputError, raiseAny
-from ..case.records import Record
+from ..base.errors import InputError, PairError
+from ..base.parallel import DIED, QUEUED, availableProcessors, localExecutor, runEach
+from ..case.caseresult import PairResult
+from ..case.casework import PairWork
 from ..model.structures import Match, Structure
-from ..settings.settings import Settings
+
+if TYPE_CHECKING:
+    from ..show.report import Report
 
 # Least number of pairs from which the speed is estimated; the first is not timed, as it also imports and tabulates.
 FEWEST_TIMED = 2
@@ -44,47 +44,11 @@ class Effort:
 WITH_PICTURES, NUMBERS_ONLY = Effort(0.15, 6e-5, 6.0), Effort(0.08, 7e-6, 2.2)
 
 
-@dataclass(frozen=True)
-class Job:
-    """The common part of the work on all pairs of a comparison.
+def displayed(structure: Structure) -> Structure:
+    """Return a structure with the surface that Slicer displays, whose classes are not imported before."""
+    from ..mrml import inputs
 
-    protocol: to judge by, or None. criticals: critical structures by name. folder: for the files, None to write none.
-    report: an empty report that makes the parts, or None. isNumbersOnly: whether surfaces and pictures are omitted, as
-    they always are without a folder.
-    """
-
-    settings: Settings
-    protocol: object
-    criticals: Mapping[str, Structure]
-    folder: Path | None
-    report: object
-    isNumbersOnly: bool = False
-
-    @property
-    def isShowing(self) -> bool:
-        """Whether surfaces and pictures are made."""
-        return self.folder is not None and not self.isNumbersOnly
-
-
-@dataclass(frozen=True)
-class PairResult:
-    """The results of a pair that are kept after its files are written.
-
-    byConvention: all measurements, by convention and key. settings: those of the comparison, with the additions of the
-    protocol. files: names by kind. part: of the report, or None. problem: why overlay pictures cannot be drawn, or "".
-    """
-
-    record: Record
-    byConvention: Mapping
-    settings: Settings
-    share: object
-    files: Mapping[str, str]
-    part: object
-    problem: str
-
-
-class WorkerError(InputError):
-    """A process died, and its work was lost; the comparison of all pairs fails."""
+    return inputs.displayed(structure)
 
 
 class Overlays:
@@ -124,93 +88,106 @@ class Overlays:
         """Free the resources for drawing; nothing can be drawn afterwards."""
         if self._easel is not None:
             self._easel.close()
+            self._easel = None
 
 
-def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, name: str) -> PairResult:
-    """Compare a pair, write its files and return the results. number: of the pair, from 0. name: of its files.
+@dataclass(frozen=True)
+class WrittenPairs:
+    """The comparison of any pair of a case with the files about it; each process has its own.
 
-    Raises InputError for a pair that cannot be compared, after removing its files.
+    names: of the files of each pair. folder: for the files, None to write none. report: an empty report that makes the
+    parts, or None. isNumbersOnly: whether surfaces and pictures are omitted, as they always are without a folder.
     """
-    from ..show import writing
 
-    try:
-        return _compared(job, overlays, number, match, name)
-    except InputError:
-        if job.folder is not None:
-            for file in writing.filesOf(name, job.folder).values():
-                (job.folder / file).unlink()
-        raise
+    work: PairWork
+    names: Sequence[str]
+    folder: Path | None
+    report: Report | None = None
+    isNumbersOnly: bool = False
+    overlays: Overlays = field(default_factory=Overlays)
+
+    @property
+    def isShowing(self) -> bool:
+        """Whether surfaces and pictures are made."""
+        return self.folder is not None and not self.isNumbersOnly
+
+    def __call__(self, number: int, match: Match) -> PairResult:
+        """Compare a pair, write its files and return the result. number: of the pair, from 0.
+
+        Its output is the part of the report, or None, and why there is no picture, or "". Raises InputError for a pair
+        that cannot be compared, after removing its files.
+        """
+        try:
+            return self._written(number, match)
+        except InputError:
+            for file in self.filesOf(number).values():
+                (self.folder / file).unlink()
+            raise
+
+    def filesOf(self, number: int) -> dict[str, str]:
+        """Return the names of the existing files of a pair by kind."""
+        from ..show import writing
+
+        return {} if self.folder is None else writing.filesOf(self.names[number], self.folder)
+
+    def _written(self, number: int, match: Match) -> PairResult:
+        from ..show import writing
+
+        # a copy, so that the surfaces made for measuring and drawing are freed with it
+        match = match.anew()
+        comparison, byConvention = self.work.compare(match)
+        part = None if self.report is None else self.report.part(comparison, number)
+        result = PairResult(comparison.record(), byConvention, comparison.settings, comparison.share, (part, ""))
+        if self.folder is None:
+            return result
+        name, picture = self.names[number], None
+        if comparison.slices:
+            writing.writeSlices(comparison.slices, self.folder / writing.fileName("slices", name))
+        # otherwise the modules for these are not even imported
+        if comparison.distances is not None and self.isShowing:
+            writing.writeSurfaces(comparison, self.folder / writing.fileName("distances", name))
+            picture = self.overlays.prepared(comparison)
+        # free memory, as drawing needs as much again
+        del comparison, match
+        self.overlays.write(picture, self.folder / writing.fileName("overlay", name))
+        return replace(result, output=(part, self.overlays.problem))
 
 
-def _compared(job: Job, overlays: Overlays, number: int, match: Match, name: str) -> PairResult:
-    from ..case.casework import comparePair
-    from ..case.protocol.measuring import compareMatch
-    from ..show import writing
+def inProcesses(
+    work: WrittenPairs, matches: Sequence[Match], workers: int | None
+) -> Iterator[tuple[int, PairResult | InputError]]:
+    """Compare pairs, and yield the number, from 0, and the result of each, or why it cannot be compared.
 
-    # a copy, so that the surfaces made for measuring and drawing are freed with it
-    match = match.anew()
-    compareTwo = partial(comparePair, criticals=job.criticals)
-    result, byConvention = compareMatch(match, job.settings, job.protocol, compareTwo)
-    record, settings, share = result.record(), result.settings, result.share
-    part = None if job.report is None else job.report.part(result, number)
-    if job.folder is None:
-        return PairResult(record, byConvention, settings, share, {}, part, "")
-    if result.slices:
-        writing.writeSlices(result.slices, job.folder / writing.fileName("slices", name))
-    picture = None
-    # otherwise the modules for these are not even imported
-    if result.distances is not None and job.isShowing:
-        writing.writeSurfaces(result, job.folder / writing.fileName("distances", name))
-        picture = overlays.prepared(result)
-    # free memory, as drawing needs as much again
-    del result, match
-    overlays.write(picture, job.folder / writing.fileName("overlay", name))
-    files = writing.filesOf(name, job.folder)
-    return PairResult(record, byConvention, settings, share, files, part, overlays.problem)
-
-
-def compareEach(
-    job: Job, matches: Sequence[Match], names: Sequence[str], workers: int | None, done: Callable[[str], None]
-) -> tuple[dict[int, PairResult], dict[int, InputError]]:
-    """Return the results of the pairs by number from 0, and the errors of those that cannot be compared.
-
-    Both are in the order of the pairs and do not depend on the number of processes. names: of their files. workers:
-    number of processes; None means one per processor, but only this process while little work is left. done: called
-    with the name of each finished pair. Raises InputError, which names all pairs, when none can be compared, and when
-    a process dies; no process is left running.
+    workers: number of processes; None means one per processor, but only this process while little work is left.
+    Results do not depend on it.
     """
     costs = np.array([costOf(match) for match in matches], float)
-    found: dict[int, PairResult] = {}
-    errors: dict[int, InputError] = {}
     # small pairs first: their time predicts that of the others, and the large ones remain to be distributed
     waiting = [int(number) for number in np.argsort(costs, kind="stable")]
     number = min(workers or availableProcessors(), len(matches))
     # the time that other families than boundary take is not known beforehand
-    effort = WITH_PICTURES if job.isShowing else NUMBERS_ONLY
+    effort = WITH_PICTURES if work.isShowing else NUMBERS_ONLY
     expected = effort.perPair * len(costs) + effort.perCost * costs.sum()
-    expected *= "boundary" in job.settings.families
+    expected *= "boundary" in work.work.settings.families
     isWorth = _Forecast(costs, number, effort.worthWorkers, expected) if workers is None else lambda _: number > 1
-    with closing(Overlays()) as overlays:
-        while waiting and not isWorth(waiting):
-            pair = waiting.pop(0)
-            try:
-                found[pair] = comparePairAlone(job, overlays, pair, matches[pair], names[pair])
-            except InputError as error:
-                errors[pair] = error
-            done(matches[pair].reference.name)
-        if waiting:
-            tasks = {pair: (pair, replace(matches[pair]), names[pair]) for pair in reversed(waiting)}
-            helpers = min(number, len(tasks)) - 1
-            for pair, result in _inProcesses(job, tasks, helpers, errors, partial(comparePairAlone, job, overlays)):
-                if result is not None:
-                    found[pair] = result
-                done(matches[pair].reference.name)
-    died = [error for error in errors.values() if isinstance(error, WorkerError)]
-    if died:
-        raise died[0]
-    if errors and not found:
-        raiseAny([errors[number] for number in sorted(errors)])
-    return dict(sorted(found.items())), dict(sorted(errors.items()))
+    while waiting and not isWorth(waiting):
+        pair = waiting.pop(0)
+        try:
+            yield pair, work(pair, matches[pair])
+        except InputError as error:
+            yield pair, error
+    if not waiting:
+        return
+    tasks = [(pair, replace(matches[pair])) for pair in reversed(waiting)]
+    helpers = min(number, len(tasks)) - 1
+    # every process draws by itself
+    makeExecutor = partial(_executor, helpers, replace(work, overlays=Overlays()))
+    for (pair, match), outcome in runEach(tasks, _ofPair, makeExecutor, QUEUED * helpers, lambda task: work(*task)):
+        if isinstance(outcome, BrokenExecutor):
+            outcome = PairError(f"{match.reference.name} and {match.test.name}: {DIED}", DIED)
+        if isinstance(outcome, Exception) and not isinstance(outcome, InputError):
+            raise outcome
+        yield pair, outcome
 
 
 class _Forecast:
@@ -253,126 +230,21 @@ def costOf(match: Match) -> float:
     return total
 
 
-class _Shared:
-    """Queue of the remaining pairs, largest first; other processes take the largest, this one the smallest.
-
-    Thus the pairs that remain at the end are small. Pairs are submitted to other processes only after these have
-    started; this process works meanwhile and does not wait for them. executor: of the other processes, None if there
-    are none. tasks: the arguments of _work(), by pair.
-    """
-
-    def __init__(self, executor: Executor | None, tasks: Mapping[int, tuple]):
-        self._executor, self._tasks = executor, tasks
-        self._left, self._begun, self._starting = deque(tasks), {}, []
-        self._lock = RLock()
-
-    def start(self, helpers: int) -> None:
-        """Start a number of other processes, which take pairs as soon as they are ready."""
-        self._starting = [self._executor.submit(_isReady) for _ in range(helpers)]
-        for future in self._starting:
-            future.add_done_callback(self.send)
-
-    def send(self, last: Future | None = None) -> None:
-        """Submit the largest remaining pairs to other processes that are idle.
-
-        last: a future that has just finished. As this is its callback, idle processes need not wait until this process
-        has finished its own pair.
-        """
-        if last is not None and (last.cancelled() or last.exception() is not None):
-            return  # the work may be about to be stopped
-        with self._lock:
-            ready = sum(future.done() for future in self._starting)
-            while self._left and sum(not future.done() for future in self._begun) < ready:
-                try:
-                    future = self._executor.submit(_work, *self._tasks[self._left[0]])
-                except BrokenExecutor:  # this process does the remaining pairs
-                    return
-                self._begun[future] = self._left.popleft()
-                future.add_done_callback(self.send)
-
-    def take(self) -> int | None:
-        """Return the smallest remaining pair, for this process; None if there is none."""
-        with self._lock:
-            return self._left.pop() if self._left else None
-
-    def finished(self, isPatient: bool) -> list[tuple[int, Future]]:
-        """Return the pairs that other processes have finished. isPatient: whether to wait for one if any is running."""
-        done, _ = wait(list(self._begun), None if isPatient else 0, FIRST_COMPLETED)
-        with self._lock:
-            return [(self._begun.pop(future), future) for future in list(self._begun) if future in done]
-
-    def drop(self) -> None:
-        """Discard the remaining pairs."""
-        with self._lock:
-            self._left.clear()
-
-    @property
-    def isDone(self) -> bool:
-        with self._lock:
-            return not self._left and not self._begun
+def _executor(helpers: int, work: WrittenPairs, number: int | None):
+    """Return an executor with a number of processes, `helpers` for None."""
+    return localExecutor(number or helpers, _prepare, (work,))
 
 
-def _inProcesses(
-    job: Job, tasks: Mapping[int, tuple], helpers: int, errors: dict, own: Callable[..., PairResult]
-) -> Iterator[tuple[int, PairResult | None]]:
-    """Yield the number and result of each task as it is completed; None for one that failed.
-
-    helpers: number of processes besides this one, which calls own(). errors: filled with the errors by number.
-    """
-    executor = None
-    with suppress(InputError):  # if the system refuses processes, this one does all the work
-        executor = processes.localExecutor(helpers, _prepare, (job,))
-    shared = _Shared(executor, tasks)
-    try:
-        if executor is not None:
-            with suppress(InputError), processes.ignoringInterrupts(), processes.starting():
-                shared.start(helpers)
-        while not shared.isDone:
-            mine = shared.take()
-            if mine is not None:
-                result = None
-                try:
-                    with onOneThread():
-                        result = own(*tasks[mine])
-                except InputError as error:
-                    errors[mine] = error
-                yield mine, result
-            for pair, future in shared.finished(isPatient=mine is None):
-                result = None
-                try:
-                    result = future.result()
-                except BrokenExecutor:
-                    reference, test = tasks[pair][1]
-                    errors[pair] = WorkerError(
-                        f"{reference.name} and {test.name}, or a pair beside them: {processes.DIED}"
-                    )
-                    shared.drop()
-                except InputError as error:
-                    errors[pair] = error
-                yield pair, result
-            shared.send()
-    finally:
-        shared.drop()
-        if executor is not None:
-            processes.stop(executor)
+# The work of a worker process.
+_work: WrittenPairs | None = None
 
 
-# State of a worker process.
-_job: Job | None = None
-_overlays: Overlays | None = None
-
-
-def _prepare(job: Job) -> None:
-    global _job, _overlays
-    _job, _overlays = job, Overlays()
+def _prepare(work: WrittenPairs) -> None:
+    global _work
+    _work = work
     # graphics that still exist when the interpreter shuts down may crash it
-    atexit.register(_overlays.close)
+    atexit.register(work.overlays.close)
 
 
-def _isReady() -> bool:
-    """Return True, which shows that the process has started."""
-    return True
-
-
-def _work(number: int, match: Match, name: str) -> PairResult:
-    return comparePairAlone(_job, _overlays, number, match, name)
+def _ofPair(task: tuple[int, Match]) -> PairResult:
+    return _work(*task)

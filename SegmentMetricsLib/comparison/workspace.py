@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..base.cores import allCores
 from ..base.errors import Cause, InputError, Reason, Undefined
+from ..base.parallel import allCores
 from ..base.statements import Place
 from ..base.texts import commaSeparated, didYouMean
 from ..distances import converged

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..base.cores import threads
+from ..base.parallel import threads
 from ..families.overlap import formulas as overlap
 from .elements import faceBorder
 from .sampling import Sampling

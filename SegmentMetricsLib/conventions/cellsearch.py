@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..base.cores import threads
+from ..base.parallel import threads
 from ..base.progress import checkpoint
 from .elements import faceBorder
 from .rules import Sample

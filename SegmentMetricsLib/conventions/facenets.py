@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
-from ..base.cores import threads
+from ..base.parallel import threads
 from ..base.progress import checkpoint
 from ..distances.surfacedistances import BoundaryPair
 from ..geometry import contours, meshing

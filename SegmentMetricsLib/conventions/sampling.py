@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.cores import threads
 from ..base.errors import Undefined
+from ..base.parallel import threads
 from ..base.progress import checkpoint
 from ..geometry.masks import Mask, boxAround
 from ..model.structures import Structure

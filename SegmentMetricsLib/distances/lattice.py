@@ -36,7 +36,7 @@ from typing import cast
 
 import numpy as np
 
-from ..base.cores import lockedCache
+from ..base.parallel import lockedCache
 from ..base.progress import checkpoint
 from ..geometry.cases import (
     Positions,

@@ -42,7 +42,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from ..base.cores import sideBySide
+from ..base.parallel import sideBySide
 from ..base.progress import checkpoint
 from ..geometry.edges import uniqueSides
 from ..geometry.surfaces import meanLength

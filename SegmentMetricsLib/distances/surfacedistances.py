@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..base.cores import sideBySide
 from ..base.errors import InputError
+from ..base.parallel import sideBySide
 from ..geometry.closest import ClosestSurface
 from ..geometry.surfaces import Surface, barycentricWeights, elementCenters
 from . import lattice

@@ -15,7 +15,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData
 from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges3D
 
-from ..base.cores import lockedCache
+from ..base.parallel import lockedCache
 from .surfaces import barycentricWeights, triangleIndices
 from .triangles import TriangleSet, segmentsCrossTriangles
 

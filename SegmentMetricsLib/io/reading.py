@@ -10,8 +10,8 @@ from pathlib import Path
 
 import SimpleITK
 
-from ..base.cores import eachSideBySide
 from ..base.errors import InputError, NoSegmentation, asPath, requireText
+from ..base.parallel import eachSideBySide
 from ..base.texts import commaSeparated, didYouMean, oneLine, tellingApart
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask

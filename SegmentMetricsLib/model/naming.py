@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+
+from ..base.texts import commaSeparated
 
 LEFT, RIGHT = "left", "right"
 # Separates the two names of a pair.
@@ -161,6 +163,17 @@ def meant(given: str, names: Iterable[str]) -> list[str]:
     names = list(dict.fromkeys(names))
     spelled = parse(given).spelled
     return [given] if given in names else [name for name in names if parse(name).spelled == spelled]
+
+
+def onlyIn(unmatched: Mapping[str, Iterable[str]], failures: Iterable[str] = ()) -> list[str]:
+    """Return for each side that alone has some structures "Only in the reference: Lens_L, Lens_R".
+
+    unmatched: the names of these structures by side. failures: names of structures that could not be used; a structure
+    is left out if the other side has it but cannot use it.
+    """
+    failures = list(failures)
+    found = {side: notAmong(names, failures) for side, names in unmatched.items()}
+    return [f"Only in the {side}: {commaSeparated(names)}" for side, names in found.items() if names]
 
 
 def notAmong(names: Iterable[str], others: Iterable[str]) -> list[str]:

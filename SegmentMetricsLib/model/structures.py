@@ -178,6 +178,11 @@ class Match:
     def __iter__(self) -> Iterator[Structure]:
         return iter((self.reference, self.test))
 
+    @property
+    def title(self) -> str:
+        """The title of the pair: the structures' name, or both names where they differ."""
+        return naming.pairTitle(structure.name for structure in self)
+
     def anew(self) -> Match:
         """Return a copy of the match with copies of both structures, whose cached results are freed along with them."""
         return replace(self, reference=self.reference.anew(), test=self.test.anew())
@@ -208,6 +213,12 @@ class Pairing:
     findings: tuple[str, ...] = ()
     failures: Mapping[str, PairError] = field(default_factory=dict)
     sets: tuple[StructureSet, StructureSet] = (StructureSet(), StructureSet())
+
+    @property
+    def unmatched(self) -> dict[str, list[str]]:
+        """The names of the structures that only one side has, by side."""
+        sides = zip(REFERENCE_AND_TEST, (self.unmatchedReference, self.unmatchedTest), strict=True)
+        return {side: [structure.name for structure in structures] for side, structures in sides}
 
 
 def pairByName(

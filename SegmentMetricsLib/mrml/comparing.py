@@ -3,115 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
+from functools import partial
 
 from ..base.errors import InputError, reasonOf, requireKind
-from ..base.progress import Cancelled
-from ..base.texts import commaSeparated, counted
+from ..case.caseresult import CaseResult
+from ..case.casework import Case, PairWork, atOnce, oneByOne
 from ..case.comparison import Comparison, compare
-from ..case.multilabel import MultiLabel, ofShares
 from ..case.pairing import withProposals
-from ..case.protocol.judgment import Judgment, judgeCase
-from ..case.protocol.measuring import compareMatch
 from ..case.protocol.protocol import Protocol
-from ..case.resulttables import overviewHtml
 from ..model.naming import pairTitle
-from ..model.structures import Match, Pairing, Structure, nameMeant
+from ..model.structures import Pairing, Structure, nameMeant
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
 
-# The reason why a pair is missing from the results of a comparison that was stopped.
-STOPPED = "Measuring was stopped before."
-
-
-class Comparisons(list):
-    """The comparisons of two segmentations, and the structures that could not be compared.
-
-    unmatchedReference, unmatchedTest: structures that only one of the two has. failures: the reasons why structures
-    could not be compared, by name; for a pair with two names, by both: "Lens-Lt / Lens_L". emptyNodes: names of
-    segmentations without segments. proposals: likely pairs among the unmatched structures, which can be confirmed with
-    the `choices` of another run. findings: sentences about doubtful pairs. judgment: of a protocol, None without one.
-    wasStopped: whether the comparison was stopped before all pairs were compared; the others are among the failures.
-    """
-
-    def __init__(
-        self,
-        comparisons=(),
-        unmatchedReference=(),
-        unmatchedTest=(),
-        failures=None,
-        emptyNodes=(),
-        proposals=(),
-        findings=(),
-    ):
-        super().__init__(comparisons)
-        self.unmatchedReference: tuple[Structure, ...] = tuple(unmatchedReference)
-        self.unmatchedTest: tuple[Structure, ...] = tuple(unmatchedTest)
-        self.failures: dict[str, str] = {} if failures is None else failures
-        self.emptyNodes: tuple[str, ...] = tuple(emptyNodes)
-        self.proposals: tuple[Match, ...] = tuple(proposals)
-        self.findings: tuple[str, ...] = tuple(findings)
-        self.judgment: Judgment | None = None
-        self.wasStopped = False
-
-    def stop(self, missing: Iterable[Match]) -> None:
-        """Note that the comparison was stopped. missing: the pairs that were not compared."""
-        titles = [pairTitle(structure.name for structure in match) for match in missing]
-        self.failures.update(dict.fromkeys(titles, STOPPED))
-        number = counted(len(self) + len(titles), "structure")
-        self.findings = (f"Stopped: {len(self)} of {number} measured.", *self.findings)
-        self.wasStopped = True
-
-    def __getitem__(self, index):
-        """Return one comparison, or for a slice some of them, with the other attributes unchanged."""
-        found = super().__getitem__(index)
-        if not isinstance(index, slice):
-            return found
-        part = copy(self)
-        part[:] = found
-        return part
-
-    @property
-    def multiLabel(self) -> MultiLabel | None:
-        """DICEml and JACml of all structures together; None for a single pair or without the agreement family.
-
-        Raises ValueError instead of returning None if the settings contain label weights.
-        """
-        if not self:
-            return None
-        shares = [comparison.share for comparison in self]
-        return ofShares(shares, self.unmatchedReference, self.unmatchedTest, self[0].settings, self.failures)
-
-    @property
-    def unmatched(self) -> dict[str, list[str]]:
-        """The names of the structures that only one of the two has, by side."""
-        sides = {"reference": self.unmatchedReference, "test": self.unmatchedTest}
-        return {which: [structure.name for structure in structures] for which, structures in sides.items()}
-
-    @property
-    def remarks(self) -> list[str]:
-        """Sentences about structures that were not compared, with the reasons."""
-        sentences = [f"{name} has no segments." for name in self.emptyNodes]
-        for which, structures in (("reference", self.unmatchedReference), ("test", self.unmatchedTest)):
-            if structures:
-                sentences.append(f"Only in the {which}: {commaSeparated(s.name for s in structures)}.")
-        sentences += self.findings
-        return sentences + [f"{name} cannot be compared: {reason}" for name, reason in self.failures.items()]
-
-    def __repr__(self) -> str:
-        return "\n".join([super().__repr__(), *self.remarks])
-
-    def _repr_html_(self) -> str:
-        """Return the comparisons as notebooks show them."""
-        return overviewHtml(((pairTitle((c.reference.name, c.test.name)), c.measurements) for c in self), self.remarks)
-
-
-def atOnce(work: Callable[[], Comparison]) -> Comparison:
-    """Run the work immediately, in the calling thread."""
-    return work()
+# The name of the result for scripts in Slicer.
+Comparisons = CaseResult
 
 
 def compareSegments(
@@ -208,39 +117,10 @@ def compareSegmentations(
     alone = [nameMeant(r, pairing.unmatchedReference) for r, t in (choices or {}).items() if t is None]
     pairing = withProposals(_measurable(pairing, *read), alone)
     emptyNodes = [node.GetName() for node in nodes if segmentationOf(node).GetNumberOfSegments() == 0]
-    result = Comparisons(
-        [],
-        pairing.unmatchedReference,
-        pairing.unmatchedTest,
-        failures,
-        emptyNodes,
-        pairing.proposals,
-        pairing.findings,
-    )
-    measured = []
-
-    def compareTwo(reference: Structure, test: Structure, wanted: Settings) -> Comparison:
-        return run(lambda: compare(reference, test, wanted, criticals=criticals))
-
-    for count, match in enumerate(pairing.pairs):
-        name = match.reference.name
-        try:
-            if progress is not None and progress(count, len(pairing.pairs), name) is False:
-                result.stop(pairing.pairs[count:])
-                break
-            comparison, byConvention = compareMatch(match, settings, protocol, compareTwo)
-        except InputError as error:
-            result.failures[pairTitle((name, match.test.name))] = reasonOf(error)
-            continue
-        except Cancelled:
-            if not result:
-                raise
-            result.stop(pairing.pairs[count:])
-            break
-        result.append(comparison)
-        measured.append(((name, match.test.name), byConvention))
-    if protocol is not None:
-        result.judgment = judgeCase(protocol, measured, result.unmatched, failures=result.failures)
+    case = Case(replace(pairing, failures={}), settings, unusable=failures)
+    work = PairWork(settings, protocol, criticals, run=run)
+    result = case.compare(protocol, work, partial(oneByOne, progress=progress))
+    result.emptyNodes = tuple(emptyNodes)
     return result
 
 

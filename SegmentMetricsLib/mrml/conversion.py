@@ -11,8 +11,8 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkFiltersCore import vtkPolyDataNormals
 
-from ..base.cores import allCores
 from ..base.errors import InputError
+from ..base.parallel import allCores
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.masks import Mask
 from ..geometry.surfaces import doublePoints, toPolyData

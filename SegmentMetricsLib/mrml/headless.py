@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 from ..base.errors import installing
-from ..base.workers import signalsLater
+from ..base.parallel import signalsLater
 
 
 class HeadlessSlicer:

@@ -20,6 +20,7 @@ from ..geometry.surfaces import Surface
 from ..model import naming
 from ..model.structures import Structure
 from .conversion import closedSurface, displayedSurface, toRas
+from .headless import whyUnavailable
 from .voxels import VoxelReader, matrixArray
 
 
@@ -215,6 +216,11 @@ def moveLps(points: np.ndarray, transform: vtkGeneralTransform) -> np.ndarray:
 
 
 def displayed(structure: Structure) -> Structure:
-    """Return a copy of a structure with voxels that is measured on the surface that Slicer shows by default."""
+    """Return a copy of a structure with voxels that is measured on the surface that Slicer shows by default.
+
+    Raises InputError if Slicer's classes are not available.
+    """
+    if problem := whyUnavailable():
+        raise InputError(f"Displayed surfaces are made by Slicer's own conversion, but {problem}")
     surface = meshing.fromPolyData(toRas(displayedSurface(structure)))
     return replace(structure, givenSurface=surface, surfaceKind="displayed")

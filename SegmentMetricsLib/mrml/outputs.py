@@ -13,8 +13,8 @@ from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
 from ..analysis.distributions import mapRange
-from ..base.cores import threads
 from ..base.errors import InputError, requireKind
+from ..base.parallel import threads
 from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
 from ..case.tablemodel import Column, Table, plain
 from ..families.similarity.ofpair import localDistancesOn

@@ -17,7 +17,7 @@ import pytest
 from test_batch import ROOT, Inline, batch, records, table, write
 from test_batch import study as study  # the fixture
 
-from SegmentMetricsLib.base import workers
+from SegmentMetricsLib.base import parallel
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.batch import tasks as cohort
 from SegmentMetricsLib.batch.cases import Task
@@ -139,12 +139,12 @@ def refused(*given):
 def testWorkersThatCannotStart(study, monkeypatch, capsys, make, reason):
     """A pipe may be broken that is not standard output: then nothing was compared, and nobody may take it for done."""
     write("a,ref.nrrd,t1.nrrd,,")
-    monkeypatch.setattr(workers, "ProcessPoolExecutor", make)
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", make)
     assert batch("--workers", 1) == 2
     said = f"segment-metrics: No process can be started to do the work ({reason}).\n"
     assert capsys.readouterr() == ("", said)
     with pytest.raises(InputError, match=reason):
-        list(runAll(tasksOf("a"), lambda number: workers.localExecutor(1), 1))
+        list(runAll(tasksOf("a"), lambda number: parallel.localExecutor(1), 1))
 
 
 def testARunThatIsGivenUpStopsItsWorkers():
@@ -200,7 +200,7 @@ def testWorkersAreReplaced(monkeypatch):
         def submit(self, function, task):
             return Inline.submit(self, crash, task)
 
-    monkeypatch.setattr(cohort, "RENEWED_AFTER", 3)
+    monkeypatch.setattr(parallel, "RENEWED_AFTER", 3)
     names = [str(number) for number in range(10)]
     assert sorted(task.case for task, _ in runAll(tasksOf(*names), lambda number: Counted(), 2)) == names
     assert Counted.made == 4  # 3, 3, 3 and 1
@@ -213,7 +213,7 @@ def testWorkersAreReplacedAfterAWhile(monkeypatch):
         def submit(self, function, task):
             return Inline.submit(self, crash, task)
 
-    monkeypatch.setattr(cohort, "RENEWED_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(parallel, "RENEWED_AFTER_SECONDS", 0.0)
     names = [str(number) for number in range(4)]
     assert sorted(t.case for t, _ in runAll(tasksOf(*names), lambda number: made.append(1) or Slow(), 2)) == names
     assert len(made) == 4, "every case is run although the time is always up"

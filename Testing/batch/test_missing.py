@@ -343,14 +343,14 @@ def testMissingInEitherMethod():
 
 def testWhatCannotBeUsedIsNotMissing(study, inline, monkeypatch):
     """Contours that do not run along the slices are there, so nobody has missed them."""
-    from SegmentMetricsLib.batch import caseoutcomes
+    from SegmentMetricsLib.case import casework
 
     def readAll(paths, *_):
         whole = [structureFromImage(shapes.box(*ORGANS[name]), name, None, None) for name in ORGANS]
         leftOut = (LeftOut("SPLEEN", "Spleen cannot be filled."),)
         return [StructureSet(tuple(whole)), StructureSet((whole[0],), leftOut=leftOut)]
 
-    monkeypatch.setattr(caseoutcomes, "readAll", readAll)
+    monkeypatch.setattr(casework, "readAll", readAll)
     write("a,ref.nrrd,t1.nrrd")
     assert batch("--metrics", "overlap") == 1
     assert {row["Structure"] for row in table("summary")} == {"Liver"}

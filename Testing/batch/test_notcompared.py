@@ -205,19 +205,19 @@ def testSegmentsOfSlicer(scene):
     from segmentnodes import boxesNode
 
     from SegmentMetricsLib import mrml
+    from SegmentMetricsLib.case import casework
     from SegmentMetricsLib.case.protocol.protocol import parseProtocol
-    from SegmentMetricsLib.mrml import comparing
 
     nodes = boxesNode(scene, "A", "B"), boxesNode(scene, "A", "B")
-    original = comparing.compareMatch
+    original = casework.compareMatch
 
     def failing(match, *given):
         if match.reference.name == "B":
-            raise comparing.InputError("It is odd.")
+            raise casework.InputError("It is odd.")
         return original(match, *given)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparing, "compareMatch", failing)
+        patch.setattr(casework, "compareMatch", failing)
         found = mrml.compareSegmentations(*nodes, protocol=parseProtocol(PROTOCOL, "limits"))
     assert found.failures == {"B": "It is odd."} and found.judgment.verdict == "not evaluable"
     assert [(v.structure, v.reason) for v in found.judgment.verdicts[1:]] == [("B", "It is odd.")] * 2

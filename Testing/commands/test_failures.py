@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ import SimpleITK
 
 from SegmentMetricsLib import __main__, readStructures
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.base.workers import DIED, ignoringInterrupts
+from SegmentMetricsLib.base.parallel import DIED, ignoringInterrupts
 from SegmentMetricsLib.batch import tasks
 from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.io.dicom import opening, segmentation
@@ -89,12 +89,12 @@ def testWhatAClusterSaysAboutAWorkerThatWasKilled():
     class KilledWorker(Exception):
         pass
 
-    class Lost(tasks.Executor):
+    class Lost(Executor):
         def __init__(self, error):
             self.error = error
 
         def submit(self, function, task):
-            future = tasks.Future()
+            future = Future()
             future.set_exception(self.error)
             return future
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event
 
 import numpy as np
 import pytest
@@ -17,10 +16,9 @@ import shapes
 import SimpleITK
 from commandruns import LABELS, OTHERS, contents
 
-from SegmentMetricsLib import Settings, __main__
-from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib import __main__
+from SegmentMetricsLib.base import parallel
 from SegmentMetricsLib.commands import pairwork
-from SegmentMetricsLib.model.structures import Match, Structure
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -82,112 +80,6 @@ def testPairsThatFailStopNoOthers(files, capfd, workers):
         "segment-metrics: two of "
     )
     assert sorted(Path().rglob("*")) == before
-
-
-def die(*_task):
-    """End a worker as the system does with the process that takes most memory."""
-    os._exit(1)
-
-
-def testAWorkerThatDies(monkeypatch):
-    """It is said so, and nobody waits forever."""
-    monkeypatch.setattr(pairwork, "_work", die)
-    structure = Structure("A", next(iter(shapesMasks())))
-    job = pairwork.Job(None, None, {}, Path(), None)
-    errors, begun = {}, Event()
-    send = pairwork._Shared.send
-    monkeypatch.setattr(pairwork._Shared, "send", lambda *given: (send(*given), begun.set()))
-
-    def own(pair, *_task):
-        assert begun.wait(60)
-        return pair
-
-    tasks = {pair: (pair, Match(structure, structure), "A") for pair in (0, 1)}
-    # the first was given away, the other one was done here
-    assert list(pairwork._inProcesses(job, tasks, 1, errors, own)) == [(1, 1), (0, None)]
-    assert list(errors) == [0] and "died" in str(errors[0]) and "A and A" in str(errors[0])
-
-
-def testAWorkerThatNeverStarts(monkeypatch):
-    """This process does all, as it does while others start."""
-    killed = pairwork.processes.localExecutor(1, os._exit, (1,))
-    monkeypatch.setattr(pairwork.processes, "localExecutor", lambda *given: killed)
-    errors = {}
-    found = list(pairwork._inProcesses(None, {pair: (pair,) for pair in (3, 2, 1)}, 1, errors, lambda pair: -pair))
-    assert found == [(1, -1), (2, -2), (3, -3)] and not errors
-
-
-def testNoWorkersAtAll(monkeypatch):
-    """The system may refuse processes, or what they are told by."""
-
-    class Refusing(ThreadPoolExecutor):
-        def submit(self, *given):
-            raise BlockingIOError("None left")
-
-    def refused(*given):
-        raise BrokenPipeError("Broken pipe")
-
-    tasks = {pair: (pair,) for pair in (3, 2, 1)}
-    for make in (refused, lambda *given: Refusing(1)):
-        monkeypatch.setattr(pairwork.processes, "ProcessPoolExecutor", make)
-        assert list(pairwork._inProcesses(None, tasks, 1, {}, lambda pair: -pair)) == [(1, -1), (2, -2), (3, -3)]
-
-
-def testADeadWorkerIsNoPairThatFails(monkeypatch):
-    """What it worked on is not known to be at fault, so there are no results without it."""
-
-    def died(job, tasks, helpers, errors, own):
-        errors[1] = pairwork.WorkerError("died")
-        yield from ((0, 0), (1, None))
-
-    monkeypatch.setattr(pairwork, "_inProcesses", died)
-    structure = Structure("A", next(iter(shapesMasks())))
-    job = pairwork.Job(Settings(), None, {}, Path(), None)
-    with pytest.raises(pairwork.WorkerError, match="died"):
-        pairwork.compareEach(job, [Match(structure, structure)] * 2, "AB", 2, lambda name: None)
-
-
-def testThisProcessTakesTheSmallPairs(monkeypatch):
-    """What others have not begun when it is done with its own, it does itself; results come as they are finished."""
-    isBegun, isOwnDone = Event(), Event()
-
-    def work(pair):
-        isBegun.set()
-        assert isOwnDone.wait(60)
-        return f"other {pair}"
-
-    def own(pair):
-        assert isBegun.wait(60)
-        if pair == 4:
-            isOwnDone.set()
-        return f"own {pair}"
-
-    monkeypatch.setattr(pairwork, "_work", work)
-    monkeypatch.setattr(pairwork.processes, "localExecutor", lambda number, *given: ThreadPoolExecutor(number))
-    tasks = {pair: (pair,) for pair in (5, 4, 3, 2, 1)}
-    found = list(pairwork._inProcesses(None, tasks, 1, {}, own))
-    assert [pair for pair, _ in found] == [1, 2, 3, 4, 5]  # as they are finished
-    assert dict(found) == {5: "other 5", **{pair: f"own {pair}" for pair in (1, 2, 3, 4)}}
-
-
-def testAPairThatCannotBeComparedStopsNoOther(monkeypatch):
-    def own(pair):
-        if pair in (1, 2):
-            raise InputError(str(pair))
-        return pair
-
-    monkeypatch.setattr(pairwork.processes, "localExecutor", lambda *given: ThreadPoolExecutor(1))
-    monkeypatch.setattr(pairwork, "_work", own)
-    monkeypatch.setattr(pairwork._Shared, "send", lambda self, last=None: None)  # busy elsewhere
-    errors = {}
-    found = list(pairwork._inProcesses(None, {pair: (pair,) for pair in (4, 0, 1, 3, 2)}, 1, errors, own))
-    assert sorted(found) == [(0, 0), (1, None), (2, None), (3, 3), (4, 4)] and sorted(errors) == [1, 2]
-
-
-def shapesMasks():
-    from SegmentMetricsLib.model.inputs import labelMasks
-
-    return labelMasks(shapes.box((1, 1, 1), (3, 3, 3)), 0.5).values()
 
 
 @pytest.mark.nightly
@@ -264,22 +156,28 @@ def testNumbersAloneAreWorthWorkersSooner(files, monkeypatch):
     assert most > least and long > short > unknown == 0
 
 
-def testOtherProcessesDoNotWaitForThisOne(monkeypatch):
-    """Who is done has its next pair at once, however long this process works on its own."""
-    begun = {pair: Event() for pair in (5, 4, 3)}
+KILLING = "SEGMENT_METRICS_TEST_KILLS"
 
-    def work(pair):
-        begun[pair].set()
-        return pair
 
-    def own(pair):
-        assert all(event.wait(60) for event in begun.values())
-        return pair
+def killing(task):
+    """What stands for a worker's comparison of a pair: it is killed by one of them, as for want of memory."""
+    if os.environ.get(KILLING) == pairwork._work.names[task[0]]:
+        os._exit(9)
+    return pairwork._work(*task)
 
-    monkeypatch.setattr(pairwork, "_work", work)
-    monkeypatch.setattr(pairwork.processes, "localExecutor", lambda number, *given: ThreadPoolExecutor(number))
-    found = list(pairwork._inProcesses(None, {pair: (pair,) for pair in (5, 4, 3, 1)}, 1, {}, own))
-    assert sorted(found) == [(1, 1), (3, 3), (4, 4), (5, 5)]
+
+@pytest.mark.parametrize("killer", ["Label_1", "Label_3"])
+def testAPairThatKillsItsProcessFailsAlone(files, capfd, monkeypatch, killer):
+    """The others are compared, also those that were in the same process; it is named, and nobody waits forever."""
+    monkeypatch.setenv(KILLING, killer)
+    monkeypatch.setattr(pairwork, "_ofPair", killing)
+    # this process takes part, and would compare the pair itself
+    monkeypatch.setattr(pairwork, "runEach", lambda *given: parallel.runEach(*given[:4]))
+    assert __main__.main(["compare", *files, "-o", "out", "--workers", "2", "--numbers-only"]) == 1
+    name = killer.replace("_", " ")
+    assert capfd.readouterr().err == f"segment-metrics: {name} and {name}: {parallel.DIED}\n"
+    document = json.loads(Path("out/metrics.json").read_text())
+    assert document["failures"] == {name: parallel.DIED} and len(document["pairs"]) == 2
 
 
 def testSurfacesDoNotOutliveTheirPair(files):

@@ -202,6 +202,7 @@ def testLabelMapsOfSeveralLabels(files):
 # What may be given by place, of every function that scripts call; everything else is given by keyword.
 PLACES = {
     "compare": ["reference", "test", "settings"],
+    "compareCase": ["reference", "test", "settings"],
     "compareLabels": ["reference", "test", "settings"],
     "stressTest": ["reference", "criticals", "settings"],
     "readStructures": ["path"],

@@ -31,7 +31,7 @@ def testRecipes(tmp_path):
     assert "common extent" in printedBy('extent="common"') and "MONAI" in printedBy("conventions([")
     verdicts = {line.split()[2] for line in printedBy("judged.verdicts").splitlines()}
     assert {"pass", "fail"} <= verdicts <= {"pass", "warn", "fail", "not"}
-    assert printedBy("pairStructures(").startswith("4 0.87")
+    assert printedBy("compareCase(").startswith("4 0.87")
     assert printedBy("(parotid,) = readStructures").startswith("Parotid_L ")
     assert printedBy("import SimpleITK").startswith("label 4: 4.59 mm, 87.2%")
     assert printedBy('n in (1, 2)), name="left parotid")').startswith("Parotid_L 0.872")

@@ -13,7 +13,6 @@ import pytest
 import shapes
 from imagefiles import LABELS, refusal, save
 
-from SegmentMetricsLib.base import cores
 from SegmentMetricsLib.io import reading
 from SegmentMetricsLib.io.formats import nrrd, table
 from SegmentMetricsLib.model.structures import leftOutOf

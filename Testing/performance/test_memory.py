@@ -47,7 +47,7 @@ def structure(image, name: str = "A") -> Structure:
 def testWhatStructuresNeedGoesWithThem(files, monkeypatch, drawn):
     """Of every further structure a command keeps its numbers, which are a thousandth of the arrays behind them."""
     kept, needed = [], []
-    original = pairwork.comparePairAlone
+    original = pairwork.WrittenPairs.__call__
 
     def watched(*given):
         tracemalloc.reset_peak()
@@ -58,7 +58,7 @@ def testWhatStructuresNeedGoesWithThem(files, monkeypatch, drawn):
         needed.append(tracemalloc.get_traced_memory()[1] - before)
         return outcome
 
-    monkeypatch.setattr(pairwork, "comparePairAlone", watched)
+    monkeypatch.setattr(pairwork.WrittenPairs, "__call__", watched)
     if not drawn:
         monkeypatch.setattr(pairwork.Overlays, "prepared", lambda *given: None)
     tracemalloc.start()

@@ -13,8 +13,8 @@ from typing import cast
 import numpy as np
 
 from ...analysis.facing import DIRECTIONS
-from ...base.cores import threads
 from ...base.errors import Undefined
+from ...base.parallel import threads
 from ...base.progress import checkpoint
 from ...distances.surfacedistances import withTies
 from ...geometry.closest import ROUNDINGS

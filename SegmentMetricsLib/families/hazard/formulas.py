@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import SimpleITK
 
-from ...base.cores import threads
 from ...base.errors import Undefined
+from ...base.parallel import threads
 from ...base.progress import checkpoint
 from ...geometry.closest import ClosestSurface
 from ...geometry.grids import Grid

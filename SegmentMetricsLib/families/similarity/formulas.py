@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from ...base.cores import threads
+from ...base.parallel import threads
 from ...base.progress import checkpoint
 from ...geometry.contours import insideContours
 from ...geometry.surfaces import Surface, evenElements

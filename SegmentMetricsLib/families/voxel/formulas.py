@@ -13,8 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from ...base.cores import sideBySide, threads
 from ...base.errors import Undefined
+from ...base.parallel import sideBySide, threads
 from ...base.progress import checkpoint
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ...analysis.places import positionText
 from ...base.errors import InputError, asPath, installing, requireKind
 from ...base.markup import Markup, filled, joined
-from ...base.texts import commaSeparated, counted, shortest
+from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
 from ...case.explanations import ofMeasurement
 from ...case.findings import repeated
@@ -23,7 +23,7 @@ from ...case.resulttables import OVERVIEW, definitionOf, heading, measurementsTa
 from ...case.tablemodel import Column, Table
 from ...comparison.measurements import Measurement, typeset
 from ...families.signed.entries import SIDES
-from ...model.naming import notAmong
+from ...model.naming import notAmong, onlyIn
 from ...settings.names import PURPOSES
 from ...settings.settings import Settings, asSettings
 from ..tables import byFamily, withCommonUnit
@@ -185,11 +185,7 @@ class Report:
 
         isFailed: whether there are structures that could not be compared, which are listed elsewhere.
         """
-        missing = [
-            filled("<p>Only in the $side: $names</p>", side=side, names=commaSeparated(names))
-            for side, names in unmatched.items()
-            if names
-        ]
+        missing = [filled("<p>$sentence</p>", sentence=sentence) for sentence in onlyIn(unmatched)]
         missing.append(sentences(findings))
         if not self.records:
             return joined((NOTHING if isFailed else Markup('<p class="notice">No structure is in both.</p>'), *missing))

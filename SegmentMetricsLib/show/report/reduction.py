@@ -10,7 +10,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D, vtkQuadricDecimation, vtkWindowedSincPolyDataFilter
 
-from ...base.cores import threads
+from ...base.parallel import threads
 from ...distances.surfacedistances import DirectedDistances
 from ...geometry.masks import Mask
 from ...geometry.surfaces import Surface, doublePoints, toPolyData, triangleIndices

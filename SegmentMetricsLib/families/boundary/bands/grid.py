@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from ....base.cores import eachSideBySide, evenParts
+from ....base.parallel import eachSideBySide, evenParts
 from ....base.progress import checkpoint
 from ....distances import lattice
 from ....distances.extrapolation import ROUNDING

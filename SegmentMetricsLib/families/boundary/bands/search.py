@@ -18,7 +18,7 @@ from functools import partial
 
 import numpy as np
 
-from ....base.cores import sideBySide
+from ....base.parallel import sideBySide
 from ....base.progress import checkpoint
 from ....distances.surfacedistances import BoundaryPair
 from ....geometry.masks import Mask

@@ -10,7 +10,7 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.base import cores, progress
+from SegmentMetricsLib.base import parallel, progress
 from SegmentMetricsLib.comparison import workspace as pair
 from SegmentMetricsLib.distances import lattice, refinement, surfacedistances
 from SegmentMetricsLib.families.boundary.bands import lookup as bandlookup
@@ -23,7 +23,7 @@ SECONDS = 20
 @pytest.fixture(autouse=True)
 def twoCores(monkeypatch):
     monkeypatch.delenv("VTK_SMP_MAX_THREADS", raising=False)
-    monkeypatch.setattr(cores, "availableProcessors", lambda: 2)
+    monkeypatch.setattr(parallel, "availableProcessors", lambda: 2)
 
 
 def testResultsKeepTheirOrder():
@@ -38,19 +38,19 @@ def testResultsKeepTheirOrder():
         isSecondDone.set()
         return "second", threading.get_ident()
 
-    (one, thread), (other, otherThread) = cores.sideBySide([first, second])
+    (one, thread), (other, otherThread) = parallel.sideBySide([first, second])
     assert (one, other) == ("first", "second")
     assert thread == threading.get_ident() != otherThread
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
 def testEachValueHasItsResult(count):
-    assert cores.eachSideBySide(lambda value: value**2, range(count)) == [value**2 for value in range(count)]
+    assert parallel.eachSideBySide(lambda value: value**2, range(count)) == [value**2 for value in range(count)]
 
 
 @pytest.mark.parametrize(("length", "most", "count"), [(0, 10, 0), (7, 10, 1), (10, 10, 1), (11, 10, 2), (25, 10, 4)])
 def testPartsAreEvenAndAsManyForEveryThread(length, most, count):
-    parts = cores.evenParts(length, most)
+    parts = parallel.evenParts(length, most)
     assert len(parts) == count
     assert [number for part in parts for number in range(length)[part]] == list(range(length))
     assert all(part.stop - part.start <= most for part in parts)
@@ -66,20 +66,20 @@ def testAnErrorStopsBeforeTheNextValue():
         done.append(value)
 
     with pytest.raises(ZeroDivisionError):
-        cores.eachSideBySide(work, range(200))
+        parallel.eachSideBySide(work, range(200))
     assert len(done) < 50
 
 
 def testOneThreadOnRequest():
-    assert cores.threads() == 2
-    with cores.onOneThread():
-        assert cores.threads() == 1
-    assert cores.threads() == 2
+    assert parallel.threads() == 2
+    with parallel.onOneThread():
+        assert parallel.threads() == 1
+    assert parallel.threads() == 2
 
 
 def testOneThreadWhereTheEnvironmentSaysSo(monkeypatch):
     monkeypatch.setenv("VTK_SMP_MAX_THREADS", "1")
-    assert set(cores.eachSideBySide(lambda _: threading.get_ident(), range(4))) == {threading.get_ident()}
+    assert set(parallel.eachSideBySide(lambda _: threading.get_ident(), range(4))) == {threading.get_ident()}
 
 
 @pytest.mark.parametrize("count", [0, 1, 5000])
@@ -108,7 +108,7 @@ def testErrorsArrive(failing):
             raise ZeroDivisionError(number)
 
     with pytest.raises(ZeroDivisionError, match=str(failing)):
-        cores.sideBySide([lambda: task(0), lambda: task(1)])
+        parallel.sideBySide([lambda: task(0), lambda: task(1)])
 
 
 def testAnErrorStopsTheOthers():
@@ -122,7 +122,7 @@ def testAnErrorStopsTheOthers():
 
     for tasks in ([endless, fail], [fail, endless]):
         with pytest.raises(ZeroDivisionError):
-            cores.sideBySide(tasks)
+            parallel.sideBySide(tasks)
 
 
 def testStoppingReachesAllThreads():
@@ -146,7 +146,7 @@ def testStoppingReachesAllThreads():
 
     end = time.monotonic() + 0.1
     with progress.stoppable(isStopped), pytest.raises(progress.Cancelled):
-        cores.sideBySide([lambda: endless("first"), lambda: endless("second")])
+        parallel.sideBySide([lambda: endless("first"), lambda: endless("second")])
     assert sorted(wereStopped) == ["first", "second"]
     assert asking == {threading.get_ident()}
 
@@ -159,7 +159,7 @@ def testWhoIsDoneStillListens():
 
     end = time.monotonic() + 0.1
     with progress.stoppable(lambda: time.monotonic() > end), pytest.raises(progress.Cancelled):
-        cores.sideBySide([lambda: None, endless])
+        parallel.sideBySide([lambda: None, endless])
 
 
 def testThreadsDoNotChangeNumbers(monkeypatch):
@@ -188,7 +188,7 @@ def untilStopped():
 @pytest.mark.parametrize("other", [lambda: None, untilStopped])
 @pytest.mark.parametrize("isFirst", [True, False])
 def testAnErrorKeepsItsCause(monkeypatch, other, isFirst):
-    monkeypatch.setattr(cores, "threads", lambda: 2)
+    monkeypatch.setattr(parallel, "threads", lambda: 2)
 
     def fail():
         try:
@@ -197,12 +197,12 @@ def testAnErrorKeepsItsCause(monkeypatch, other, isFirst):
             raise ValueError("told") from error
 
     with pytest.raises(ValueError, match="told") as caught:
-        cores.sideBySide([fail, other] if isFirst else [other, fail])
+        parallel.sideBySide([fail, other] if isFirst else [other, fail])
     assert isinstance(caught.value.__cause__, KeyError)
 
 
 def testThreadsShareTables():
-    made = cores.sideBySide([lambda: lattice.cellTables((1.23, 4.56, 7.89), nodePositions(1))] * 2)
+    made = parallel.sideBySide([lambda: lattice.cellTables((1.23, 4.56, 7.89), nodePositions(1))] * 2)
     assert made[0] is made[1]
-    tables = cores.eachSideBySide(lambda _: made[0].tables(made[0].blocks[0]), range(8))
+    tables = parallel.eachSideBySide(lambda _: made[0].tables(made[0].blocks[0]), range(8))
     assert len(set(map(id, tables))) == 1

@@ -1,0 +1,128 @@
+"""The result of comparing the structures of a case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from ..base.errors import InputError, raiseAny
+from ..base.texts import counted
+from ..comparison.measurements import Measurement
+from ..model.naming import onlyIn, pairTitle
+from ..model.structures import Match, Pairing, Structure
+from ..settings.settings import Settings
+from .multilabel import MultiLabel, Share, ofShares
+from .protocol.judgment import Judgment
+from .resulttables import overviewHtml
+
+# What is kept of a comparison: itself, or its record if its geometry is no longer needed.
+Kept = TypeVar("Kept")
+# The reason why a pair is missing from the results of a comparison that was stopped.
+STOPPED = "Measuring was stopped before."
+
+
+@dataclass(frozen=True)
+class PairResult(Generic[Kept]):
+    """The result of comparing a pair.
+
+    comparison: what is kept of it. byConvention: all measurements by convention and key, those of the comparison first.
+    settings: of the comparison, with the additions of a protocol. share: as of a Comparison. output: what else was made
+    of the pair.
+    """
+
+    comparison: Kept
+    byConvention: Mapping[str, Mapping[str, Measurement]]
+    settings: Settings
+    share: Share | None
+    output: Any = None
+
+
+class CaseResult(list[Kept]):
+    """The comparisons of the structures of a case, in the order of the reference, and what could not be compared.
+
+    unmatchedReference, unmatchedTest: structures that only one side has. failures: the reasons why structures could not
+    be compared, by name; for a pair with two names, by both: "Lens-Lt / Lens_L". emptyNodes: names of segmentations
+    without segments. proposals: likely pairs among the unmatched structures, which can be confirmed with the `choices`
+    of another run. findings: sentences about doubtful pairs. judgment: of a protocol, None without one. wasStopped:
+    whether the comparison was stopped before all pairs were compared; the others are among the failures. pairing: of
+    the pairs that were compared, and of the structures that were not. results: of these pairs. errors: those among the
+    failures that were raised when structures were paired or compared, by name.
+    """
+
+    def __init__(self, comparisons: Iterable[Kept] = (), pairing: Pairing | None = None):
+        super().__init__(comparisons)
+        self.pairing = pairing or Pairing((), (), ())
+        self.findings: tuple[str, ...] = self.pairing.findings
+        self.failures: dict[str, str] = {}
+        self.errors: dict[str, InputError] = {}
+        self.results: tuple[PairResult, ...] = ()
+        self.emptyNodes: tuple[str, ...] = ()
+        self.judgment: Judgment | None = None
+        self.wasStopped = False
+
+    @property
+    def unmatchedReference(self) -> tuple[Structure, ...]:
+        return self.pairing.unmatchedReference
+
+    @property
+    def unmatchedTest(self) -> tuple[Structure, ...]:
+        return self.pairing.unmatchedTest
+
+    @property
+    def unmatched(self) -> dict[str, list[str]]:
+        """The names of the structures that only one side has, by side."""
+        return self.pairing.unmatched
+
+    @property
+    def proposals(self) -> tuple[Match, ...]:
+        return self.pairing.proposals
+
+    def requireAny(self) -> None:
+        """Raise InputError with the reasons when no pair could be compared, if there are pairs."""
+        if not self:
+            raiseAny([error for title, error in self.errors.items() if title not in self.pairing.failures])
+
+    def stop(self, missing: Iterable[Match]) -> None:
+        """Note that the comparison was stopped. missing: the pairs that were not compared."""
+        titles = [match.title for match in missing]
+        self.failures.update(dict.fromkeys(titles, STOPPED))
+        number = counted(len(self) + len(titles), "structure")
+        self.findings = (f"Stopped: {len(self)} of {number} measured.", *self.findings)
+        self.wasStopped = True
+
+    def __getitem__(self, index):
+        """Return one comparison, or for a slice some of them, with the other attributes unchanged."""
+        found = super().__getitem__(index)
+        if not isinstance(index, slice):
+            return found
+        part = copy(self)
+        part[:] = found
+        return part
+
+    @property
+    def multiLabel(self) -> MultiLabel | None:
+        """DICEml and JACml of all structures together; None for a single pair or without the agreement family.
+
+        Raises ValueError instead of returning None if the settings contain label weights.
+        """
+        if not self:
+            return None
+        shares = [comparison.share for comparison in self]
+        return ofShares(shares, self.unmatchedReference, self.unmatchedTest, self[0].settings, self.failures)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences about structures that were not compared, with the reasons."""
+        sentences = [f"{name} has no segments." for name in self.emptyNodes]
+        sentences += [f"{sentence}." for sentence in onlyIn(self.unmatched)]
+        sentences += self.findings
+        return sentences + [f"{name} cannot be compared: {reason}" for name, reason in self.failures.items()]
+
+    def __repr__(self) -> str:
+        return "\n".join([super().__repr__(), *self.remarks])
+
+    def _repr_html_(self) -> str:
+        """Return the comparisons as notebooks show them."""
+        return overviewHtml(((pairTitle((c.reference.name, c.test.name)), c.measurements) for c in self), self.remarks)
