@@ -326,11 +326,11 @@ def runEach(
                 if own is None:
                     raise
                 window = 0
-            isBusy = own is not None and bool(left) and not isBroken
-            if isBusy:
+            mine = own if left and not isBroken else None
+            if mine is not None:
                 task = left.pop()
-                yield task, _attempt(own, task)
-            done = wait(running, 0 if isBusy else None, ALL_COMPLETED if isBroken else FIRST_COMPLETED).done
+                yield task, _attempt(mine, task)
+            done = wait(running, None if mine is None else 0, ALL_COMPLETED if isBroken else FIRST_COMPLETED).done
             suspects = []
             for future in [future for future in running if future in done]:
                 task, outcome = running.pop(future), _outcomeOf(future)

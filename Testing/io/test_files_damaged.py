@@ -13,6 +13,7 @@ import pytest
 import shapes
 from imagefiles import LABELS, refusal, save
 
+from SegmentMetricsLib.base import parallel
 from SegmentMetricsLib.io import reading
 from SegmentMetricsLib.io.formats import nrrd, table
 from SegmentMetricsLib.model.structures import leftOutOf
@@ -66,7 +67,7 @@ def testNrrdInSeveralGzipMembers(tmp_path):
 
 def testTheFirstOfDamagedFilesIsNamed(tmp_path, capfd, monkeypatch):
     """Files are read several at a time; which of them is done first must not matter, nor does it in a folder."""
-    monkeypatch.setattr(cores, "availableProcessors", lambda: 3)
+    monkeypatch.setattr(parallel, "availableProcessors", lambda: 3)
     for number in range(9):
         path = save(LABELS, tmp_path / f"{number}.nrrd")
         if number in (4, 5, 7):
