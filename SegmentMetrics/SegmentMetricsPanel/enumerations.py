@@ -1,6 +1,7 @@
 """The choices of the panel's combo boxes and their labels."""
 
 import enum
+from functools import cache
 
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.settings.settings import DECLARED
@@ -23,6 +24,7 @@ def translated(text: str) -> str:
     return translate(DECLARED_IN, text)
 
 
+@cache
 def choicesOf(setting: str) -> type[Labeled]:
     """Return the choices that the panel offers for a setting; the names are those of Settings."""
     words = DECLARED[setting].panel.words

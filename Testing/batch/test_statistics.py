@@ -326,7 +326,7 @@ def testDifferencesWithoutADirectionLeaveInfiniteOnesOut():
 
 def testStructuresThatATestLeavesEmptyAreCounted():
     given = methods([1, 2, 3], [2, math.inf, 4], key="HD95")
-    given[4]["pairs"][0]["measurements"]["HD95"]["reason"] = "the test is empty"
+    given[4]["pairs"][0]["measurements"]["HD95"]["empty"] = "the test is empty"
     (found,) = compareMethods(Cohort(given))
     assert (found.emptyFirst, found.emptySecond, found.missingSecond, found.cases) == (0, 1, 0, 3)
 

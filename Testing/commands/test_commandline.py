@@ -77,7 +77,13 @@ def testOneIsEmpty(run, tmp_path, pair):
     status, out, _ = run("compare", pair[0], empty, "--output", "out")
     assert status == 0 and "Only one contour exists: the test is empty." in out
     measurement = metrics("out")["pairs"][0]["measurements"]["HD95"]
-    assert measurement == {"value": None, "unit": "mm", "status": "infinite", "reason": "the test is empty"}
+    assert measurement == {
+        "value": None,
+        "unit": "mm",
+        "status": "infinite",
+        "reason": "the test is empty",
+        "empty": "the test is empty",
+    }
 
 
 def testAgainstAnImageWithoutLabels(run, tmp_path):

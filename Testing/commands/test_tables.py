@@ -162,10 +162,8 @@ def testContoursInAPlaneHaveFourSides(normal, sides):
     assert resulttables.sidesTable(record).texts()[0] == ["Toward", *sides.split()]
     assert "undefined" not in text and "nan" not in text
     assert sum(m["status"] == "undefined" for m in record.toDictionary()["measurements"].values()) == 6
-    # neither the words of the reason nor a way through a file change that
-    said = {key: replace(m, reason="nothing is there" if m.reason else "") for key, m in record.measurements.items()}
-    for other in (replace(record, measurements=said), Record.fromDictionary(record.toDictionary())):
-        assert "undefined" not in tables.pairTable(other)
+    # a way through a file does not change that
+    assert "undefined" not in tables.pairTable(Record.fromDictionary(record.toDictionary()))
 
 
 @pytest.mark.parametrize("isFromFile", [False, True])

@@ -8,10 +8,11 @@ import math
 import numpy as np
 import pytest
 import shapes
-from test_conventions import KEYS, LONGER, POINT, ROD, table
+from test_conventions import LONGER, POINT, ROD, table
 
 from SegmentMetricsLib import Settings, compare, conventions
 from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.settings.names import TOOLS
 from SegmentMetricsLib.show import tables
 
 EMPTY = np.zeros((8, 8, 8), bool)
@@ -170,7 +171,7 @@ def testMeshesAreFilledOnVoxelsAsTheyWouldBeExported(radius, spacing, expected):
 # A convention chosen for a comparison.
 
 
-@pytest.mark.parametrize("key", [key for key in KEYS if key not in ("MeshMetrics-0.1", "MeshMetrics-1.4.1")])
+@pytest.mark.parametrize("key", [key for key in TOOLS if key not in ("MeshMetrics-0.1", "MeshMetrics-1.4.1")])
 def testChosenConvention(key):
     pair = shapes.ball(6), shapes.ball(7, (1, 0, 0))
     comparison = compare(*pair, Settings(convention=key))
@@ -193,7 +194,7 @@ def testChosenConvention(key):
 
 @pytest.mark.parametrize("pair", [(EMPTY, EMPTY), (EMPTY, shapes.blob(1)), (shapes.blob(1), EMPTY)])
 def testChosenConventionOfEmptyMasks(pair):
-    for key in KEYS:
+    for key in TOOLS:
         comparison = compare(*map(shapes.imageOf, pair), Settings.preset(key))
         assert comparison.summary
         assert comparison["HD"].status == "ok" or "empty" in comparison["HD"].reason

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
-from test_conventions import KEYS, table
+from test_conventions import table
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.conventions.evaluation import Reported
+from SegmentMetricsLib.settings.names import TOOLS
 from SegmentMetricsLib.show import conventions as output
 
 
@@ -36,7 +37,7 @@ def testCommand(files, tmp_path, capsys):
     content = json.loads((tmp_path / "out" / "conventions.json").read_text("utf-8"))
     assert content["schema"] == "segment-metrics-conventions/1"
     pair = content["pairs"][0]
-    assert tuple(pair["conventions"]) == KEYS
+    assert tuple(pair["conventions"]) == TOOLS
     found = table(shapes.ball(6), shapes.ball(7, (1, 0, 0)), Settings(percentiles=(90,)))
     for tool, numbers in pair["conventions"].items():
         assert set(numbers) == set(found[tool])
@@ -45,7 +46,7 @@ def testCommand(files, tmp_path, capsys):
     with (tmp_path / "out" / "conventions.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == sum(map(len, found.values()))
-    assert {row["Convention"] for row in rows} == set(KEYS)
+    assert {row["Convention"] for row in rows} == set(TOOLS)
 
 
 def testFilesOfEmptyMasks(tmp_path, capsys):

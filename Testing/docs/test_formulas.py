@@ -49,7 +49,7 @@ def measured(definition, accuracy: str) -> float:
     settings, (reference, test, critical) = SETTINGS.changed(accuracy=accuracy), images()
     if definition in MULTI_LABEL:
         sides = ({"One": image, "Other": other} for image, other in ((reference, critical), (test, reference)))
-        return multilabel.compareLabels(*sides, settings, WEIGHTS)[definition.key].value
+        return multilabel.compareLabels(*sides, settings, weights=WEIGHTS)[definition.key].value
     structures = [asStructure(image, name, None, settings) for image, name in ((reference, "A"), (test, "B"))]
     pair = Workspace(*structures, settings, {"Wall": asStructure(critical, "Wall", None, settings)})
     return valueOf(definition.compute(pair, **next(definition.parameters(settings))))
@@ -153,7 +153,7 @@ class TestEveryDefinition:
 def testOtherCodeIsRefused():
     """A function that is not called, one that returns something else, and a step that is not taken."""
     definition = next(one for one in REGISTRY if one.key == "MASD")
-    for code in ("metrics.boundary.hausdorff", "distances.surfacedistances.SurfaceDistances.ofBoth"):
+    for code in ("families.boundary.formulas.hausdorff", "distances.surfacedistances.SurfaceDistances.ofBoth"):
         with pytest.raises(AssertionError, match="another number"):
             requireItsCode(replace(definition, code=code, steps=()))
     with pytest.raises(AssertionError, match="not taken"):

@@ -103,7 +103,7 @@ def testNamesInSmallLettersMakeSentences(run, tmp_path):
         (tmp_path / side / f"tumor of {side}.gipl").write_bytes(b"something that nobody knows")
     run("compare", "reference", "test", "--metrics", "DSC", "-o", "out")
     (comparison,) = metrics("out")["pairs"]
-    told = [f for f in comparison["findings"] if "tumor" in f]
+    told = [f["text"] for f in comparison["findings"] if "tumor" in f["text"]]
     assert told == [f"Of the {side}, tumor of {side}.gipl was left out: {NOT_READ}" for side in ("reference", "test")]
 
 

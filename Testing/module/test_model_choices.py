@@ -11,7 +11,9 @@ import pytest
 from panelfakes import Segmentation, Table, modelOf
 from SegmentMetricsPanel import editedpairs
 from SegmentMetricsPanel.chosensettings import criticalNames, possibleCriticals, shownSettings
-from SegmentMetricsPanel.enumerations import HazardKernel, Mode
+from SegmentMetricsPanel.enumerations import Mode, choicesOf
+
+from SegmentMetricsLib.model.structures import Identity
 
 MODULE = Path(__file__).parents[2] / "SegmentMetrics"
 BLOCKED = """
@@ -247,7 +249,7 @@ def test_pairs_are_edited():
 
 
 def named(name: str) -> SimpleNamespace:
-    return SimpleNamespace(name=name)
+    return Identity(name)
 
 
 def test_what_was_left_without_a_counterpart_is_not_proposed():
@@ -321,8 +323,8 @@ def test_only_settings_that_matter_are_shown():
     model = settingsModel(families=["hazard"])
     shown = shownSettings(model.parameters)
     seen = {name for name, isShown in shown.items() if isShown}
-    assert seen == {"surface", "critical", "grid", "hazardKernel", "hazardReach"}
-    model.parameters.hazardKernel = HazardKernel.exponential
+    assert seen == {"surface", "tolerance", "extent", "critical", "grid", "hazardKernel", "hazardReach"}
+    model.parameters.hazardKernel = choicesOf("hazardKernel").exponential
     assert shownSettings(model.parameters)["hazardDecay"] and not shownSettings(model.parameters)["hazardReach"]
 
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import shapes
 from SegmentMetricsPanel import enumerations
 from SegmentMetricsPanel.attempts import Attempts
+from SegmentMetricsPanel.chosensettings import IN_PANEL
 from SegmentMetricsPanel.model import PanelModel
 
 from SegmentMetricsLib import Settings, compare
@@ -19,6 +20,7 @@ from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.measuring import measuredFor
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.model.inputs import structureFromImage
+from SegmentMetricsLib.model.structures import Identity
 
 DEFAULTS = {
     "reference": None, "referenceSegment": "", "test": None, "testSegment": "", "pairs": [], "tolerance": 2.0,
@@ -29,15 +31,16 @@ DEFAULTS = {
     "showMarkers": False, "showHazard": False, "reportConventions": False,
 }  # fmt: skip
 CHOICES = {
-    "mode": "Mode", "surface": "MeasuredSurface", "extent": "Extent", "grid": "EvaluatedGrid", "voxelUnit": "VoxelUnit",
-    "hazardKernel": "HazardKernel", "plot": "Plot", "mapSide": "MapSide", "mapKind": "MapKind",
-    "mapSurface": "MapSurface", "sliceQuantity": "SliceQuantity",
+    "mode": enumerations.Mode, "plot": enumerations.Plot, "mapSide": enumerations.MapSide,
+    "mapKind": enumerations.MapKind, "mapSurface": enumerations.MapSurface,
+    "sliceQuantity": enumerations.SliceQuantity,
+    **{panel.name: enumerations.choicesOf(name) for name, panel in IN_PANEL.items() if panel.words},
 }  # fmt: skip
 
 
 def parameters(**chosen) -> SimpleNamespace:
     """Return parameters as a new scene has them, but for what is chosen."""
-    firsts = {name: next(iter(getattr(enumerations, kind))) for name, kind in CHOICES.items()}
+    firsts = {name: next(iter(kind)) for name, kind in CHOICES.items()}
     lists = {name: list(value) for name, value in DEFAULTS.items() if isinstance(value, list)}
     return SimpleNamespace(**{**DEFAULTS, **lists, **firsts, **chosen})
 
@@ -80,9 +83,7 @@ class Scene:
         return node.name
 
     def pairing(self, reference, test, *, choices):
-        sides = [
-            [SimpleNamespace(name=n, source={}, file="") for n in node.segments.values()] for node in (reference, test)
-        ]
+        sides = [[Identity(n) for n in node.segments.values()] for node in (reference, test)]
         return pairStructures(*sides, choices=choices, isProposing=False)
 
     def protocols(self) -> list:
