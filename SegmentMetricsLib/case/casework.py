@@ -91,7 +91,7 @@ class Case:
 
     pairing: Pairing
     settings: Settings
-    sets: Sequence[Sequence[Structure]] = ((), ())
+    sets: Sequence[StructureSet] = (StructureSet(), StructureSet())
     unusable: Mapping[str, str] = field(default_factory=dict)
     isWhole: bool = True
     advice: str = ""
