@@ -65,11 +65,11 @@ def testAllOfSlicersFunctionsAreDocumented(documented):
     ("module", "names"),
     [
         ("conventions", ("known", "find")),
-        ("protocol.protocol", ("Protocol", "Rule", "readProtocol", "parseProtocol")),
-        ("protocol.judgment", ("Judgment", "Verdict", "judgeCase")),
-        ("cohort.cases", ("Task", "readCases")),
-        ("cohort.statistics", ("Cohort", "Summary", "summarize")),
-        ("report", ("Report",)),
+        ("case.protocol.protocol", ("Protocol", "Rule", "readProtocol", "parseProtocol")),
+        ("case.protocol.judgment", ("Judgment", "Verdict", "judgeCase")),
+        ("batch.cases", ("Task", "readCases")),
+        ("batch.statistics", ("Cohort", "Summary", "summarize")),
+        ("show.report", ("Report",)),
     ],
 )
 def testThePackagesAreDocumented(documented, module, names):

@@ -78,10 +78,11 @@ def requireIdentity(key: str, same, other, error: float = ROUNDING) -> None:
 
 
 def requireNoDifference(key: str, measurement: Measurement) -> None:
-    """Require a difference to be 0 and a similarity 1 to the last digit, in both directions, and none to be -0."""
+    """Require what identical structures have to the last digit, in both directions: 0 or 1, and never -0."""
     if key in SIZES or measurement.status != "ok":
         return
-    best = 1 if measurement.better == "higher" else 0
+    identity = findDefinition(key).definition.identity
+    best = identity if identity is not None else int(measurement.better == "higher")
     for value in (measurement.value, measurement.referenceToTest, measurement.testToReference):
         assert value is None or (value == best and not np.signbit(value)), (key, measurement)
 
