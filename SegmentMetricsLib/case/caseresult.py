@@ -116,7 +116,7 @@ class CaseResult(list[Kept]):
     def remarks(self) -> list[str]:
         """Sentences about structures that were not compared, with the reasons."""
         sentences = [f"{name} has no segments." for name in self.emptyNodes]
-        sentences += [f"{sentence}." for sentence in onlyIn(self.unmatched)]
+        sentences += [f"{sentence}." for sentence in onlyIn(self.unmatched, self.failures)]
         sentences += self.findings
         return sentences + [f"{name} cannot be compared: {reason}" for name, reason in self.failures.items()]
 
