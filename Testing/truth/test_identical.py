@@ -51,8 +51,11 @@ def testTheSameMaskStoredInAnotherWay(angle):
 @pytest.mark.parametrize("accuracy", ["converged", "sampled"])
 @pytest.mark.parametrize("angle", [0, 0.4])
 def testDisplayedSurfaces(scene, angle, accuracy):
+    from SegmentMetricsLib.mrml.inputs import displayed
+
     both = [structureFromImage(ball(angle), "A", None, None) for _ in range(2)]
-    requireNothing(comparePair(*both, Settings(families="all", accuracy=accuracy, surface="displayed")))
+    settings = Settings(families="all", accuracy=accuracy, surface="displayed")
+    requireNothing(comparePair(*both, settings, displayed=displayed))
 
 
 @pytest.mark.parametrize("accuracy", ["converged", "sampled"])
