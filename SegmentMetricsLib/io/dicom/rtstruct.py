@@ -135,10 +135,6 @@ def _structuresOf(path: Path, dataset, title: str) -> StructureSet:
     return StructureSet(tuple(noted), path=str(path), leftOut=tuple(map(LeftOut, leftOut, remarks)))
 
 
-def _frameOf(region) -> str:
-    return str(region.get("ReferencedFrameOfReferenceUID", ""))
-
-
 def _unusable(leftOut: Mapping[str, str]) -> InputError:
     """Return the error for a file without any usable structure. leftOut: reasons by name."""
     name, why = next(iter(leftOut.items()))
