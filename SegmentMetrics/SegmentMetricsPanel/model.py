@@ -31,6 +31,7 @@ class Scene(typing.Protocol):
     def protocol(self, table): ...  # the Protocol in a table; may raise InputError
     def recall(self, table): ...  # the Outcome that a table holds, or None; may raise InputError
     def fileName(self) -> str: ...  # of the scene, "" if it has none
+    def noteChange(self, isClosed: bool) -> None: ...  # the scene is being closed, or added to
     def oneChange(self, parameters) -> AbstractContextManager: ...  # in which several writes are one change
 
 
@@ -39,7 +40,7 @@ class PanelModel:
 
     parameters: the choices, with the attributes of SegmentMetricsParameterNode; None while there is no scene. outcome:
     the results that are shown, an Outcome or None. change: a sentence about a change to the compared segments since
-    they were measured. notice: a message about the last attempt. isBusy: whether an attempt is running. isNews: whether
+    they were measured. isUnchecked: whether they may have changed a moment ago. notice: a message about the last attempt. isBusy: whether an attempt is running. isNews: whether
     anything has changed since the last attempt.
     """
 
@@ -50,6 +51,7 @@ class PanelModel:
         self.outcome = None
         self.kept = None  # the outcome that was shown before nodes were imported
         self.change = ""
+        self.isUnchecked = False
         self.notice = ""
         self.isBusy = False
         self.isNews = False
@@ -103,7 +105,7 @@ class PanelModel:
     def setOutcome(self, outcome) -> None:
         """Set the results to show, or None."""
         self.outcome = outcome
-        self.change = ""
+        self.change, self.isUnchecked = "", False
 
     def isRecallDue(self) -> bool:
         """Return whether the scene holds other results than those that are shown."""
@@ -142,8 +144,8 @@ class PanelModel:
         return self.outcome.records[self.number()] if self.outcome is not None and self.outcome.records else None
 
     def showPair(self, number: int) -> None:
-        """Show the pair with this index in detail, if all structures were compared."""
-        if self.parameters and self.outcome and self.outcome.isOfAll:
+        """Show the pair with this index in detail, if all structures were compared; do nothing if there is none."""
+        if self.parameters and self.outcome and self.outcome.isOfAll and number < len(self.outcome.records):
             self.parameters.shownPair = number
 
     def colorSide(self, side: str) -> None:
@@ -156,7 +158,7 @@ class PanelModel:
     def suspect(self, segments: set[str] | None) -> None:
         """Check whether compared segments really changed. segments: IDs of those that may have, None for all."""
         # check segments known to have changed again: the change may have been undone
-        self.change = self.outcome.change(None if self.change else segments)
+        self.change, self.isUnchecked = self.outcome.change(None if self.change else segments), False
 
     def staleness(self) -> str:
         """Return the reason why the shown results are out of date, or "" if they are not."""
@@ -236,7 +238,9 @@ class PanelModel:
 
     def outOfDate(self) -> str:
         """Return the reason why actions on results that are out of date are disabled, or "" if they are not."""
-        return _("The results are out of date. Press Apply again.") if self.staleness() else ""
+        if self.staleness():
+            return _("The results are out of date. Press Apply again.")
+        return _("The segments may have changed.") if self.isUnchecked else ""
 
     # What is said
 

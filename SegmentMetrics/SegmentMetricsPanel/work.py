@@ -13,6 +13,8 @@ from SegmentMetricsLib.base.progress import Cancelled, stoppable
 
 # Seconds before the dialog appears: most comparisons are finished by then.
 PATIENCE = 1.0
+# Pixels of the dialog's width: less would cut off its title.
+WIDTH = 360
 # Seconds between two updates of the dialog.
 INTERVAL = 0.02
 
@@ -108,6 +110,7 @@ class LongWork:
                 autoClose=False,
                 autoReset=False,
             )
+            self.dialog.setMinimumWidth(WIDTH)
         if self.dialog.wasCanceled:
             self.isStopped = True
         else:  # setting the value of a canceled dialog would show it again

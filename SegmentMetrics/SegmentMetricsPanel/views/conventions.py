@@ -22,10 +22,14 @@ ROLE = "conventions"
 
 
 class ConventionsView:
-    """The section about other tools. compute: called when their values are requested; must be followed by show()."""
+    """The page about other tools.
 
-    def __init__(self, ui, model, compute):
-        self.ui, self.model, self.compute = ui, model, compute
+    compute: called when their values are requested; must be followed by show(). onWritten: called with the path of a
+    file that was written.
+    """
+
+    def __init__(self, ui, model, compute, onWritten):
+        self.ui, self.model, self.compute, self.onWritten = ui, model, compute, onWritten
         self.table = SortableTable(ui.conventionsTable)
         self.record = None  # a ConventionsRecord
         self.shown = None
@@ -52,8 +56,7 @@ class ConventionsView:
         stale, problem = self.model.staleness(), self.model.whyNotTools()
         self.ui.conventionsStaleLabel.text = _("Out of date: {reason}").format(reason=stale)
         self.ui.conventionsStaleLabel.visible = bool(stale) and self.record is not None
-        for button in self.buttons:
-            button.enable(self.model.outOfDate())
+        self.enable()
         self.ui.conventionsButton.visible = self.record is None
         self.ui.conventionsButton.enabled = not problem
         explain(self.ui.conventionsButton, problem or _("Calculate what every other tool would report."))
@@ -63,6 +66,11 @@ class ConventionsView:
         else:
             question = _("What would other tools report for these contours?")
             self.ui.conventionsLabel.text = problem or self.unread or question
+
+    def enable(self) -> None:
+        """Enable the buttons below the table, or disable them and show the problem in their tool tips."""
+        for button in self.buttons:
+            button.enable(self.model.outOfDate())
 
     @staticmethod
     def forget(outcome) -> None:
@@ -122,3 +130,4 @@ class ConventionsView:
     def export(self, path: Path) -> None:
         """Write the values of all tools and metrics, with all digits and explanations, as CSV."""
         output.writeCsv([self.record], path)
+        self.onWritten(path)

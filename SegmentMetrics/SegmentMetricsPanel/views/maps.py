@@ -63,7 +63,6 @@ class MapView(VTKObservationMixin):
         self.removeObservers()
         self.shown, self.problem = None, ""
         self.current, self.visible = [], []
-        self.ui.mapSection.visible = False
 
     def _show(self, p, outcome, number: int) -> None:
         """Show the chosen maps of a pair and hide all others."""
@@ -165,9 +164,8 @@ class MapView(VTKObservationMixin):
         return shown
 
     def _enable(self, parameters, record) -> None:
-        """Enable the controls that affect the map of a record; hide them all if it is None."""
+        """Enable the controls that affect the map of a record."""
         ui, can = self.ui, controls(parameters, record)
-        ui.mapSection.visible = record is not None
         self.showButton.enable(can.problem)
         ui.mapControlsFrame.enabled = can.hasOptions
         for name in OF_MAP:  # not the control of the hazard overlay, which needs no distances

@@ -28,7 +28,7 @@ class ReportsView:
         self.button = ExplainedButton(ui.reportButton, about)
         ui.reportButton.connect("clicked(bool)", self.onReport)
 
-    def show(self) -> None:
+    def enable(self) -> None:
         """Enable the button, or disable it and show the problem in its tool tip."""
         self.button.enable(self.model.whyNotReport())
 

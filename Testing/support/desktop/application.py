@@ -106,6 +106,7 @@ class qSlicerMainWindow(QMainWindow):
         self._panel.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._content = QWidget()
         self._content.setLayout(QVBoxLayout())
+        self._content.layout().setContentsMargins(0, 0, 0, 0)
         self._panel.setWidget(self._content)
         dock = QDockWidget("Module Panel")
         dock.setWidget(self._panel)
