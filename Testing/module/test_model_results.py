@@ -183,7 +183,7 @@ def test_the_worst_structure_is_shown_first(three):
     """But nobody is led away from what they look at when it is measured again by itself."""
     judgment = judged(three, f"{RULES}Alike,HD,<=,1,,\nFar,HD,<=,1,,\n", isWhole=True)
     model = shown(three, judgment=judgment)
-    assert model.record().name == "Far" and results.numbers(model.outcome).order == [2, 0, 1]
+    assert model.record().name == "Far" and results.mainNumbers(model.outcome).order == [2, 0, 1]
     model.showPair(1)
     model.take(outcomeOf(model, three, judgment=judgment), isRepeated=True)
     assert model.record().name == "Near"
@@ -323,16 +323,36 @@ def texts(table) -> list[list[str]]:
 
 def test_the_table_of_one_pair(box):
     outcome = outcomeWith([box])
-    table = results.numbers(outcome)
+    table = results.numbers(outcome, 0)
     assert list(table.headings) == ["Metric", "Value", "→ test", "→ ref."] and table.stretched == [0]
     assert [name for name, _tip in dict.fromkeys(table.groups)] == ["Boundary", "Overlap", "Signed"]
     rows = {row[0]: row[1:] for row in texts(table)}
     assert rows["HD"][0] == box["HD"].text() and rows["DSC"][1:] == ["", ""]
     assert not {key for key in rows if key.endswith((" R", " L"))}, "sides have a table of their own"
-    overlap = results.numbers(outcome, "overlap")
+    overlap = results.numbers(outcome, 0, "overlap")
     assert "DSC" in {row[0] for row in texts(overlap)} and not overlap.groups
     assert [list(map(len, table.rows)), len(table.tips)] == [[4] * len(table.rows), 4]
     assert results.familiesOf(outcome) == ["boundary", "signed", "overlap"] and results.familiesOf(None) == []
+    assert results.choices(outcome) == ["All metrics", "Boundary", "Signed", "Overlap"]
+    main = texts(results.mainNumbers(outcome))
+    assert [row[0] for row in main][:4] == ["DSC", "HD95", "NSD 2 mm", "HD"] and main[1] == ["HD95", *rows["HD95"]]
+
+
+def test_numbers_of_all_structures_have_a_table_of_one(three):
+    """All of the one that is shown, or a family of all of them."""
+    outcome = outcomeWith(three)
+    assert [results.numbers(outcome, n).rows[0][1][0] for n in (0, 2)] == [c["HD"].text() for c in (three[0], three[2])]
+    family = results.numbers(outcome, 0, "signed")
+    assert [row[0] for row in texts(family)] == ["Alike", "Near", "Far"] and "Signed\nmean (mm)" in family.headings
+    assert results.choices(outcome)[2] == "Signed of all structures"
+
+
+def test_numbers_are_sorted_within_their_unit(box):
+    """A length is neither more nor less than a volume."""
+    keys = [row[1][1] for row in results.numbers(outcomeWith([box]), 0).rows]
+    units = [unit for unit, _value in sorted(keys)]
+    assert len(set(units)) > 2 and units == sorted(units)
+    assert [value for unit, value in sorted(keys) if unit == "mm"] == sorted(v for unit, v in keys if unit == "mm")
 
 
 def test_the_table_of_sides(box):
@@ -356,7 +376,7 @@ def test_units_of_a_column_are_in_its_heading():
         (BOX, "Volume\nref. (cm³)", ["0.55", "0.55"]),
         (small, "Volume\nref.", ["0.55 cm³", "0.2 mm³"]),
     ):
-        table = results.numbers(outcomeWith([comparisonOf("A", BOX, BOX), comparisonOf("B", other, BOX)]))
+        table = results.mainNumbers(outcomeWith([comparisonOf("A", BOX, BOX), comparisonOf("B", other, BOX)]))
         assert list(table.headings[:4]) == ["Structure", "DSC", "HD95\n(mm)", "NSD\n2 mm"]
         assert [row[table.headings.index(heading)] for row in texts(table)] == expected
 
@@ -386,7 +406,7 @@ def test_alarms_of_other_structures_are_named(box, apart):
     outcome = outcomeWith([box, apart])
     assert "There are alarms about other structures: Apart." in results.alarms(outcome, 0)
     assert "other structures" not in results.alarms(outcome, 1)
-    rows = results.numbers(outcome).rows
+    rows = results.mainNumbers(outcome).rows
     assert [row[0][0] for row in rows] == ["Box", "⚠ Apart"]
     assert ["⚠ The two contours" in row[0][2] for row in rows] == [False, True]
 
@@ -398,7 +418,8 @@ def test_what_was_not_compared_is_said(box, three):
     assert lines[:3] == ["• Only in the test: C, D.", "• Doubtful.", "• A, B: It is broken."]
     nothing = replace(outcome, records=[])
     assert results.remarks(nothing, 0).startswith("• Only in the test: C, D.")
-    assert "no structure" in results.summary(nothing, 0) and results.numbers(nothing).rows == ()
+    assert "no structure" in results.summary(nothing, 0) and results.numbers(nothing, 0).rows == ()
+    assert not results.mainNumbers(nothing).rows
 
 
 def test_findings_name_the_place_in_the_panel():
@@ -463,11 +484,17 @@ def test_what_was_not_judged(box):
 def test_verdicts_are_sorted_by_severity(three):
     rules = f"{RULES}Alike,HD,<=,1,,\nFar,HD,<=,1,,\nNowhere,HD,<=,1,,\n"
     outcome = outcomeWith(three, judgment=judged(three, rules, isWhole=True))
-    table = results.numbers(outcome)
+    table = results.mainNumbers(outcome)
     assert list(table.headings[:2]) == ["Structure", "Verdict"]
     cells = {row[0][0]: row[1] for row in table.rows}
-    assert {name: cell[0] for name, cell in cells.items()} == {"Alike": "pass", "Near": "no limits", "Far": "fail"}
-    assert sorted(cells, key=lambda name: cells[name][1]) == ["Far", "Alike", "Near"]
+    assert {name: cell[0] for name, cell in cells.items()} == {
+        **{"Alike": "pass", "Near": "no limits", "Far": "fail"},
+        "Nowhere": "not evaluable",
+    }
+    ordered = ["Far", "Nowhere", "Alike", "Near"]
+    assert sorted(cells, key=lambda name: cells[name][1]) == [table.rows[n][0][0] for n in table.order] == ordered
+    (reason,) = [each["reason"] for each in outcome.judgment["structures"] if each["structure"] == "Nowhere"]
+    assert reason and cells["Nowhere"][2] == reason
     case, far = verdicts.verdict(outcome, 2).split("<br>")
     assert "1 fail, 1 not evaluable, 1 pass" in case and "FAIL" in far and far.endswith(" Far")
     assert "Not evaluable: Nowhere." in results.remarks(outcome, 0)

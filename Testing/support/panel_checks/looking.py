@@ -160,10 +160,10 @@ def checkSlices(session: Session) -> None:
     from SegmentMetricsLib import Settings, mrml
 
     ui, slices = session.ui, session.panel.slices
-    assert not session.isShown(ui.slicesSection)
+    assert not session.isShown(ui.slicesTable) and session.isShown(ui.slicesLabel), "it says how to get them"
     session.chooseFamilies("boundary", "signed", "overlap", "slices")
     session.apply()
-    assert session.isShown(ui.slicesSection)
+    assert session.isShown(ui.slicesTable) and not session.isShown(ui.slicesLabel)
     settings = Settings(families=("boundary", "slices"))
     expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings).slices
     rows = session.texts(ui.slicesTable)

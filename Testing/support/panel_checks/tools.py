@@ -22,7 +22,7 @@ def checkTools(session: Session) -> None:
     comparison = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE)
     expected = comparison.conventions()
     assert ui.conventionsTable.rowCount == 0
-    ui.conventionsSection.collapsed = False  # which calculates nothing by itself
+    session.panel.pages.open("tools")  # which calculates nothing by itself
     session.settle(0.2)
     assert ui.conventionsTable.rowCount == 0
     session.askTools()
@@ -68,7 +68,7 @@ def checkTools(session: Session) -> None:
     assert not [n for n in session.results() if n.GetAttribute("SegmentMetrics.Role") == "conventions"]
     session.askTools()
     assert session.texts(ui.conventionsTable) == rows
-    ui.conventionsSection.collapsed = True
+    session.panel.pages.open("numbers")
 
 
 def checkReport(session: Session) -> None:
