@@ -249,8 +249,13 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
         p = parameters
         if p.mode == Mode.allStructures:
+            model = self.modelOf(p)
             return self.compareSegmentations(
-                p.reference, p.test, settings, progress=work.report, run=run, choices=self.modelOf(p).choices()
+                *(p.reference, p.test, settings),
+                progress=work.report,
+                run=run,
+                choices=model.choices(),
+                proposed=model.proposed(),
             )
         pair = (p.reference, p.referenceSegment, p.test, p.testSegment)
         return Comparisons([self.compareSegments(*pair, settings, run=run, by="ID")])

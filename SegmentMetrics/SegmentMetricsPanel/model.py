@@ -13,7 +13,7 @@ from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from . import chosensettings
 from .contents import results
 from .contents.verdicts import orderOf
-from .editedpairs import choicesOf
+from .editedpairs import choicesOf, proposedOf
 from .enumerations import MapSide, Mode
 from .inputs import Inputs
 from .translation import _
@@ -40,8 +40,8 @@ class PanelModel:
 
     parameters: the choices, with the attributes of SegmentMetricsParameterNode; None while there is no scene. outcome:
     the results that are shown, an Outcome or None. change: a sentence about a change to the compared segments since
-    they were measured. isUnchecked: whether they may have changed a moment ago. notice: a message about the last attempt. isBusy: whether an attempt is running. isNews: whether
-    anything has changed since the last attempt.
+    they were measured. isUnchecked: whether they may have changed a moment ago. notice: a message about the last
+    attempt. isBusy: whether an attempt is running. isNews: whether anything has changed since the last attempt.
     """
 
     def __init__(self, scene: Scene):
@@ -77,6 +77,10 @@ class PanelModel:
     def choices(self) -> dict[str, str | None]:
         """Return the pairs of structures that the user chose, as pairing.pairStructures expects them."""
         return choicesOf(self.parameters, self.scene)
+
+    def proposed(self) -> dict[str, float]:
+        """Return which of these pairs are proposals, as pairing.pairStructures expects them."""
+        return proposedOf(self.parameters, self.scene)
 
     def protocolVersion(self) -> str | None:
         """Return a text that changes with the rules of the chosen protocol, or None. Raises as protocol()."""

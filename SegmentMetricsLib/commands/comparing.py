@@ -157,7 +157,7 @@ def _show(result: CaseResult, multiLabel: MultiLabel | None, where: str) -> None
         print(f"\n{oneLine(sentence)}")
     if judged := result.judgment:
         print(f"\nProtocol {oneLine(judged.protocol.name)}: {judged.verdict}\n{verdictTable(judged)}")
-    findings = [*map(oneLine, result.findings), *tables.remarks(result)]
+    findings = list(tables.remarks(result, result.findings))
     if findings:
         more = len(findings) - MOST_FINDINGS
         print("\n" + "\n".join(findings[:MOST_FINDINGS]) + (f"\n... and {more} more in {where}" if more > 0 else ""))

@@ -84,18 +84,19 @@ def compareSegmentations(
     progress: Callable[[int, int, str], bool | None] | None = None,
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce,
     choices: Mapping[str, str | None] | None = None,
+    proposed: Mapping[str, float] | None = None,
     protocol: Protocol | None = None,
 ) -> Comparisons:
     """Compare all segments of two segmentation nodes that match by their names or terminology.
 
     progress: called before every segment is read and before every pair is compared, with its index, the total count and
     the structure's name; returning False stops the comparison, and the pairs compared so far are returned. If it or run
-    raises progress.Cancelled, the same happens unless no pair was compared yet. run: as in compareSegments. choices: as
-    for pairing.pairStructures. protocol: defines which measurements every structure needs, and determines the result's
-    `judgment`. A structure that cannot be measured, or whose name occurs more than once in a node, is reported as a
-    failure with its reason; the others are compared. The result's `remarks` list everything that was not compared.
-    Raises ValueError for nodes that are not segmentations, and if no pair remains because of names that occur more than
-    once.
+    raises progress.Cancelled, the same happens unless no pair was compared yet. run: as in compareSegments. choices,
+    proposed: as for pairing.pairStructures. protocol: defines which measurements every structure needs, and determines
+    the result's `judgment`. A structure that cannot be measured, or whose name occurs more than once in a node, is
+    reported as a failure with its reason; the others are compared. The result's `remarks` list everything that was not
+    compared. Raises ValueError for nodes that are not segmentations, and if no pair remains because of names that occur
+    more than once.
     """
     settings = asSettings(settings)
     requireKind(run, Callable, "What runs the calculation", "a function")
@@ -106,7 +107,7 @@ def compareSegmentations(
     families = (*settings.families, *(protocol.families if protocol else ()))
     criticals = criticalStructures(referenceNode, replace(settings, families=families))
     # segments are paired by name and code, whether or not they can be measured
-    pairing = pairSegments(referenceNode, testNode, choices=choices)
+    pairing = pairSegments(referenceNode, testNode, choices=choices, proposed=proposed)
     nodes = (referenceNode, testNode)
     found = _readAll(nodes, settings.surface, progress)
     if found is None:

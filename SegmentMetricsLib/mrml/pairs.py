@@ -11,14 +11,22 @@ from ..settings.settings import DECLARED
 from .inputs import SegmentReader, nameOf, segmentationOf, tagOf
 
 
-def pairSegments(referenceNode, testNode, *, choices: Mapping[str, str | None] | None = None) -> Pairing:
+def pairSegments(
+    referenceNode,
+    testNode,
+    *,
+    choices: Mapping[str, str | None] | None = None,
+    proposed: Mapping[str, float] | None = None,
+) -> Pairing:
     """Return the pairing of two nodes' segments, by names and terminology, that compareSegmentations would use.
 
     No voxels are read, so there are no proposals, and the pairing contains names and sources instead of structures.
-    choices: as for pairing.pairStructures. Raises ValueError for nodes that are not segmentations, for a chosen name
-    that does not exist, and if no pair remains because of names that occur more than once.
+    choices, proposed: as for pairing.pairStructures. Raises ValueError for nodes that are not segmentations, for a
+    chosen name that does not exist, and if no pair remains because of names that occur more than once.
     """
-    return pairStructures(_named(referenceNode), _named(testNode), choices=choices, isProposing=False)
+    return pairStructures(
+        _named(referenceNode), _named(testNode), choices=choices, proposed=proposed, isProposing=False
+    )
 
 
 def proposePairs(

@@ -12,7 +12,7 @@ from ..case.multilabel import MultiLabel
 from ..case.records import Record
 from ..case.resulttables import SHORT, heading, isAcrossPlane, overviewKeys, sideOf
 from ..case.tablemodel import Column, Table
-from ..comparison.findings import asFinding
+from ..comparison.findings import asFinding, split
 from ..comparison.measurements import Measurement, typeset
 from ..families.slices.formulas import columnOf
 
@@ -123,11 +123,18 @@ def overviewTable(records: Sequence[Record], width: int | None = None) -> str:
     return "\n\n".join(filter(None, (aligned(table, width), reasons(records, keys), evaluatedGrid(records))))
 
 
-def remarks(records: Sequence[Record]) -> Iterable[str]:
-    """Yield the findings of all pairs, one line each, alarms first; shared ones appear only once."""
+def remarks(records: Sequence[Record], ofCase: Iterable[str] = ()) -> Iterable[str]:
+    """Yield the findings of a case and of all its pairs, one line each; shared ones appear only once.
+
+    Alarms come first, then the other findings; those of the case lead each. ofCase: the findings of the case.
+    """
     names = [record.name for record in records]
+    alarms, others = split(ofCase)
+    lines: tuple[list[str], list[str]] = [*alarms], [*others]
     for text, members in repeated.inOrder([record.findings for record in records]):
-        yield oneLine(f"{repeated.whom(members, names)}: {text}" if len(records) > 1 else text)
+        line = f"{repeated.whom(members, names)}: {text}" if len(records) > 1 else text
+        lines[0 if asFinding(text).isAlarm else 1].append(line)
+    yield from map(oneLine, (*lines[0], *lines[1]))
 
 
 def shortened(name: str, length: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import types
 from pathlib import Path
 
 import pytest
@@ -168,51 +167,19 @@ def testReportThatCannotBeWritten(desktop, session, tmp_path):
     desktop.forget()
 
 
-@pytest.mark.parametrize("isOld", [True, False])
-def testReportInstallsWhatItNeedsIfTheUserAgrees(desktop, session, tmp_path, monkeypatch, isOld):
-    """With Slicer's own progress window, and in a Slicer that has none with the cursor that asks to wait."""
-    from PySide6.QtWidgets import QApplication
-    from SegmentMetricsPanel.views import reports
-
-    there, installed = [], []
-
-    def requirePlotly():
-        if not there:
-            raise InputError("A report needs plotly.")
-
-    def install(requirement, **options):
-        assert bool(QApplication.overrideCursor()) == isOld
-        assert options == ({} if isOld else {"prompt_install": False, "requester": "Segment Metrics"})
-        installed.append(requirement)
-        there.append(True)
-
-    monkeypatch.setattr(reports, "requirePlotly", requirePlotly)
-    if isOld:
-        monkeypatch.setattr(slicer.util, "pip_install", install)
-    else:
-        packaging = types.ModuleType("slicer.packaging")
-        packaging.pip_ensure = install
-        monkeypatch.setitem(sys.modules, "slicer.packaging", packaging)
+def testReportsNeedNoDownload(desktop, session, tmp_path, monkeypatch):
+    """Without plotly nothing is asked but where to write the page, which then has no map to turn."""
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
     choose(session, *twoBoxes(), "Box")
     session.apply()
-    from PySide6.QtWidgets import QMessageBox
-
-    desktop.answers.append(QMessageBox.StandardButton.Cancel.value)
+    desktop.answers.append(str(tmp_path / "flat"))
     session.ui.reportButton.click()
-    assert installed == [] and "plotly" in desktop.shown[-1][1]
-    written = []
-    monkeypatch.setattr(session.panel.reports, "write", written.append)
-    desktop.answers.extend([QMessageBox.StandardButton.Ok.value, str(tmp_path / "report.html")])
-    session.ui.reportButton.click()
-    assert desktop.shown[-1][0] == "getSaveFileName" and Path(desktop.shown[-1][1]).name == "Box.html"
-    assert installed == [reports.PLOTLY] and written == [tmp_path / "report.html"]
-
-
-def testReportNeedsTheVersionThatTheProjectNames():
-    from SegmentMetricsPanel.views.reports import PLOTLY
-
-    text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
-    assert f'report = ["{PLOTLY}"]' in text
+    session.settle(0.1)
+    assert [shown[0] for shown in desktop.shown] == ["getSaveFileName"]
+    assert Path(desktop.shown[0][1]).name == "Box_First_Second.html"
+    page = (tmp_path / "flat.html").read_text(encoding="utf-8")
+    assert "Plotly.newPlot" not in page and "Box" in page and "flat.html" in session.ui.messageLabel.text
 
 
 PROTOCOL = "Structure,Measurement,Relation,Pass\nBox,DSC,>=,0.1\nBox,HD95,<=,0.5\n"

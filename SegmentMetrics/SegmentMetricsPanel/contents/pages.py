@@ -18,7 +18,10 @@ BUTTONS_IN_A_ROW = 6
 
 
 class Page(NamedTuple):
-    """A page. name: of its frame and icon. title: on its button. tip: what is on it. hasContent: whether to offer it."""
+    """A page.
+
+    name: of its frame and icon. title: on its button. tip: what is on it. hasContent: whether to offer it.
+    """
 
     name: str
     title: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from SegmentMetricsLib.base.statements import Statement
 from SegmentMetricsLib.base.texts import commaSeparated
 from SegmentMetricsLib.case import explanations, resulttables
-from SegmentMetricsLib.comparison.findings import split
+from SegmentMetricsLib.comparison.findings import Kind, split
 from SegmentMetricsLib.comparison.measurements import fixed, typeset
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
@@ -39,14 +39,15 @@ def alarms(outcome, number: int) -> str:
 
 
 def alarmsOf(outcome, number: int) -> list[str]:
-    """Return the alarms about a pair, and a sentence about those of other structures."""
+    """Return the alarms about a case and a pair, and a sentence about those of other structures."""
     if outcome is None or not outcome.records:
         return []
-    found, _advice = split(outcome.records[number].findings)
+    ofCase = split(outcome.findings).alarms if outcome.isOfAll else []
+    found = [*ofCase, *split(outcome.records[number].findings).alarms]
     others = [r.name for n, r in enumerate(outcome.records) if n != number and split(r.findings).alarms]
     if others:
-        found = [*found, _("There are alarms about other structures: {names}.").format(names=commaSeparated(others))]
-    return list(found)
+        found.append(_("There are alarms about other structures: {names}.").format(names=commaSeparated(others)))
+    return found
 
 
 def remarks(outcome, number: int) -> str:
@@ -58,7 +59,9 @@ def remarksOf(outcome, number: int) -> list[str]:
     """Return the other findings about a pair, after what was not compared."""
     if outcome is None:
         return []
-    advice = split(outcome.records[number].findings)[1] if outcome.records else []
+    advice = split(outcome.records[number].findings).advice if outcome.records else []
+    # the sentence about the pair says already that one of the two is empty
+    advice = [finding for finding in advice if finding.kind != Kind.ONE_EMPTY]
     return [*(leftOut(outcome) if outcome.isOfAll else []), *advice]
 
 
@@ -125,17 +128,21 @@ def suggestedFile(kind: str, outcome, number: int | None = None) -> str:
 
     kind: of the results. number: index of the pair that they are of, None for all of a comparison of all structures.
     """
-    record = outcome.records[number or 0]
-    whole = outcome.isOfAll and number is None
-    nodes = [getattr(record, side).get(SEGMENTATION, "") for side in REFERENCE_AND_TEST]
-    parts = (kind, "" if whole else record.name, *dict.fromkeys(nodes))
-    return f"{fileNames([' '.join(filter(None, parts))])[0]}.csv"
+    return f"{_named(kind, outcome, number)}.csv"
 
 
 def suggestedReport(outcome) -> str:
-    """Return a name for the file of a report on an outcome."""
-    isPair = not outcome.isOfAll and len(outcome.records) == 1
-    return f"{fileNames([outcome.records[0].name])[0] if isPair else 'report'}.html"
+    """Return a name for the file of a report on an outcome: that of the pair."""
+    return f"{_named('', outcome) or 'report'}.html"
+
+
+def _named(kind: str, outcome, number: int | None = None) -> str:
+    """Return the name of a file without its suffix; arguments as for suggestedFile()."""
+    record = outcome.records[number or 0]
+    whole = outcome.isOfAll and number is None
+    nodes = [getattr(record, side).get(SEGMENTATION, "") for side in REFERENCE_AND_TEST]
+    text = " ".join(filter(None, (kind, "" if whole else record.name, *dict.fromkeys(nodes))))
+    return fileNames([text])[0] if text else ""
 
 
 def compared(outcome) -> list[str]:
@@ -181,7 +188,9 @@ def details(measurements) -> tuple:
         if isDirected:
             directed = (measurement.referenceToTest, measurement.testToReference)
             # the unit is shown with the value in the same row
-            row += [("" if v is None else fixed(v, measurement.unit), inUnit(v, measurement.unit), tip) for v in directed]
+            row += [
+                ("" if v is None else fixed(v, measurement.unit), inUnit(v, measurement.unit), tip) for v in directed
+            ]
         rows.append(row)
     return headings, rows, tips
 
@@ -293,7 +302,7 @@ def leftOut(outcome) -> list[str]:
     ):
         if outcome.unmatched.get(side):
             remarks.append(sentence.format(names=commaSeparated(outcome.unmatched[side])))
-    remarks += outcome.findings
+    remarks += split(outcome.findings).advice
     for reason in dict.fromkeys(outcome.failures.values()):
         names = [name for name, own in outcome.failures.items() if own == reason]
         remarks.append(f"{commaSeparated(names)}: {reason}")

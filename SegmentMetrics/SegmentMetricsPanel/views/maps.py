@@ -7,7 +7,7 @@ from slicer.util import VTKObservationMixin
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import maps, showDistanceMap
 
-from ..contents.maps import controls, kindOf
+from ..contents.maps import controls, isEmpty, kindOf
 from ..enumerations import MapKind
 from ..markup import explain
 from ..work import waiting
@@ -148,6 +148,8 @@ class MapView(VTKObservationMixin):
             isRight = outcome.shows(model) and maps.hasSurface(model)
             isRight = isRight and maps.mapInformation(model)["surface"] == parameters.mapSurface.name
             isRight = isRight and (kind != "bld" or maps.hasLocalDistances(model))
+            if not isRight and isEmpty(outcome.records[number]):
+                continue  # which the sentence about the pair says
             if not isRight and outcome.comparisons is None:
                 self.problem = _("This map is not in the scene. Press Apply again to draw it.")
                 continue

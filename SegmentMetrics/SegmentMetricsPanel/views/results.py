@@ -14,7 +14,6 @@ from ..saving import askForPath
 from .buttons import ExplainedButton
 from .tables import SortableTable
 
-
 # Pixels of the panel's height from which on there is room for the alarms themselves.
 ROOM_FOR_ALARMS = 600
 # Rows of the main numbers that are seen at least.

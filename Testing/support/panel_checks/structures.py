@@ -31,6 +31,7 @@ def checkPairs(session: Session) -> None:
     session.apply()
     records = {record.name: record for record in session.panel.outcome.records}
     assert len(records) == 8
+    assert "because they overlap" in " ".join(records["Mandible / Unterkiefer"].findings), "it was not chosen"
     assert how == f"overlap {records['Mandible / Unterkiefer'].measurements['DSC'].value:.2f}"
     choosePair(session, "Brainstem", "Unterkiefer")
     assert pairs(session)["Brainstem"] == ("Unterkiefer", "chosen") and pairs(session)["Mandible"] == ("None", "")
