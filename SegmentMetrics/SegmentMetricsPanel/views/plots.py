@@ -47,7 +47,7 @@ class PlotView:
         self.view = slicer.qMRMLPlotView()
         self.view.setMRMLScene(slicer.mrmlScene)  # first, because it removes a view node that is not in the scene
         self.view.setMRMLPlotViewNode(self.viewNode)
-        self.view.setMinimumHeight(200)
+        self.view.setMinimumHeight(170)
         self.layout.addWidget(self.view)
         if self.onSelected is not None:
             self.view.connect("dataSelected(vtkStringArray*,vtkCollection*)", self.onSelected)

@@ -14,10 +14,10 @@ from ..saving import askForPath
 from .buttons import ExplainedButton
 from .tables import SortableTable
 
-# Pixels of the panel's height from which on there is room for the alarms themselves.
-ROOM_FOR_ALARMS = 600
-# Rows of the main numbers that are seen at least.
-LEAST_ROWS = 3
+# Pixels of the panel's height from which on there is room for all main numbers of a pair, and for the alarms themselves.
+ROOMY = 600
+# Rows of the main numbers that are seen at least, and at most.
+LEAST_ROWS, MOST_ROWS = 3, 10
 
 
 class ResultsView:
@@ -61,8 +61,10 @@ class ResultsView:
         self.ui.findingsLabel.text = results.remarks(outcome, number)
         self.ui.notesButton.text = results.notes(outcome, number)
         # what should be looked at first is seen at once where there is room for it
-        hasRoom = heightOfPanel(self.ui.pagesFrame) >= ROOM_FOR_ALARMS
-        self._openNotes(self.areNotesWanted or (hasRoom and bool(self.ui.alarmsLabel.text)))
+        self._openNotes(self.areNotesWanted or (self._isRoomy() and bool(self.ui.alarmsLabel.text)))
+
+    def _isRoomy(self) -> bool:
+        return heightOfPanel(self.ui.pagesFrame) >= ROOMY
 
     def onNotes(self, isOpen: bool) -> None:
         self.areNotesWanted = isOpen
@@ -111,8 +113,9 @@ class ResultsView:
         heights = [table.rowHeight(row) for row in range(table.rowCount)]
         around = table.horizontalHeader().sizeHint.height() + 2 * table.frameWidth
         around += table.horizontalScrollBar().sizeHint.height() if outcome is not None and outcome.isOfAll else 0
-        frame.setMinimumHeight(around + sum(heights[:LEAST_ROWS]))
-        frame.setMaximumHeight(around + sum(heights))
+        isWhole = outcome is not None and not outcome.isOfAll and self._isRoomy()
+        frame.setMinimumHeight(around + sum(heights[: MOST_ROWS if isWhole else LEAST_ROWS]))
+        frame.setMaximumHeight(around + sum(heights[:MOST_ROWS]))
 
     def _fill(self) -> None:
         """Fill the tables of all numbers with the measurements of the selected family."""

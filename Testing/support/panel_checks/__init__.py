@@ -11,6 +11,13 @@ from .choosing import (
     checkFamilies,
     checkHazard,
 )
+from .fitting import (
+    checkBesideViews,
+    checkFirstScreen,
+    checkLongNames,
+    checkNarrow,
+    checkPages,
+)
 from .looking import (
     checkMap,
     checkMapOptions,
@@ -50,11 +57,15 @@ __all__ = ["CHECKS", "Session"]
 CHECKS = (
     checkOpening,
     checkApply,
+    checkFirstScreen,
+    checkPages,
+    checkNarrow,
     checkSorting,
     checkCopyAndExport,
     checkMap,
     checkMapOptions,
     checkPlot,
+    checkBesideViews,
     checkPlaces,
     checkStaleness,
     checkRerun,
@@ -68,6 +79,7 @@ CHECKS = (
     checkBadInput,
     checkAllStructures,
     checkPairs,
+    checkLongNames,
     checkProtocol,
     checkTools,
     checkReport,
