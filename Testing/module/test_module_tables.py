@@ -108,6 +108,8 @@ def testNamesOfExportedTables(desktop, session, tmp_path):
     session.apply()
     for name in ("liver 2.5mm", "plain", "LIVER.CSV", "given.csv"):
         exportedTo(desktop, session, tmp_path / name)
+        assert session.isShown(session.ui.messageLabel)
+    assert session.ui.messageLabel.text == f"The table was written to {tmp_path / 'given.csv'}."
     found = sorted(path.name for path in tmp_path.iterdir())
     stems = [("LIVER", ".CSV"), ("given", ".csv"), ("liver 2.5mm", ".csv"), ("plain", ".csv")]
     assert found == sorted(f"{stem}{end}" for stem, suffix in stems for end in (suffix, ".schema.csv"))

@@ -182,6 +182,22 @@ def testReportsNeedNoDownload(desktop, session, tmp_path, monkeypatch):
     assert "Plotly.newPlot" not in page and "Box" in page and "flat.html" in session.ui.messageLabel.text
 
 
+def testReportsDoNotNameASceneThatWasClosed(session, tmp_path):
+    """Slicer keeps the name of a file when the scene is closed; what comes later is not in it until it is saved."""
+    path, name = str(tmp_path / "scene.mrb"), session.panel.model.scene.fileName
+    twoBoxes()
+    assert slicer.util.saveScene(path)
+    slicer.mrmlScene.SetURL(path)
+    assert name() == "scene.mrb"
+    slicer.mrmlScene.Clear(0)
+    assert slicer.mrmlScene.GetURL() == path and name() == ""
+    slicer.util.loadScene(path, {"clear": True})
+    session.settle(0.2)
+    slicer.mrmlScene.SetURL(path)
+    assert name() == "scene.mrb"
+    slicer.mrmlScene.SetURL("")
+
+
 PROTOCOL = "Structure,Measurement,Relation,Pass\nBox,DSC,>=,0.1\nBox,HD95,<=,0.5\n"
 
 

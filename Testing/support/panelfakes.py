@@ -98,6 +98,9 @@ class Scene:
     def fileName(self) -> str:
         return ""
 
+    def noteChange(self, isClosed: bool) -> None:
+        pass
+
     def oneChange(self, _parameters):
         return nullcontext()
 
