@@ -48,8 +48,9 @@ class SegmentChooser:
         finally:
             self.isShowing = False
         explain(self.selector, self.inputs.title(self.side))
-        for box in slicer.util.findChildren(self.selector, className="QComboBox"):
-            widen(box)
+        for box in slicer.util.findChildren(self.selector, className="*ComboBox"):
+            if box.inherits("QComboBox"):
+                widen(box)
 
     def showSegments(self, isShown: bool) -> None:
         """Show or hide the list of segments below the list of segmentations; the selector has no property for it."""

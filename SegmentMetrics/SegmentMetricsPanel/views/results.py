@@ -16,6 +16,8 @@ from .tables import SortableTable
 
 # Pixels of the panel's height from which on there is room for all main numbers of a pair, and for the alarms themselves.
 ROOMY = 600
+# Style of the line that says that there are alarms, in the colors in which they are listed.
+ALARMING = "background-color: #fde3d3; color: #4d1600; border: 1px solid #b3420b; padding: 2px;"
 # Rows of the main numbers that are seen at least, and at most.
 LEAST_ROWS, MOST_ROWS = 3, 10
 
@@ -74,6 +76,7 @@ class ResultsView:
         """Show the alarms and the other findings, or only how many there are."""
         button = self.ui.notesButton
         button.visible, button.checked = bool(button.text), isOpen
+        button.styleSheet = ALARMING if self.ui.alarmsLabel.text else ""
         button.arrowType = qt.Qt.DownArrow if isOpen else qt.Qt.RightArrow
         for label in (self.ui.alarmsLabel, self.ui.findingsLabel):
             label.visible = isOpen and bool(label.text)

@@ -64,9 +64,10 @@ def checkNarrow(session: Session) -> None:
             assert not found, (name, found)
         ui.settingsButton.click()
         ui.advancedGroupBox.collapsed = False
-        session.settle(0.1)
+        session.chooseFamilies("boundary", "signed", "overlap", "voxel", "hazard")
         found = cutOff(ui.measureSection)
         assert panelOf(session).minimumSizeHint.width() <= NARROW and not found, found
+        session.chooseFamilies("boundary", "signed", "overlap")
         ui.advancedGroupBox.collapsed = True
         ui.settingsButton.click()
     finally:
