@@ -37,6 +37,7 @@ class ConventionsView:
         self.keys = []
         self.key = None  # the selected metric: "" for all of them, None before the first choice
         ui.conventionsLegendLabel.text = conventions.legend()
+        explain(ui.conventionsLegendLabel, conventions.aboutLegend())
         ui.conventionsButton.connect("clicked(bool)", self.onCompute)
         ui.conventionsKeyComboBox.connect("currentIndexChanged(int)", self.onKey)
         self.buttons = [ExplainedButton(button) for button in (ui.conventionsCopyButton, ui.conventionsExportButton)]

@@ -14,7 +14,7 @@ from ..saving import askForPath
 from .buttons import ExplainedButton
 from .tables import SortableTable
 
-# Pixels of the panel's height from which on there is room for all main numbers of a pair, and for the alarms themselves.
+# Pixels of the panel's height from which on there is room for all main numbers of a pair, and for alarms in full.
 ROOMY = 600
 # Style of the line that says that there are alarms, in the colors in which they are listed.
 ALARMING = "background-color: #fde3d3; color: #4d1600; border: 1px solid #b3420b; padding: 2px;"

@@ -6,7 +6,7 @@ from PySide6.QtCore import Property, QObject, QSettings, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QScrollArea, QToolBar, QVBoxLayout, QWidget
 
-# Pixels of a real window's height for Help & Acknowledgement in the panel; and for menus, logo and Data Probe around it.
+# Pixels of a real window's height for Help & Acknowledgement in the panel; for menus, logo and Data Probe around it.
 HELP = 54
 AROUND_PANEL = 268
 

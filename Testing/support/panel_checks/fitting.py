@@ -42,13 +42,18 @@ def checkPages(session: Session) -> None:
     """A button for every page; each fills what is left of a usual screen, without a scroll bar around it."""
     pages = session.panel.pages
     assert pages.offered == list(PAGES)
+    session.chooseFamilies("boundary", "signed", "overlap", "slices")
+    session.apply()
+    session.askTools()
     for name in PAGES:
         pages.buttons[name].click()
         session.settle(0.1)
         assert [n for n in PAGES if session.isShown(pages.frame(n))] == [name]
         assert scrollArea(session).verticalScrollBar().maximum == 0, name
+        assert cutOff(pages.frame(name)) == []
     pages.open("numbers")
-    session.settle(0.1)
+    session.chooseFamilies("boundary", "signed", "overlap")
+    session.apply()
 
 
 def checkNarrow(session: Session) -> None:
