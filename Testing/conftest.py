@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from pathlib import Path
 
 import pytest
+
+# Bytecode is kept: workers share what one of them has translated, and every process that a test starts uses it.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Files that take longest, by their names behind "test_". Workers take files in this order, so that what is left at the
 # end is short, and none goes on alone.
@@ -23,11 +28,21 @@ def pytest_xdist_auto_num_workers(config):
     return (os.cpu_count() or 1) + 1
 
 
+def pytest_configure(config):
+    """Let each worker begin with other folders, as the first one to read a file translates it for all of them."""
+    if hasattr(config, "workerinput") and config.args_source == config.ArgsSource.TESTPATHS:
+        rooms = sorted(path.parent for path in Path(__file__).parent.glob("*/test_*.py"))
+        rooms = [str(room) for room in dict.fromkeys(rooms)]
+        worker = int(config.workerinput["workerid"].removeprefix("gw"))
+        start = worker * len(rooms) // config.workerinput["workercount"]
+        config.args = rooms[start:] + rooms[:start]
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are deselected by their marks
 def pytest_collection_modifyitems(items):
     """Put the tests of the longest files first; the order within a file stays. Browsers and builds are nightly."""
     places = {f"test_{name}.py": place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path.name, len(places)))
+    items.sort(key=lambda item: (places.get(item.path.name, len(places)), item.path))
     for item in items:
         if {"browser", "built"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.nightly)
