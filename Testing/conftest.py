@@ -98,6 +98,18 @@ def savedAndLoaded():
     return load
 
 
+@pytest.fixture(autouse=True, scope="session")
+def casesInThisProcess():
+    """Batches compare their cases in this process; test_batch_processes looks at others."""
+    import inline
+
+    from SegmentMetricsLib.batch import tasks
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tasks, "processes", inline.processes)
+        yield
+
+
 @pytest.fixture
 def inOneProcess(monkeypatch):
     """Commands that compare start no other processes by themselves; test_workers looks at those."""
