@@ -154,8 +154,8 @@ class Comparison(Mapping):
         path, problem = asPath(path), headless.whyUnavailable()
         if problem:
             raise InputError(f"The picture is drawn by Slicer's 3D view, but {problem}")
-        with pictures.Easel() as easel:
-            return pictures.Overlay(self, size=size, kind=kind).write(path, easel)
+        with pictures.ViewCache() as views:
+            return pictures.Overlay(self, size=size, kind=kind).write(path, views)
 
     def toFrame(self):
         """Return the measurements as a pandas DataFrame, one row per key, whose columns are those of a Measurement.
