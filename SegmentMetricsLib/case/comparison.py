@@ -32,7 +32,7 @@ from ..model.inputs import UNPLACED, Placing
 from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
 from . import multilabel, resulttables, summary
-from .findings import search
+from .findings import pairfindings
 from .multilabel import Share
 from .records import Record
 
@@ -245,7 +245,7 @@ def compared(pair: Workspace) -> Comparison:
     values = evaluate(pair, asked)
     rows, missing = _profile(pair)
     pair.forgetIfLarge()
-    found = search.find(pair, values)
+    found = pairfindings.find(pair, values)
     pair.forget()
     return Comparison(
         *pair.given,

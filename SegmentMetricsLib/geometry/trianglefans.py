@@ -2,7 +2,7 @@
 
 The triangles around a corner are its fan. Seen from the corner, a triangle is given by two of its sides. The distance
 depends only on the inner products of these two and of the vector w from the corner to the point. The unsmoothed surface
-of a mask has few distinct triangles (cases.py), so the products of their sides are looked up.
+of a mask has few distinct triangles (cellcases.py), so the products of their sides are looked up.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 from scipy.sparse import csr_array
 
-from .cases import caseTriangles
+from .cellcases import caseTriangles
 from .masks import Mask
 from .surfaces import Surface
 from .triangles import columns, distancesToTriangles, dot

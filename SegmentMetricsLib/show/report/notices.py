@@ -9,7 +9,7 @@ from ...case.findings import repeated
 from ...case.records import Record
 from ...comparison.findings import split
 from ...comparison.measurements import typeset
-from .elements import CHECK_FIRST, NOTHING, linkTo
+from .blocks import CHECK_FIRST, NOTHING, linkTo
 
 # Maximum number of names listed before a finding that several structures share.
 MOST_NAMES = 12

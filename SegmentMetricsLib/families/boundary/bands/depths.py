@@ -19,7 +19,7 @@ import numpy as np
 from ....base.progress import checkpoint
 from ....geometry.closest import ClosestSurface
 from ....geometry.products import product
-from .voxels import SIDE, Voxels
+from .bandvoxels import SIDE, Voxels
 
 # Approximate error of the interpolation, as a fraction of the corners' disagreement, until it is known from cut cells.
 OFF = 0.25

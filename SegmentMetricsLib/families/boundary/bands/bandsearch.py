@@ -3,7 +3,7 @@
 The idea
 --------
 A band extends from its boundary to the depth tau. The voxels of a fine grid that a boundary encloses are known without
-any search (voxels.py). Their depth is searched at the corners of cells about as wide as the bands and interpolated
+any search (bandvoxels.py). Their depth is searched at the corners of cells about as wide as the bands and interpolated
 in between, but only where the band may end (depths.py): the bands of small structures mostly fill them. This
 decides for every voxel whether it lies in a band, but only approximately, because interpolation errs. Therefore some
 voxels, drawn at random, mostly where errors matter, are searched as well, and the errors found there are corrected,
@@ -22,10 +22,10 @@ from ....base.parallel import sideBySide
 from ....base.progress import checkpoint
 from ....distances.surfacedistances import BoundaryPair
 from ....geometry.masks import Mask
+from .bandvoxels import BOTH, SIDE, Voxels, noise, stepFor
 from .depths import DRAWS, PART, Depths
 from .importancesampling import LEAST_CHANCE, LEAST_OUTSIDE, ImportanceSampling, chancesOf, isNear, largestChances, ramp
 from .sizes import Bands
-from .voxels import BOTH, SIDE, Voxels, noise, stepFor
 
 # Places closer than this to a boundary, in mm, lie on it.
 TIE_TOLERANCE = 1e-5
