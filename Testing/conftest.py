@@ -30,7 +30,7 @@ def pytest_xdist_auto_num_workers(config):
 
 def pytest_configure(config):
     """Let each worker begin with other folders, as the first one to read a file translates it for all of them."""
-    if hasattr(config, "workerinput") and config.args_source == config.ArgsSource.TESTPATHS:
+    if hasattr(config, "workerinput") and config.args == config.getini("testpaths"):
         rooms = sorted(path.parent for path in Path(__file__).parent.glob("*/test_*.py"))
         rooms = [str(room) for room in dict.fromkeys(rooms)]
         worker = int(config.workerinput["workerid"].removeprefix("gw"))
