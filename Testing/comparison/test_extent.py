@@ -231,7 +231,7 @@ def blobs(direction=None, spacing=(1, 1.5, 2)) -> list:
 
 
 def valuesOf(pair, *keys) -> dict:
-    return {key: compared.value for key, compared in compare(*pair, replace(COMMON, families=keys)).items()}
+    return {key: compared.value for key, compared in compare(*pair, Settings(metrics=keys, extent="common")).items()}
 
 
 def testTurnedAndReorderedGrids():
