@@ -16,9 +16,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Files that take longest, by their names behind "test_". Workers take files in this order, so that what is left at the
 # end is short, and none goes on alone.
 LONGEST = (
-    *("conventions_inputs", "registry", "conventions", "bands", "hostile", "module_limits", "mrml_inputs"),
-    *("module_scenes", "readme", "ground_truth", "recipes", "commandline", "workers", "extent", "module_changes"),
-    *("module_tools", "routes", "independent"),
+    *("registry", "module_scenes", "extent", "numbersonly", "hostile", "workers", "bands", "module_limits"),
+    *("commandline", "commandline_refusals", "mrml_inputs", "module_tools", "independent", "conventions_inputs"),
+    *("ground_truth", "commandline_options", "readme", "module_changes", "routes", "recipes"),
 )
 
 

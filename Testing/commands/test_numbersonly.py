@@ -96,7 +96,12 @@ def stripped(out: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("workers", "more"), [(3, ()), (1, ("--metrics", "all", "--critical", "Label 2")), (1, ("--structure", "2"))]
+    ("workers", "more"),
+    [
+        (1, ("--metrics", "all", "--critical", "Label 2")),
+        (1, ("--structure", "2")),
+        pytest.param(3, (), marks=pytest.mark.nightly),
+    ],
 )
 def testWithoutAFolderTheSameIsPrinted(run, files, tmp_path, workers, more):
     given = ("compare", *files, "--workers", workers, *more)

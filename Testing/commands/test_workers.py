@@ -52,7 +52,7 @@ def testNumbersOfWorkersThatCannotBe(files, capfd, workers):
     assert not Path("out").exists()
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def testPairsThatFailStopNoOthers(files, capfd, workers):
     for which, image in (("a", shapes.labelImage(LABELS)), ("b", shapes.labelImage(LABELS))):
         Path(which).mkdir()
