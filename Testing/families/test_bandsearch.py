@@ -124,9 +124,9 @@ def testBallsWithKnownBands(tolerance):
     radii = 10.0, 9.0
     shells = [radius**3 - (radius - tolerance) ** 3 for radius in radii]
     shared = max(0.0, radii[1] ** 3 - (radii[0] - tolerance) ** 3)
-    found = overlapOf(*(shapes.ballMesh(radius, resolution=128) for radius in radii), tolerance)
+    found = overlapOf(*(shapes.ballMesh(radius, resolution=64) for radius in radii), tolerance)
     assert found.value == pytest.approx(shared / (sum(shells) - shared), abs=0.004)
-    swapped = overlapOf(*(shapes.ballMesh(radius, resolution=128) for radius in radii[::-1]), tolerance)
+    swapped = overlapOf(*(shapes.ballMesh(radius, resolution=64) for radius in radii[::-1]), tolerance)
     assert (swapped.value, swapped.lower) == (found.value, found.lower)
 
 
