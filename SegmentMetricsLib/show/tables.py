@@ -132,7 +132,7 @@ def remarks(records: Sequence[Record], ofCase: Iterable[str] = ()) -> Iterable[s
     alarms, others = split(ofCase)
     lines: tuple[list[str], list[str]] = [*alarms], [*others]
     for text, members in repeated.inOrder([record.findings for record in records]):
-        line = f"{repeated.whom(members, names)}: {text}" if len(records) > 1 else text
+        line = f"{repeated.phraseFor(members, names)}: {text}" if len(records) > 1 else text
         lines[0 if asFinding(text).isAlarm else 1].append(line)
     yield from map(oneLine, (*lines[0], *lines[1]))
 
