@@ -14,7 +14,6 @@ from .choosing import (
 from .fitting import (
     checkBesideViews,
     checkFirstScreen,
-    checkLongNames,
     checkNarrow,
     checkPages,
 )
@@ -79,7 +78,6 @@ CHECKS = (
     checkBadInput,
     checkAllStructures,
     checkPairs,
-    checkLongNames,
     checkProtocol,
     checkTools,
     checkReport,

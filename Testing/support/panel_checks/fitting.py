@@ -6,11 +6,12 @@ import re
 
 import slicer
 
-from .session import STRUCTURE, Session
+from .session import Session
 
 PAGES = ("numbers", "plot", "map", "places", "slices", "tools")
 NARROW = 300  # pixels
 ROWS = 3  # of the main numbers, at least
+LONG_NAME = "Glandula_submandibularis_sinistra_planCT"
 
 
 def checkFirstScreen(session: Session) -> None:
@@ -42,18 +43,21 @@ def checkPages(session: Session) -> None:
     """A button for every page; each fills what is left of a usual screen, without a scroll bar around it."""
     pages = session.panel.pages
     assert pages.offered == list(PAGES)
-    session.chooseFamilies("boundary", "signed", "overlap", "slices")
-    session.apply()
-    session.askTools()
     for name in PAGES:
         pages.buttons[name].click()
         session.settle(0.1)
         assert [n for n in PAGES if session.isShown(pages.frame(n))] == [name]
-        assert scrollArea(session).verticalScrollBar().maximum == 0, name
-        assert cutOff(pages.frame(name)) == []
+        assertFits(session, name)
     pages.open("numbers")
-    session.chooseFamilies("boundary", "signed", "overlap")
-    session.apply()
+
+
+def assertFits(session: Session, name: str) -> None:
+    """A page is seen as a whole on a usual screen, and nothing in it is cut off."""
+    session.panel.pages.open(name)
+    session.settle(0.1)
+    assert scrollArea(session).verticalScrollBar().maximum == 0, name
+    found = cutOff(session.panel.pages.frame(name))
+    assert not found, (name, found)
 
 
 def checkNarrow(session: Session) -> None:
@@ -106,36 +110,31 @@ def checkBesideViews(session: Session) -> None:
     session.settle(0.1)
 
 
-def checkLongNames(session: Session) -> None:
-    """Names of forty letters can be read in tables and in the lists that open."""
-    segmentation, name = session.nodes[0].GetSegmentation(), "Glandula_parotidea_sinistra_planning_CT"
-    segments = [node.GetSegmentation().GetSegment(i) for node, i in zip(session.nodes, chosen(session))]
-    for segment in segments:
-        segment.SetName(name)
-    session.ui.modeComboBox.currentIndex = 1
-    session.ui.pairsGroupBox.collapsed = False
+def rename(session: Session, before: str, after: str) -> None:
+    """Give the segments of a name another one, in both segmentations."""
+    for node in session.nodes:
+        segmentation = node.GetSegmentation()
+        segmentation.GetSegment(segmentation.GetSegmentIdBySegmentName(before)).SetName(after)
     session.settle(0.6)
-    dock = ancestor(session.ui.pagesFrame, "QDockWidget")
+
+
+def assertLongNamesAreRead(session: Session) -> None:
+    """A name of forty letters can be read in tables and in the lists that open."""
+    ui, dock = session.ui, ancestor(session.ui.pagesFrame, "QDockWidget")
     dock.setFixedWidth(NARROW)
-    session.apply()
-    row = [names[0] for names in session.texts(session.ui.mainTable)].index(name)
-    assert cutOffIn(session.ui.mainTable) == cutOffIn(session.ui.pairsTable) == []
-    assert session.ui.mainTable.rowHeight(row) > session.ui.mainTable.rowHeight(0), "it takes two lines"
-    for box in (session.panel.pairs.boxes[0], *slicer.util.findChildren(session.ui.referenceSelector, "comboBox*")):
+    ui.pairsGroupBox.collapsed = False
+    session.settle(0.1)
+    names = [row[0] for row in session.texts(ui.mainTable)]
+    assert len(LONG_NAME) == 40 and LONG_NAME in names
+    assert cutOffIn(ui.mainTable) == cutOffIn(ui.pairsTable) == []
+    heights = [ui.mainTable.rowHeight(row) for row in range(len(names))]
+    assert heights[names.index(LONG_NAME)] > min(heights), "it takes several lines"
+    for box in (session.panel.pairs.boxes[0], *slicer.util.findChildren(ui.referenceSelector, "comboBox*")):
         assert box.view().minimumWidth >= box.view().sizeHintForColumn(0), "the list that opens shows all of it"
+    ui.pairsGroupBox.collapsed = True
     dock.setMinimumWidth(0)
     dock.setMaximumWidth(16777215)
-    for segment in segments:
-        segment.SetName(STRUCTURE)
-    session.ui.pairsGroupBox.collapsed = True
-    session.ui.modeComboBox.currentIndex = 0
-    session.settle(0.6)
-    assert segmentation.GetSegmentIdBySegmentName(STRUCTURE) == session.parameters.referenceSegment
-    session.apply()
-
-
-def chosen(session: Session) -> tuple[str, str]:
-    return session.parameters.referenceSegment, session.parameters.testSegment
+    session.settle(0.1)
 
 
 def resize(session: Session, width: int, height: int) -> None:

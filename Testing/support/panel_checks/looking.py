@@ -9,6 +9,7 @@ import slicer
 import vtk
 from vtk.util.numpy_support import vtk_to_numpy
 
+from .fitting import assertFits
 from .session import STRUCTURE, Session
 
 
@@ -164,6 +165,8 @@ def checkSlices(session: Session) -> None:
     session.chooseFamilies("boundary", "signed", "overlap", "slices")
     session.apply()
     assert session.isShown(ui.slicesTable) and not session.isShown(ui.slicesLabel)
+    assertFits(session, "slices")
+    session.panel.pages.open("numbers")
     settings = Settings(families=("boundary", "slices"))
     expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings).slices
     rows = session.texts(ui.slicesTable)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .fitting import LONG_NAME, assertLongNamesAreRead, rename
 from .session import STRUCTURE, Session
 
 
@@ -104,7 +105,10 @@ def checkAllStructures(session: Session) -> None:
     ui = session.ui
     ui.modeComboBox.currentIndex = 1
     session.settle(0.1)
+    rename(session, "Submandibular_L", LONG_NAME)
     session.apply()
+    assertLongNamesAreRead(session)
+    rename(session, LONG_NAME, "Submandibular_L")
     names = [row[0] for row in session.texts(ui.mainTable)]
     assert len(names) == 8 and STRUCTURE in names
     assert "Only in the reference: Submandibular_R." in ui.findingsLabel.text

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import slicer
 
+from .fitting import assertFits
 from .session import STRUCTURE, Session, isStale
 
 
@@ -26,6 +27,7 @@ def checkTools(session: Session) -> None:
     session.settle(0.2)
     assert ui.conventionsTable.rowCount == 0
     session.askTools()
+    assertFits(session, "tools")
     assert not session.isShown(ui.conventionsButton) and session.isShown(ui.conventionsLegendLabel)
     shown = session.panel.conventions.record.conventions
     assert {tool: {k: n.value for k, n in numbers.items()} for tool, numbers in shown.items()} == {
