@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import shapes
 from panelfakes import Comparisons, Host, Segmentation, Table, comparisonOf, judged, modelOf, outcomeOf, twoBoxes
-from SegmentMetricsPanel.contents import conventions, maps, places, results, slices, verdicts
+from SegmentMetricsPanel.contents import conventions, maps, pages, places, results, slices, verdicts
 from SegmentMetricsPanel.enumerations import MapKind, MapSide, Mode, SliceQuantity
 
 from SegmentMetricsLib import Settings, compare
@@ -498,6 +498,58 @@ def test_verdicts_are_sorted_by_severity(three):
     case, far = verdicts.verdict(outcome, 2).split("<br>")
     assert "1 fail, 1 not evaluable, 1 pass" in case and "FAIL" in far and far.endswith(" Far")
     assert "Not evaluable: Nowhere." in results.remarks(outcome, 0)
+
+
+def test_a_structure_that_was_not_compared_cannot_be_shown(three):
+    """It has a row, but there is nothing to see of it."""
+    rules = f"{RULES}Nowhere,HD,<=,1,,\n"
+    model = shown(three, judgment=judged(three, rules, isWhole=True))
+    before = model.number()
+    row = [cells[0][0] for cells in results.mainNumbers(model.outcome).rows].index("Nowhere")
+    model.showPair(row)
+    assert row == len(three) and model.number() == before and model.record() is not None
+
+
+# Pages and the lines that open
+
+
+def test_pages_appear_when_there_is_something_in_them(box, three, monkeypatch):
+    model = modelOf(Segmentation("One", "Box"), Segmentation("Two", "Box"))
+    assert [page.name for page in pages.allPages() if page.hasContent(model)] == []
+    model = shown([box])
+    assert [page.title for page in pages.allPages() if page.hasContent(model)] == [
+        *("Numbers", "Plot", "Map", "Places", "Slices", "Tools"),
+    ]
+    model.setOutcome(replace(shown(three).outcome, records=[]))
+    assert [page.name for page in pages.allPages() if page.hasContent(model)] == ["numbers"]
+
+
+@pytest.mark.parametrize(
+    ("count", "rows"), [(0, []), (1, [1]), (6, [6]), (7, [4, 3]), (9, [5, 4]), (12, [6, 6]), (13, [5, 5, 3])]
+)
+def test_buttons_of_pages_take_as_many_rows_as_they_need(count, rows):
+    found = pages.rowsOf(count)
+    assert [len(row) for row in found] == rows and [n for row in found for n in row] == list(range(count))
+
+
+def test_a_line_says_how_much_there_is_to_read(box, apart):
+    assert results.notes(None, 0) == "" and results.notes(outcomeWith([box]), 0) == "1 note"
+    outcome = outcomeWith([apart, box], unmatched={"test": ["C"]}, failures={"A": "It is broken."})
+    counted = [results.alarms(outcome, n).count("•") for n in (0, 1)]
+    assert counted == [1, 1] and results.notes(outcome, 0).startswith("⚠ Check this first: 1 alarm, ")
+    assert results.notes(outcome, 1) == "⚠ Check this first: 1 alarm, 3 notes"
+    both = replace(outcome, records=[outcome.records[0], outcome.records[0]])
+    assert results.notes(both, 0).startswith("⚠ Check this first: 2 alarms, ")
+
+
+def test_an_empty_test_is_said_once():
+    """In the sentence about the pair; nothing is drawn, which needs no reason of its own."""
+    empty = comparisonOf("Box", BOX, shapes.box((6, 5, 5), (9, 9, 9), value=0))
+    outcome = outcomeWith([empty])
+    assert "the test is empty" in results.summary(outcome, 0)
+    assert "empty" not in results.remarks(outcome, 0) + results.alarms(outcome, 0)
+    alike = comparisonOf("Box", BOX, BOX).record()
+    assert maps.isEmpty(outcome.records[0]) and not maps.isEmpty(alike)
 
 
 # Maps, places, slices and other tools

@@ -37,6 +37,7 @@ class LayoutView:
             before, self.before = self.before, None
             manager.setLayout(before)
             return
-        self.before = manager.layout
+        usual = slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpView
+        self.before = manager.layout if manager.layout != LAYOUT else usual
         manager.setLayout(LAYOUT)
         self.show()
