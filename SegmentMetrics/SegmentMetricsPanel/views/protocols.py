@@ -18,7 +18,7 @@ from ..markup import explain
 from ..saving import askForFile, askForPath
 from .buttons import ExplainedButton
 from .lists import widen
-from .tables import SortableTable
+from .tables import SortableTable, heightOf
 
 
 class ProtocolsView(VTKObservationMixin):
@@ -108,6 +108,7 @@ class VerdictsView:
         self.ui.judgmentLabel.visible = self.ui.verdictsButton.visible = bool(text)
         self.table.show(*rules)
         self.ui.protocolTable.visible = bool(rules.rows)
+        self.ui.protocolTable.setMaximumHeight(heightOf(self.ui.protocolTable, len(rules.rows)))
 
     def enable(self) -> None:
         """Enable the button, or disable it and show the problem in its tool tip."""

@@ -12,7 +12,7 @@ from SegmentMetricsLib.show import writing
 from ..contents import results
 from ..saving import askForPath
 from .buttons import ExplainedButton
-from .tables import SortableTable
+from .tables import SortableTable, heightOf
 
 # Pixels of the panel's height from which on there is room for all main numbers of a pair, and for alarms in full.
 ROOMY = 600
@@ -113,12 +113,10 @@ class ResultsView:
         frame.visible = bool(self.main.rows)
         if outcome is not None and outcome.isOfAll:
             self.main.select(self.model.number())
-        heights = [table.rowHeight(row) for row in range(table.rowCount)]
-        around = table.horizontalHeader().sizeHint.height() + 2 * table.frameWidth
-        around += table.horizontalScrollBar().sizeHint.height() if outcome is not None and outcome.isOfAll else 0
+        bar = table.horizontalScrollBar().sizeHint.height() if outcome is not None and outcome.isOfAll else 0
         isWhole = outcome is not None and not outcome.isOfAll and self._isRoomy()
-        frame.setMinimumHeight(around + sum(heights[: MOST_ROWS if isWhole else LEAST_ROWS]))
-        frame.setMaximumHeight(around + sum(heights[:MOST_ROWS]))
+        frame.setMinimumHeight(heightOf(table, MOST_ROWS if isWhole else LEAST_ROWS) + bar)
+        frame.setMaximumHeight(heightOf(table, MOST_ROWS) + bar)
 
     def _fill(self) -> None:
         """Fill the tables of all numbers with the measurements of the selected family."""

@@ -28,7 +28,7 @@ class SlicesView:
         self.ui, self.model = ui, model
         self.rows = ()
         self.table = SortableTable(ui.slicesTable, self.jump)
-        self.plot = PlotView(ui.slicesPlotFrame.layout(), self.onSelected, height=120)  # with a table below it
+        self.plot = PlotView(ui.slicesPlotFrame.layout(), self.onSelected, height=132)  # with a table below it
         self.shown = None
         self.chart = None
 

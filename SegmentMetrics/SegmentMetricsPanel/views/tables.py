@@ -139,6 +139,7 @@ class SortableTable:
                 if not isinstance(value, str):
                     item.setTextAlignment(qt.Qt.AlignRight | qt.Qt.AlignVCenter)
                 self.table.setItem(line, column, item)
+        self.table.resizeRowsToContents()  # at once, for tables that are as high as their rows
 
     def _sorted(self) -> list[int]:
         column, descending = self.sortedBy
@@ -168,3 +169,9 @@ class SortableTable:
         for column in range(1, self.table.columnCount):
             self.table.takeItem(line, column)
         self.table.setSpan(line, 0, 1, self.table.columnCount)
+
+
+def heightOf(table, rows: int) -> int:
+    """Return the height in pixels at which the first rows of a table are seen, without a horizontal scroll bar."""
+    heights = [table.rowHeight(row) for row in range(min(rows, table.rowCount))]
+    return table.horizontalHeader().sizeHint.height() + sum(heights) + 2 * table.frameWidth
