@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 STRUCTURE = "Parotid_L"
 PROTOCOL = "head-and-neck-observers"
 COLUMN = 330  # width of the panel in pixels, as in Slicer
+WIDER = 420  # and where somebody has made it wider
 WIDE = 640  # and where many structures are listed
 HEIGHT = 740  # of the panel, so that a page is seen whole
 TALL = 960  # and where there is more above the page
@@ -77,14 +78,14 @@ def taken(desktop, ui, panel, reference) -> Iterator[tuple[str, QImage]]:
     panel.pages.open("tools")
     ui.conventionsButton.click()
     desktop.processEvents(300)
-    yield "docs/pictures/OtherTools.png", photographs.photograph(ui.toolsPage, width=WIDE, height=560)
+    yield "docs/pictures/OtherTools.png", photographs.photograph(ui.toolsPage, width=WIDER, height=460)
 
     panel.parameters.families = [*panel.parameters.families, "hazard", "slices"]
     panel.parameters.critical = ["Mandible"]
     apply()
     panel.pages.open("slices")
     desktop.processEvents(100)
-    yield "docs/pictures/Slices.png", photographs.photograph(ui.slicesPage, width=WIDE, height=560)
+    yield "docs/pictures/Slices.png", photographs.photograph(ui.slicesPage, width=WIDER, height=480)
     panel.pages.open("numbers")
     ui.mapKindComboBox.currentIndex = ui.mapKindComboBox.count - 1
     desktop.processEvents(100)
@@ -147,7 +148,7 @@ def pairs(ui, panel, desktop) -> QImage:
     ui.pairsGroupBox.collapsed = False
     ui.proposePairsButton.click()
     desktop.processEvents(200)
-    picture = part(ui, ui.inputsSection, ui.settingsButton, COLUMN)
+    picture = part(ui, ui.inputsSection, ui.settingsButton, WIDER)
     mandible.SetName("Mandible")
     ui.pairsGroupBox.collapsed = True
     desktop.processEvents(600)
@@ -155,13 +156,13 @@ def pairs(ui, panel, desktop) -> QImage:
 
 
 def edge(ui, whole: QImage, widget) -> int:
-    """Return where a widget begins in a picture of the panel, with half of the room above it."""
+    """Return where a widget begins in a picture of the panel."""
     content, part = (native(each) for each in (ui.inputsSection.parent(), widget))
     before = content.size()
     content.resize(whole.size())
     position = part.mapTo(content, QPoint(0, 0)).y()
     content.resize(before)
-    return position - 4
+    return position - 1
 
 
 def native(widget):
