@@ -20,7 +20,7 @@ from .resulttables import overviewHtml
 # What is kept of a comparison: itself, or its record if its geometry is no longer needed.
 Kept = TypeVar("Kept")
 # The reason why a pair is missing from the results of a comparison that was stopped.
-STOPPED = "Measuring was stopped before."
+STOPPED = "The comparison was stopped before this pair was measured."
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def compareCase(
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
     if progress is not None:
-        requireKind(progress, Callable, "What is told of the progress", "a function")
+        requireKind(progress, Callable, "The progress function", "a function")
     labelNames = None if labelNames is None else labelNamesFrom(labelNames)
     chosen = tuple((choices or {}).items())
     case = openCase(reference, test, settings, names=names, choices=chosen, labelNames=labelNames)
@@ -232,7 +232,7 @@ def openCase(
 def _several(structures: Iterable[Structure]) -> StructureSet:
     """Return several structures as a set. Raises InputError for anything else."""
     kinds = "the path of a file or folder, or several Structures"
-    requireKind(structures, Iterable, "What is compared", kinds)
+    requireKind(structures, Iterable, "The input", kinds)
     several = StructureSet.of(structures)
     for structure in several:
         requireKind(structure, Structure, "Each of several structures", "a Structure")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import SimpleITK
@@ -74,6 +74,11 @@ class Comparison(Mapping):
     def dimension(self) -> int:
         """3 for surfaces in space, 2 for contours in a plane."""
         return dimensionOf(self.reference, self.test)
+
+    @property
+    def knownDistances(self) -> SurfaceDistances:
+        """The distances of a comparison that has them."""
+        return cast(SurfaceDistances, self.distances)
 
     def __getitem__(self, key: str) -> Measurement:
         return measurementOf(key, self.measurements)

@@ -314,7 +314,6 @@ def _named(given, which: str):
     if isinstance(given, (SimpleITK.Image, np.ndarray, vtkPolyData)):
         kind = "mesh" if isinstance(given, vtkPolyData) else "array" if isinstance(given, np.ndarray) else "image"
         raise InputError(
-            f"Labels are paired by name, and each {kind} of the {which} is without one: name them, such as "
-            f"{{'Liver': {kind}}}."
+            f"Labels are paired by name, but each {kind} of the {which} has none: name them, as in {{'Liver': {kind}}}."
         )
     return given

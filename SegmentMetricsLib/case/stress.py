@@ -100,8 +100,8 @@ def stressTest(
     for critical, _ in pair.criticals:
         if critical.mask is not None and reference.mask.isSameAs(critical.mask):
             raise InputError(
-                f"The critical structure {critical.name} is the structure to change itself: all of it would be "
-                "equally hazardous. Choose a structure beside it."
+                f"The critical structure {critical.name} is the structure to be changed, so all of it would be "
+                "equally hazardous. Choose another one near it."
             )
     try:
         hazard = pair.once(fieldOf)

@@ -112,9 +112,10 @@ class Definition:
     note: Callable[[Workspace], str] = lambda pair: ""
     needs: tuple[Need, ...] = ()
 
-    def __post_init__(self) -> None:
-        if self.emptiness is None:
-            object.__setattr__(self, "emptiness", ofMemberships if self.family in BY_MEMBERSHIPS else ofMasks)
+    def emptinessOf(self, pair: Workspace) -> str:
+        """Return which structure is empty for this measurement, "" if none is."""
+        usual = ofMemberships if self.family in BY_MEMBERSHIPS else ofMasks
+        return (self.emptiness or usual)(pair)
 
     def parameters(self, settings: Settings) -> Iterator[dict[str, float]]:
         """Yield the parameters to compute the measurement for: none, or each value of the setting for its parameter."""

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..base.errors import Cause, Reason, Undefined, causeOf
 from ..base.progress import checkpoint
@@ -87,7 +87,7 @@ class Measurement:
 
         JSON has no infinity; "sign": -1 marks a negative infinite value.
         """
-        result = {"value": finite(self.value), "unit": self.unit, "status": self.status}
+        result: dict[str, Any] = {"value": finite(self.value), "unit": self.unit, "status": self.status}
         if self.value == -math.inf:
             result["sign"] = -1
         if self.reason:
@@ -234,38 +234,41 @@ def evaluate(pair: Workspace, asked: Iterable[Asked]) -> dict[str, Measurement]:
 
 
 def _measure(definition: Definition, pair: Workspace, parameter: Mapping[str, float]) -> Measurement:
-    directed, position = (None, None), None
-    reason = ""
+    there: float | None = None  # from the reference to the test
+    back: float | None = None
+    position, reason = None, ""
     try:
         if pair.extent.problem:
             raise Undefined(pair.extent.problem)
-        value = _emptyValue(definition, pair)
-        if value is None:
-            value = definition.compute(pair, **parameter)
-            if isinstance(value, Directed):
-                value, *directed = value
-            elif isinstance(value, Located):
-                value, position = value
-            elif isinstance(value, Remarked):
-                value, reason = value
+        ofEmpty = _emptyValue(definition, pair)
+        if ofEmpty is None:
+            found = definition.compute(pair, **parameter)
+            if isinstance(found, Directed):
+                value, there, back = found
+            elif isinstance(found, Located):
+                value, position = found
+            elif isinstance(found, Remarked):
+                value, reason = found
+            else:
+                value = found
             if math.isnan(value):
                 raise Undefined("the definition divides by zero for this pair")
             reason = reason or definition.note(pair)
         else:
-            reason = definition.emptiness(pair)
+            value, reason = ofEmpty, definition.emptinessOf(pair)
     except Undefined as undefined:
-        value, directed, reason = math.nan, (None, None), undefined.reason
+        value, there, back, reason = math.nan, None, None, undefined.reason
     if math.isinf(value):
         reason = reason or pair.emptiness
     unit = definition.unitFor(pair.dimension, pair.settings)
     return Measurement(
         **definition.textsFor({name: shortest(value) for name, value in parameter.items()}, unit),
-        value=_withoutSignOfZero(value),
+        value=value + 0.0,  # turns -0.0 into 0.0
         unit=unit,
         status=statusOf(value),
         reason=reason,
-        referenceToTest=_withoutSignOfZero(directed[0]),
-        testToReference=_withoutSignOfZero(directed[1]),
+        referenceToTest=_withoutSignOfZero(there),
+        testToReference=_withoutSignOfZero(back),
         lower=_withoutSignOfZero(getattr(value, "lower", None)),
         upper=_withoutSignOfZero(getattr(value, "upper", None)),
         position=position,
@@ -280,7 +283,7 @@ def _withoutSignOfZero(number: float | None) -> float | None:
 def _emptiness(definition: Definition, pair: Workspace) -> str:
     """Return which structure is empty for a measurement, "" if none is or if that is undefined."""
     try:
-        return definition.emptiness(pair)
+        return definition.emptinessOf(pair)
     except Undefined:
         return ""
 
@@ -291,7 +294,7 @@ def _emptyValue(definition: Definition, pair: Workspace) -> float | None:
     None if no structure is empty or if the value is computed all the same. Raises Undefined when both are empty, unless
     the value is computed.
     """
-    emptiness = definition.emptiness(pair)
+    emptiness = definition.emptinessOf(pair)
     if not emptiness or definition.empty == Empty.COMPUTED:
         return None
     if emptiness == BOTH_EMPTY:

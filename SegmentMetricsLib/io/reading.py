@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -85,7 +86,7 @@ class _How:
 
 
 def readStructures(
-    path: str | Path,
+    path: str | os.PathLike,
     *,
     threshold: float | None = None,
     maximum: int | None = None,
@@ -402,7 +403,7 @@ def _inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Imag
         if promised is not None:
             with suppress(UnusableFile):  # the full inspection may give a better reason
                 image = _loadImage(path, suffix)
-                if zlib.crc32(SimpleITK.GetArrayViewFromImage(image)) == promised:
+                if zlib.crc32(SimpleITK.GetArrayViewFromImage(image).data) == promised:
                     return remarks, image
     return inspect(path), _loadImage(path, suffix)
 

@@ -84,7 +84,7 @@ def showCumulative(comparisons, *, chartNode=None, scene=None, tolerance: float 
     """
     isOne = hasattr(comparisons, "measurements")
     if not isOne:
-        requireKind(comparisons, Iterable, "What is shown", "one comparison or several")
+        requireKind(comparisons, Iterable, "The input", "one comparison or several")
         comparisons = list(comparisons)
         for comparison in comparisons:
             requireComparison(comparison)
@@ -143,7 +143,7 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
         ),
         (Column("Slice", description="Number of the slice in the reference's image"), [row.index for row in rows]),
         (
-            Column("Only", description="Which one has the slice if the other does not", isText=True),
+            Column("Only", description="The side that has the slice, if only one does", isText=True),
             [row.only for row in rows],
         ),
     ]

@@ -43,7 +43,7 @@ def compareSegments(
     a closed surface.
     """
     settings = asSettings(settings)
-    requireKind(run, Callable, "What runs the calculation", "a function")
+    requireKind(run, Callable, "The function that runs the calculation", "a function")
     reference, test = (
         _structureOf(which, node, findSegment(node, segment, by), settings.surface)
         for which, node, segment in (
@@ -98,9 +98,9 @@ def compareSegmentations(
     once.
     """
     settings = asSettings(settings)
-    requireKind(run, Callable, "What runs the calculation", "a function")
+    requireKind(run, Callable, "The function that runs the calculation", "a function")
     if progress is not None:
-        requireKind(progress, Callable, "What is told of the progress", "a function")
+        requireKind(progress, Callable, "The progress function", "a function")
     if protocol is not None:
         requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
     families = (*settings.families, *(protocol.families if protocol else ()))

@@ -55,7 +55,7 @@ def showConventionsTable(
     requireComparison(comparison)
     scene = asScene(scene)
     conventions = comparison.conventions() if conventions is None else conventions
-    requireKind(conventions, Mapping, "What other tools would have reported", "the result of comparison.conventions()")
+    requireKind(conventions, Mapping, "The table of other tools", "the result of comparison.conventions()")
     found = [(known()[tool], number) for tool, numbers in conventions.items() for number in numbers.values()]
     rows = [
         [
@@ -95,7 +95,7 @@ def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
     """
     if not hasattr(tableNode, "GetAttribute"):
         kind = type(tableNode).__name__
-        raise InputError(f"What other tools would report is kept in a table node, not in {kind}.")
+        raise InputError(f"A table node with the results of other tools is needed, not {kind}.")
     text = tableNode.GetAttribute(CONVENTIONS_ATTRIBUTE) or ""
     try:
         kept = json.loads(text)
@@ -106,7 +106,7 @@ def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
         }
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         name = tableNode.GetName()
-        raise InputError(f"What other tools would report cannot be read from {name}. {OTHER_VERSION}") from error
+        raise InputError(f"The results of other tools cannot be read from {name}. {OTHER_VERSION}") from error
 
 
 def _kept(number: Reported) -> dict:

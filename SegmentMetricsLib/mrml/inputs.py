@@ -45,7 +45,7 @@ def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
     by: "ID", "name", or "any" of the two; "any" rejects a text that is the ID of one segment and the name of another.
     """
     if by not in ("any", "ID", "name"):
-        raise InputError(f"A segment is given by ID, name or any of the two, not by {by!r}.")
+        raise InputError(f"'by' must be 'ID', 'name' or 'any', not {by!r}.")
     requireKind(segment, str, "A segment", "its name or ID")
     segmentation = segmentationOf(segmentationNode)
     identifiers = segmentation.GetSegmentIDs()

@@ -49,7 +49,7 @@ def jumpToSlice(node, row: int, *, scene=None) -> tuple[float, float, float]:
     which is also that of the row in the table. scene: None is the node's. Raises ValueError for other nodes and rows.
     """
     if not hasattr(node, "IsA"):
-        raise InputError(f"A slice is that of a series or of a table of slices, not of {type(node).__name__}.")
+        raise InputError(f"A plot series or a table of slices is needed, not {type(node).__name__}.")
     tableNode = node.GetTableNode() if node.IsA("vtkMRMLPlotSeriesNode") else node
     table = tableNode.GetTable() if tableNode is not None and tableNode.IsA("vtkMRMLTableNode") else None
     if table is None or any(table.GetColumnByName(column) is None for column in PLACE_COLUMNS):

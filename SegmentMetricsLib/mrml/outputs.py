@@ -21,7 +21,7 @@ from ..families.similarity.ofpair import localDistancesOn
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.surfaces import barycentricWeights, toPolyData
 from ..model.structures import REFERENCE_AND_TEST
-from ..settings.settings import OWN_CONVENTION
+from ..settings.names import OWN_CONVENTION
 from . import colors, folders
 from .arguments import asNode, asScene, requireComparison
 from .conversion import displayedSurface as convertedSurface
@@ -75,7 +75,7 @@ def showComparisonsTable(comparisons: Sequence, *, tableNode=None, scene=None):
     the folder of all pairs. scene: None is Slicer's.
     """
     scene = asScene(scene)
-    requireKind(comparisons, Sequence, "What is shown", "several comparisons")
+    requireKind(comparisons, Sequence, "The input", "several comparisons")
     for comparison in comparisons:
         requireComparison(comparison)
     records = [pair.record() if hasattr(pair, "record") else pair for pair in comparisons]
@@ -197,7 +197,7 @@ def _lpsPoints(polyData: vtkPolyData) -> np.ndarray:
 def requireDistances(comparison, what: str = "distance map") -> None:
     """Raise ValueError with the reason if a comparison has no distances. what: the display that needs them."""
     if not hasattr(comparison, "distances"):
-        raise InputError(f"There is no {what} of a record: it holds the numbers of a comparison, and no surfaces.")
+        raise InputError(f"There is no {what} of a record, which holds the numbers of a comparison but no surfaces.")
     empty = [f"the {which}" for which in REFERENCE_AND_TEST if getattr(comparison, which).isEmpty]
     if empty:
         verb = "are" if len(empty) > 1 else "is"

@@ -36,7 +36,7 @@ def proposePairs(
     ValueError as pairSegments does.
     """
     DECLARED["surface"].check(surface)
-    requireKind(run, Callable, "What runs the calculation", "a function")
+    requireKind(run, Callable, "The function that runs the calculation", "a function")
     pairing = pairSegments(referenceNode, testNode, choices=choices)
     left = pairing.unmatchedReference
     alone = [nameMeant(name, left) for name, counterpart in (choices or {}).items() if counterpart is None]

@@ -98,7 +98,7 @@ class Report:
 
     def add(self, comparison: Comparison) -> None:
         """Add a pair. Raises InputError for anything but a comparison."""
-        requireKind(comparison, Comparison, "What a report shows", "a Comparison")
+        requireKind(comparison, Comparison, "The input of a report", "a Comparison")
         self.include(self.part(comparison, len(self._sections)))
 
     def part(self, comparison: Comparison, number: int) -> Part:
