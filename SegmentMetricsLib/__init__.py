@@ -1,5 +1,7 @@
 """SegmentMetrics: how two contours differ, where, and how much.
 
+::
+
     import SegmentMetricsLib
 
     settings = SegmentMetricsLib.Settings(tolerances=(2.0,), percentiles=(95,))
@@ -8,10 +10,10 @@
     f"{comparison['HD95']:.2f}"
 
     case = SegmentMetricsLib.compareCase("oncologist/", "radiographer/", settings)  # all structures that both have
-    print(*case.remarks, sep="\n")
+    print(*case.remarks)
 
 References and tests are SimpleITK images, numpy arrays, vtkPolyData in LPS millimeters, Structures, or paths of files.
-Everything after the inputs and the settings is given by keyword. In Slicer, or with slicer-core:
+Everything after the inputs and the settings is given by keyword. In Slicer, or with slicer-core::
 
     from SegmentMetricsLib import mrml
 

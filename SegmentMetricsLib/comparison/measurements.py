@@ -38,11 +38,37 @@ LEAST_LENGTH, LEAST = 1e-5, 1e-12
 class Measurement:
     """One number of a comparison.
 
-    value: may be infinite, or NaN when undefined. status: "ok", "infinite" or "undefined". reason: why it is not ok, or
-    what the value leaves out. referenceToTest, testToReference: the value of each direction alone, None if there is
-    none. lower, upper: bounds of the true value, certain for the largest distances and valid for about 95 % of pairs
-    for others; None if unknown. position: LPS in mm of the single place that the value refers to, None if there is
-    none. empty: which structure is empty, in words, "" if none is.
+    Parameters
+    ----------
+    key : str
+        The measurement's key, such as HD95.
+    title : str
+        Its name in words.
+    value : float
+        May be infinite, or NaN when undefined.
+    unit : str
+        Of the value, empty for fractions.
+    status : str
+        "ok", "infinite" or "undefined".
+    reason : str
+        Why it is not ok, or what the value leaves out.
+    family : str
+        The family that it belongs to.
+    description : str
+        What it measures, in a sentence.
+    source : str
+        The publication that defines it.
+    better : str
+        The better direction, "lower" or "higher"; empty if there is none.
+    referenceToTest, testToReference : float | None, optional
+        The value of each direction alone, None if there is none.
+    lower, upper : float | None, optional
+        Bounds of the true value, certain for the largest distances and valid for about 95 % of pairs for others; None
+        if unknown.
+    position : tuple[float, float, float] | None, optional
+        LPS in mm of the single place that the value refers to, None if there is none.
+    empty : str, optional
+        Which structure is empty, in words, "" if none is.
     """
 
     key: str

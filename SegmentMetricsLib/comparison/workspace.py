@@ -100,7 +100,7 @@ class Workspace:
         return dimensionOf(*self.structures)
 
     def once(self, compute: Callable[..., T], *arguments: Hashable) -> T:
-        """Return compute(self, *arguments), computed only once: for quantities that a family's measurements share."""
+        """Return ``compute(self, *arguments)``, computed once: for quantities that a family's measurements share."""
         key = compute, *arguments
         if key not in self._done:
             self._done[key] = compute(self, *arguments)

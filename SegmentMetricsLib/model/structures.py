@@ -60,12 +60,46 @@ class Identity:
 class Structure(Identity):
     """One contour of one observer, with its name and where it comes from, as in Identity.
 
-    mask: its voxels, None when only a surface is known. memberships: the fraction of each voxel that belongs to it,
-    None for binary masks. givenSurface: a surface in LPS mm, None to make it from the mask. surfaceKind: "unsmoothed"
-    (made from the mask), "displayed" (as Slicer shows it) or "imported". frameOfReference: of its coordinates.
-    patient: fingerprint of the patient's ID. color: red, green, blue in [0, 1]. notes: remarks from reading it.
-    otherLabels: the labels of the image, if it is empty and stands for a label that does not occur there. isUnfilled:
-    whether it was drawn but is empty, as its contours enclose no voxel.
+    Parameters
+    ----------
+    name : str
+        What the structure is called.
+    mask : Mask | None, optional
+        Its voxels, None when only a surface is known.
+    file : str, optional
+        Path of the file that it was read from.
+    label : str, optional
+        Name of its label, such as Label 1, if it is called by its file because that label has no name.
+    isUnlabeled : bool, optional
+        Whether it stands for an image without labels.
+    isOfCase : bool, optional
+        Whether its only name is that of a file which stands for a case.
+    terminology : str, optional
+        As Slicer writes it.
+    nodeID : str | None, optional
+        Of its segmentation node, "" if that was removed, None if it is of none.
+    segmentation : str, optional
+        Name of that node.
+    segmentID : str, optional
+        Of the segment, in a node or a file.
+    givenSurface : Surface | None, optional
+        A surface in LPS mm, None to make it from the mask.
+    surfaceKind : str, optional
+        "unsmoothed" (made from the mask), "displayed" (as Slicer shows it) or "imported".
+    frameOfReference : str, optional
+        Of its coordinates.
+    patient : str, optional
+        Fingerprint of the patient's ID.
+    color : tuple[float, float, float] | None, optional
+        Red, green, blue in [0, 1].
+    memberships : Mask | None, optional
+        The fraction of each voxel that belongs to it, None for binary masks.
+    notes : tuple[str, ...], optional
+        Remarks from reading it.
+    otherLabels : tuple[int | str, ...] | None, optional
+        The labels of the image, if it is empty and stands for a label that does not occur there.
+    isUnfilled : bool, optional
+        Whether it was drawn but is empty, as its contours enclose no voxel.
     """
 
     mask: Mask | None = None

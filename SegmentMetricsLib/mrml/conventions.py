@@ -48,9 +48,22 @@ def showConventionsTable(
     key), Name (in the tool), Value and Unit, ReferenceValue, Difference (value minus reference value, in mm or as a
     fraction), Leaning ("over-optimistic", "over-pessimistic", either of them preceded by "slightly ", or ""; for
     colors), Reproducible ("yes" or "no") and Reason; missing numbers are NaN. The node's attribute
-    SegmentMetrics.Conventions holds all of it as JSON with all digits. conventions: the result of
-    comparison.conventions(), None to compute it. tableNode: the node to fill; None reuses the node of an earlier run of
-    the same pair or creates one. scene: None is Slicer's.
+    SegmentMetrics.Conventions holds all of it as JSON with all digits.
+
+    Parameters
+    ----------
+    comparison
+        The comparison to show.
+    conventions : Mapping[str, Mapping[str, Reported]] | None, optional
+        The result of comparison.conventions(), None to compute it.
+    tableNode : optional
+        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLTableNode
     """
     requireComparison(comparison)
     scene = asScene(scene)
@@ -90,8 +103,21 @@ def showConventionsTable(
 def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
     """Return the values that showConventionsTable stored in a table node, for example after a scene was loaded.
 
-    They are a mapping convention -> key -> Reported, as returned by comparison.conventions(). Raises ValueError if the
-    node has none or they cannot be read, for example because another version of SegmentMetrics wrote them.
+    They are a mapping convention -> key -> Reported, as returned by comparison.conventions().
+
+    Parameters
+    ----------
+    tableNode
+        A table that showConventionsTable() made.
+
+    Returns
+    -------
+    dict[str, dict[str, Reported]]
+
+    Raises
+    ------
+    ValueError
+        If the node has none or they cannot be read, for example because another version of SegmentMetrics wrote them.
     """
     if not hasattr(tableNode, "GetAttribute"):
         kind = type(tableNode).__name__

@@ -156,7 +156,19 @@ def moved(mask: Mask, linear: np.ndarray) -> Mask:
 def gridOf(volumeNode) -> Grid:
     """Return the grid of a volume node in LPS mm, with its parent transforms applied, for use as Settings.grid.
 
-    Raises ValueError for a node that is not a volume, has no voxels, or has a nonlinear transform.
+    Parameters
+    ----------
+    volumeNode
+        A vtkMRMLVolumeNode.
+
+    Returns
+    -------
+    Grid
+
+    Raises
+    ------
+    ValueError
+        For a node that is not a volume, has no voxels, or has a nonlinear transform.
     """
     if not hasattr(volumeNode, "IsA") or not volumeNode.IsA("vtkMRMLVolumeNode"):
         raise InputError("The evaluated grid must be that of a volume.")

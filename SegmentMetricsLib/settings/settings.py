@@ -54,7 +54,7 @@ LARGEST_LEVEL = 1000.0
 class Settings:
     """All choices that determine the numbers of a comparison; each has a default.
 
-    Raises ValueError for values out of range.
+    Values out of range raise a ValueError.
     """
 
     # The rest of the docstring is made from what is declared here. Types are those of a finished object: where None is
@@ -394,9 +394,11 @@ PARAMETERS = {one.parameter.name: name for name, one in DECLARED.items() if one.
 EXAMPLES = {one.parameter.name: shortest(one.parameter.values[0]) for one in DECLARED.values() if one.parameter}
 # settings that the conventions of other tools fix
 DECIDED_BY_TOOLS = {name: getattr(Settings, name) for name, one in DECLARED.items() if one.isDecidedByTools}
-Settings.__doc__ = "\n".join(
-    (inspect.cleandoc(f"{Settings.__doc__}"), "", *(f"{name}: {one.documentation()}" for name, one in DECLARED.items()))
+_PARAMETERS = (
+    f"{one.name} : {one.type}, optional\n    {DECLARED[one.name].documentation()}"
+    for one in dataclasses.fields(Settings)
 )
+Settings.__doc__ = "\n".join((inspect.cleandoc(f"{Settings.__doc__}"), "", "Parameters", "----------", *_PARAMETERS))
 
 
 def isInEffect(name: str, chosen: Settings) -> bool:
