@@ -174,7 +174,8 @@ class Structure(Identity):
             "patient": self.patient,
             "notes": self.notes,
         }
-        return {key: value for key, value in told.items() if value or (value == () and key == "withoutLabel")}
+        found = {key: value for key, value in told.items() if value}
+        return found if self.otherLabels is None else {**found, "withoutLabel": self.otherLabels}
 
     @property
     def ownMask(self) -> Mask:
