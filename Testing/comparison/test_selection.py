@@ -186,7 +186,7 @@ def testOptionsWithoutEffectOnSingleMeasurements(files, capsys):
     assert main([*command, "--metrics", "HD95"]) == 0
     assert "no effect on the measured numbers: --tolerance" in capsys.readouterr().err
     assert main([*command, "--metrics", "HD95,NSD"]) == 0
-    assert "without effect" not in capsys.readouterr().err
+    assert "no effect" not in capsys.readouterr().err
 
 
 def testInABatch(files):

@@ -109,14 +109,14 @@ def testWrongKindsOfArgumentsAreRefusedInASentence(scene):
         (lambda: mrml.showTable([comparison]), "One comparison is needed here, not several: showComparisonsTable"),
         (lambda: mrml.showTable(comparison, tableNode=node), "table must be a vtkMRMLTableNode, not vtkMRMLSegmentat"),
         (lambda: mrml.showTable(comparison, scene="scene"), "The scene must be a vtkMRMLScene, not str"),
-        (lambda: mrml.showComparisonsTable(comparison), "What is shown must be several comparisons"),
+        (lambda: mrml.showComparisonsTable(comparison), "The input must be several comparisons"),
         (lambda: mrml.showDistanceMap(node), "A comparison is needed here, not vtkMRMLSegmentationNode"),
         (lambda: mrml.showDistanceMap(comparison, modelNode=table), "The model must be a vtkMRMLModelNode"),
         (lambda: mrml.showDistanceMap(comparison, range="wide"), "The range of a distance map must be a number"),
         (lambda: mrml.showHistogram([comparison]), "One comparison is needed here, not several: showCumulative"),
         (lambda: mrml.showHistogram(comparison, tolerance="2 mm"), "The tolerance must be a number, not str"),
         (lambda: mrml.showHistogram(comparison, chartNode=table), "The chart must be a vtkMRMLPlotChartNode"),
-        (lambda: mrml.showCumulative(5), "What is shown must be one comparison or several"),
+        (lambda: mrml.showCumulative(5), "The input must be one comparison or several"),
         (lambda: mrml.showCumulative(["HD95"]), "A comparison is needed here, not str"),
         (lambda: mrml.showSlices(None), "A comparison is needed here, not NoneType"),
         (lambda: mrml.showMarkers(comparison, places=5), "The places must be Places"),
@@ -195,7 +195,7 @@ def testANameThatIsTheIDOfAnotherSegment(scene):
     node.GetSegmentation().GetSegment(right).SetName(right)
     node.GetSegmentation().GetSegment(left).SetName(left)
     assert structureFromSegment(node, left).segmentID == left
-    with pytest.raises(ValueError, match="by 'number'"):
+    with pytest.raises(ValueError, match="not 'number'"):
         structureFromSegment(node, left, by="number")
 
 
