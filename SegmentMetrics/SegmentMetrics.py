@@ -56,15 +56,28 @@ class SegmentMetrics(ScriptedLoadableModule):
             "arXiv:2103.16562, and the overlap measures are those of Taha and Hanbury, doi:10.1186/s12880-015-0068-x."
         )
         if slicer.util.mainWindow() is None:  # during startup, modules are created before the main window
-            slicer.app.connect("startupCompleted()", registerSampleData)
+            slicer.app.connect("startupCompleted()", onStartup)
         else:
-            registerSampleData()
+            onStartup()
+
+
+def onStartup() -> None:
+    """Do what Slicer needs of the module even if its panel is never opened."""
+    if not tooOld():
+        registerSampleData()
+        slicer.mrmlScene.AddObserver(slicer.mrmlScene.EndImportEvent, restoreHidden)
+
+
+def restoreHidden(scene, _event) -> None:
+    """Show the segmentations and models of a loaded scene that was saved while the panel hid them."""
+    if any(node.GetAttribute("SegmentMetrics.HiddenByFocus") for node in scene.GetNodes()):
+        from SegmentMetricsLib.mrml.focus import restoreOthers  # its import takes a second
+
+        restoreOthers(scene)
 
 
 def registerSampleData() -> None:
     """Register the two observers' head-and-neck contours with the Sample Data module."""
-    if tooOld():
-        return
     try:
         import SampleData
     except ImportError:  # custom applications may not include it

@@ -17,6 +17,7 @@ from .parameters import GuiConnection
 from .scene import SlicerScene
 from .views.buttons import ExplainedButton
 from .views.conventions import ConventionsView
+from .views.focus import FocusView
 from .views.hazard import HazardView
 from .views.inputs import InputsView
 from .views.maps import MapView
@@ -58,6 +59,7 @@ class Panel(VTKObservationMixin):
         self.verdicts = VerdictsView(ui, model)
         self.plot = DistancePlotView(ui.plotFrame.layout(), model)
         self.map = MapView(ui, model, self.onMapRange)
+        self.focus = FocusView(model)
         self.hazard = HazardView(ui, model)
         self.places = PlacesView(ui, model)
         self.slices = SlicesView(ui, model)
@@ -71,6 +73,7 @@ class Panel(VTKObservationMixin):
         self.refreshTimer.setSingleShot(True)
         self.refreshTimer.setInterval(0)
         self.refreshTimer.connect("timeout()", self.refresh)
+        model.onPairChosen = self.refreshTimer.start
 
     # For scripts
 
@@ -115,7 +118,7 @@ class Panel(VTKObservationMixin):
         self.protocols.release()
         if parameters is None:
             self.watcher.stop()
-            for view in (self.map, self.hazard, self.slices):
+            for view in (self.map, self.focus, self.hazard, self.slices):
                 view.release()
             for view in (self.pairs, self.results, self.verdicts, self.conventions, self.reports):
                 view.show()
@@ -134,6 +137,7 @@ class Panel(VTKObservationMixin):
             self.connection = GuiConnection(self.parameters, self.ui)
             self.watcher.setActive(not self.model.isBusy)
             self.inputs.setActive(True)
+            self.focus.setActive(True)
             self.refresh()
 
     def pause(self) -> None:
@@ -146,6 +150,7 @@ class Panel(VTKObservationMixin):
             self.connection.end()
             self.connection = None
         self.inputs.setActive(False)
+        self.focus.setActive(False)
         self.watcher.setActive(False)
         self.refreshTimer.stop()
 
@@ -155,6 +160,7 @@ class Panel(VTKObservationMixin):
         self.close()
         self.model.kept = kept
         if slicer.mrmlScene.IsClosing():
+            self.model.framed = None
             releaseAllCharts()
 
     def close(self) -> None:
@@ -259,7 +265,7 @@ class Panel(VTKObservationMixin):
             self.shown = shown
             for view in (self.results, self.verdicts, self.places):
                 view.show()
-        for view in (self.map, self.hazard, self.plot, self.slices, self.conventions, self.reports):
+        for view in (self.map, self.focus, self.hazard, self.plot, self.slices, self.conventions, self.reports):
             view.show()
         self.results.enable()
         self.verdicts.enable()

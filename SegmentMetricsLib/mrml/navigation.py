@@ -15,6 +15,10 @@ from .views import viewAxes
 # Limits of a camera's distance from the place in mm; the user's zoom is kept within them.
 NEAREST = 120.0
 FARTHEST = 350.0
+# Half the size in mm that a structure is at least taken to have: a single voxel needs no larger picture.
+SMALLEST = 5.0
+# A slice view that shows a structure as a whole shows this many times its size.
+MARGIN = 1.5
 # The columns of a table of slices with the place to show, RAS in mm.
 PLACE_COLUMNS = ("R", "A", "S")
 
@@ -24,7 +28,8 @@ def jumpTo(
 ) -> None:
     """Center the 3D views on a place and move all slice views to it.
 
-    Slice views keep their pan and zoom. 3D views look at the place from outside.
+    Slice views keep their zoom, and their pan unless the place would be out of sight. 3D views look at the place from
+    outside.
     position: LPS, mm. normal: outward normal (LPS) of the surface at the place, of any length; None or zero keeps each
     camera's viewing direction. scene: None is Slicer's. cameras: the vtkMRMLCameraNodes to move; None moves those of
     all 3D views in the scene.
@@ -34,11 +39,108 @@ def jumpTo(
     scene = asScene(scene)
     point = _ras(_coordinates(position, "position"))
     slicer.vtkMRMLSliceNode.JumpAllSlices(scene, *point.tolist(), slicer.vtkMRMLSliceNode.OffsetJumpSlice)
+    for node in sliceNodesOf(scene):
+        if not _isInSight(node, point):
+            node.JumpSliceByCentering(*point.tolist())
     if normal is not None:
         normal = _coordinates(normal, "normal")
     outward = None if normal is None or not np.any(normal) else _ras(normal)
     for camera in camerasOf(scene) if cameras is None else cameras:
         lookAt(camera, point, outward)
+
+
+def frame(
+    box: tuple[Sequence[float], Sequence[float]],
+    place: Sequence[float] | None = None,
+    *,
+    normal: Sequence[float] | None = None,
+    scene=None,
+    cameras: Iterable | None = None,
+) -> None:
+    """Show a box as a whole in all views: the slice views through a place, the 3D views from the side it lies on.
+
+    Slice views keep their orientation, also an oblique one. Views that the layout does not show are left alone.
+    box: the lowest and the highest LPS coordinates (3,) in mm. place: LPS, mm; None is the middle of the box. normal,
+    scene, cameras: as for jumpTo.
+    """
+    scene = asScene(scene)
+    low, high = (_ras(_coordinates(corner, "corner of a box")) for corner in box)
+    corners = np.stack(np.meshgrid(*zip(low, high, strict=True), indexing="ij"), axis=-1).reshape(-1, 3)
+    middle = (low + high) / 2
+    point = middle if place is None else _ras(_coordinates(place, "place"))
+    for node in sliceNodesOf(scene):
+        _frameInSlice(node, corners, point)
+    outward = None if normal is None or not np.any(normal) else _ras(_coordinates(normal, "normal"))
+    radius = max(float(np.linalg.norm(high - low)) / 2, SMALLEST)
+    for camera in camerasOf(scene) if cameras is None else cameras:
+        lookAt(camera, middle, outward, radius)
+
+
+def _frameInSlice(node, corners: np.ndarray, point: np.ndarray) -> None:
+    """Move a slice node to a point, and center and zoom it so that the box with these corners (8, 3) is visible."""
+    toRas = _sliceToRas(node)[:3, :3]
+    axes = toRas / np.linalg.norm(toRas, axis=0)  # columns: right, up and normal of the slice
+    middle = corners.mean(axis=0)
+    center = middle + axes[:, 2] * float(axes[:, 2] @ (point - middle))
+    width, height = np.maximum(np.ptp(corners @ axes[:, :2], axis=0), 2 * SMALLEST)
+    columns, rows = node.GetDimensions()[:2]
+    wasModifying = node.StartModify()
+    node.JumpSliceByCentering(*center.tolist())
+    if columns > 0 and rows > 0:  # else it has never been drawn
+        visible = MARGIN * max(width, height * columns / rows)
+        node.SetFieldOfView(visible, visible * rows / columns, node.GetFieldOfView()[2])
+    node.EndModify(wasModifying)
+
+
+def _isInSight(node, point: np.ndarray) -> bool:
+    """Return whether a point (3,) of the plane of a slice node is within what its view shows."""
+    offset = np.linalg.solve(_sliceToRas(node), [*point, 1])[:2] - node.GetXYZOrigin()[:2]
+    return bool((np.abs(offset) <= np.array(node.GetFieldOfView()[:2]) / 2).all())
+
+
+def _sliceToRas(node) -> np.ndarray:
+    matrix = node.GetSliceToRAS()
+    return np.array([[matrix.GetElement(row, column) for column in range(4)] for row in range(4)])
+
+
+def sliceNodesOf(scene) -> list:
+    """Return the nodes of the slice views that the layout shows, or of all of them if there is no layout."""
+    nodes = [node for node in scene.GetNodes() if node.IsA("vtkMRMLSliceNode")]
+    return [node for node in nodes if node.IsMappedInLayout()] or nodes
+
+
+def viewState(scene, cameras: Iterable | None = None) -> dict:
+    """Return where all slice views and cameras look, by node ID, to be compared with a later state or set again."""
+    state = {}
+    for node in sliceNodesOf(scene):
+        toRas = tuple(_sliceToRas(node).ravel().tolist())
+        state[node.GetID()] = toRas, tuple(node.GetFieldOfView()), tuple(node.GetXYZOrigin())
+    for camera in camerasOf(scene) if cameras is None else cameras:
+        numbers = camera.GetPosition(), camera.GetFocalPoint(), camera.GetViewUp()
+        state[camera.GetID()] = *map(tuple, numbers), camera.GetParallelScale()
+    return state
+
+
+def setViewState(state: dict, scene) -> None:
+    """Let slice views and cameras look where they did when viewState() was called; those that are gone are left out."""
+    for identifier, values in state.items():
+        node = scene.GetNodeByID(identifier)
+        if node is None:
+            continue
+        wasModifying = node.StartModify()
+        if node.IsA("vtkMRMLSliceNode"):
+            node.GetSliceToRAS().DeepCopy(values[0])
+            node.SetFieldOfView(*values[1])
+            node.SetXYZOrigin(*values[2])
+            node.UpdateMatrices()
+        else:
+            node.SetPosition(*values[0])
+            node.SetFocalPoint(*values[1])
+            node.SetViewUp(*values[2])
+            node.SetParallelScale(values[3])
+        node.EndModify(wasModifying)
+        if node.IsA("vtkMRMLCameraNode"):
+            node.ResetClippingRange()
 
 
 def jumpToSlice(node, row: int, *, scene=None) -> tuple[float, float, float]:
@@ -69,8 +171,12 @@ def camerasOf(scene) -> list:
     return [node for node in nodes if node.IsA("vtkMRMLCameraNode") and node.GetLayoutName() in layouts]
 
 
-def lookAt(camera, point: np.ndarray, toward: np.ndarray | None = None) -> None:
-    """Aim a camera node at a point (3,), RAS in mm. toward: from the point to the viewer; None keeps the direction."""
+def lookAt(camera, point: np.ndarray, toward: np.ndarray | None = None, radius: float | None = None) -> None:
+    """Aim a camera node at a point (3,), RAS in mm.
+
+    toward: from the point to the viewer; None keeps the direction. radius: in mm, of what must be visible around the
+    point; None keeps the distance within NEAREST and FARTHEST.
+    """
     away = np.array(camera.GetPosition()) - camera.GetFocalPoint()
     distance = np.linalg.norm(away)
     if toward is None:
@@ -79,14 +185,17 @@ def lookAt(camera, point: np.ndarray, toward: np.ndarray | None = None) -> None:
         up = viewAxes(toward)[1]
     if not np.any(toward):  # the camera is at its own focal point
         toward, up = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
-    distance = float(np.clip(distance, NEAREST, FARTHEST))
+    halfAngle = np.radians(camera.GetViewAngle()) / 2
+    distance = float(np.clip(distance, NEAREST, FARTHEST)) if radius is None else radius / float(np.sin(halfAngle))
     wasModifying = camera.StartModify()
     camera.SetFocalPoint(*point.tolist())
     camera.SetPosition(*(point + distance * toward / np.linalg.norm(toward)).tolist())
     camera.SetViewUp(*up.tolist())
-    if camera.GetParallelProjection():
+    if radius is not None:
+        camera.SetParallelScale(radius)
+    elif camera.GetParallelProjection():
         # in parallel projection the scale determines the visible extent: limit it to the same extents as in perspective
-        perMillimeter = np.tan(np.radians(camera.GetViewAngle()) / 2)
+        perMillimeter = np.tan(halfAngle)
         scale = np.clip(camera.GetParallelScale(), NEAREST * perMillimeter, FARTHEST * perMillimeter)
         camera.SetParallelScale(float(scale))
     camera.EndModify(wasModifying)

@@ -69,7 +69,6 @@ class MapView(VTKObservationMixin):
         """Show the chosen maps of a pair and hide all others."""
         self.problem = ""
         scene = slicer.mrmlScene
-        isFirst = not maps.allMaps(scene)
         found = {}
         if outcome is not None and outcome.records and p.showMap:
             kind, self.problem = kindOf(p, outcome)
@@ -87,8 +86,6 @@ class MapView(VTKObservationMixin):
                 continue
             maps.setOpacity(model, p.opacity)
         maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend)
-        if found and isFirst and slicer.app.layoutManager() is not None:
-            slicer.util.resetThreeDViews()  # the structure may be out of view
 
     def _showRange(self, range: float) -> None:
         """Show the range of a map in mm without storing it as a choice in the parameters."""

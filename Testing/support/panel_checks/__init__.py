@@ -44,12 +44,21 @@ from .tools import (
     checkReport,
     checkTools,
 )
+from .views import (
+    checkBefore,
+    checkFocus,
+    checkFocusElsewhere,
+    checkViews,
+)
 
 __all__ = ["CHECKS", "Session"]
 
 CHECKS = (
     checkOpening,
+    checkBefore,
     checkApply,
+    checkViews,
+    checkFocus,
     checkSorting,
     checkCopyAndExport,
     checkMap,
@@ -73,5 +82,6 @@ CHECKS = (
     checkReport,
     checkSaving,
     checkReload,
+    checkFocusElsewhere,
     checkRemovedSegmentation,
 )
