@@ -143,12 +143,16 @@ def showDistanceMap(
     model.SetAndObservePolyData(polyData)
     model.EndModify(wasModifying)
     signed = comparison.distances.hasSides
+    isFirst = model.GetDisplayNode() is None
     colorMap(model, kind, side, limit, tolerance, signed)
     automatic, _ = checkedLimits(comparison, kind, None, tolerance)
     known = {"side": side, "surface": surface, "limit": automatic, "tolerance": tolerance, "signed": signed}
     model.SetAttribute(MAP_ATTRIBUTE, json.dumps(known))
     folders.addToFolder(model, comparison, mapRole(side))
     folders.removeUnusedColors(scene)
+    other = folders.findResult(comparison, mapRole("test" if side == "reference" else "reference"), scene)
+    if isFirst and other is not None and other.GetDisplayNode() is not None and other.GetDisplayNode().GetVisibility():
+        colors.legendOf(model).SetVisibility(False)  # the other side's has the same colors and the same place
     return model
 
 

@@ -185,7 +185,7 @@ class TestDistanceMap:
         legend = colors.legendOf(model)
         assert legend.GetVisibility()
         assert not legend.GetVisibility2D()
-        assert "(mm)" in legend.GetTitleText()
+        assert "mm" in legend.GetTitleText()
 
     def testAbsoluteColorsGetDarker(self, scene, comparison):
         display = outputs.showDistanceMap(comparison, kind="absolute", range=5).GetDisplayNode()

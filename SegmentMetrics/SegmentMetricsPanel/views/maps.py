@@ -117,6 +117,7 @@ class MapView(VTKObservationMixin):
         if self.visible == before:
             return
         maps.cover(self.visible, slicer.mrmlScene)
+        maps.showLegend(self.visible if self.model.parameters.legend else (), slicer.mrmlScene)
         # a map that loses its display node is being removed, which does not change the user's choice
         current = [model for model in self.current if model.GetDisplayNode() is not None]
         wasShown, isShown = (any(model in shown for model in current) for shown in (before, self.visible))
