@@ -77,7 +77,7 @@ def restoreHidden(scene, _event) -> None:
 
 
 def registerSampleData() -> None:
-    """Register the two observers' head-and-neck contours with the Sample Data module."""
+    """Register the two observers' head-and-neck contours and their CT with the Sample Data module."""
     try:
         import SampleData
     except ImportError:  # custom applications may not include it
@@ -297,10 +297,17 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
     @staticmethod
     def loadSample() -> list:
-        """Load the two observers' contours that come with the extension, and return their segmentation nodes."""
-        from SegmentMetricsLib.mrml.sample import loadSample
+        """Load the two observers' contours that come with the extension, and return their segmentation nodes.
 
-        return loadSample(scene=slicer.mrmlScene)
+        The CT that they have drawn on is loaded, too, and shown in the slice views.
+        """
+        from SegmentMetricsLib.mrml import sample
+
+        nodes = sample.loadSample(scene=slicer.mrmlScene)
+        image = sample.loadImage(nodes, scene=slicer.mrmlScene)
+        if slicer.app.layoutManager() is not None:
+            slicer.util.setSliceViewerLayers(background=image, fit=True)
+        return nodes
 
 
 class SegmentMetricsTest(ScriptedLoadableModuleTest):
