@@ -32,9 +32,9 @@ def loadSample(*, scene=None) -> list:
 
 
 def loadImage(segmentationNodes=(), *, scene=None):
-    """Load the CT that both observers have drawn on, in a window for soft tissue, and return its vtkMRMLScalarVolumeNode.
+    """Load the CT that both observers have drawn on and return its vtkMRMLScalarVolumeNode.
 
-    segmentationNodes: those of loadSample(), for which the Segment Editor then chooses the image by itself; the contours
+    segmentationNodes: those of loadSample(). The Segment Editor then chooses the image for them by itself; the contours
     stay unchanged. scene: None is Slicer's.
     """
     scene = asScene(scene)

@@ -91,7 +91,10 @@ def test_theImageFitsTheContours(arrays):
                 "Submandibular_R": (10, 60)}  # fmt: skip
     for name, (low, high) in expected.items():
         organ = arrays[0] == labelOf(name)
-        inside, around = np.median(hu[organ]), hu[ndimage.binary_dilation(organ, iterations=2) & ~ndimage.binary_dilation(organ)]
+        inside, around = (
+            np.median(hu[organ]),
+            hu[ndimage.binary_dilation(organ, iterations=2) & ~ndimage.binary_dilation(organ)],
+        )
         assert low <= inside <= high, (name, inside)
         assert name == "Brainstem" or np.mean(np.abs(around - inside) > 30) > 0.3, name
 
