@@ -1,7 +1,8 @@
 """The anatomy of the demonstration sample: two observers' contours of a few head-and-neck organs, and a CT of them.
 
-All of it is synthetic. The anatomy is the table ORGANS: each organ is a blend of simple shapes in millimeters, and each observer's drawing is a
-short list of deviations from it, such as a margin, a missed lobe or a cord that ends lower. No patient data are used.
+All of it is synthetic; no patient data are used. The anatomy is the table ORGANS: each organ is a blend of simple
+shapes in millimeters, and each observer's drawing is a short list of deviations from it, such as a margin, a missed lobe or a
+cord that ends lower.
 
     PYTHONPATH=. python Testing/support/anatomy.py    # writes the files of the package again
 """
@@ -25,8 +26,8 @@ SPACING = (500 / 512, 500 / 512, 2.5)
 ORIGIN = (-77.0, -100.0, -150.0)
 SIZE = (158, 136, 82)
 
-# The CT has noise of this standard deviation in HU, except in air. Its numbers are multiples of STEP, so that the file is
-# small; the noise hides the steps.
+# The CT has noise of this standard deviation in HU, except in air. Its numbers are multiples of STEP, which makes the
+# file small; the noise hides the steps.
 NOISE, STEP = 10, 20
 AIR, FAT, FLUID, BRAIN, MUSCLE, GLAND, SPONGY, CORTICAL, TOOTH = -1000, -95, 8, 36, 55, 45, 350, 1150, 1900
 
@@ -228,7 +229,8 @@ def labelMap(observer: int) -> SimpleITK.Image:
 
 # What lies around the organs in the CT.
 # fmt: off
-HEAD = (Ellipsoid((0, 5, 30), (74, 98, 92)), Ellipsoid((0, -12, -28), (76, 84, 64)), Ellipsoid((0, -24, -64), (58, 78, 48)),
+HEAD = (Ellipsoid((0, 5, 30), (74, 98, 92)), Ellipsoid((0, -12, -28), (76, 84, 64)),
+        Ellipsoid((0, -24, -64), (58, 78, 48)),
         Column(((-160, 0, 14, 72, 60), (-110, 0, 12, 62, 54), (-60, 0, 8, 62, 58), (-20, 0, 5, 66, 66))))
 CRANIUM = (Ellipsoid((0, 12, 62), (62, 68, 60)), Ellipsoid((0, 24, 4), (44, 28, 32)))
 ORBIT = Ellipsoid((28, -50, 18), (18, 27, 17), yaw=-18)
