@@ -270,7 +270,7 @@ class TestView:
             legends[0].Modified()
             drawn = (view.image() > 100).any(axis=2)
         rows, columns = np.flatnonzero(drawn.any(axis=1)), np.flatnonzero(drawn.any(axis=0))
-        assert 0 < rows[0] and rows[-1] < size[1] - 1 and columns[-1] < size[0] - 1
+        assert rows[0] > 0 and rows[-1] < size[1] - 1 and columns[-1] < size[0] - 1
         assert columns[0] > 0.6 * size[0] and np.ptp(rows) > 0.4 * size[1]
         title = np.flatnonzero(~drawn.any(axis=1)[rows[0] :])[0]  # pixel rows of its letters
         assert 8 <= title <= 0.09 * size[1]

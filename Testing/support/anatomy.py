@@ -1,8 +1,8 @@
 """The anatomy of the demonstration sample: two observers' contours of a few head-and-neck organs, and a CT of them.
 
 All of it is synthetic; no patient data are used. The anatomy is the table ORGANS: each organ is a blend of simple
-shapes in millimeters, and each observer's drawing is a short list of deviations from it, such as a margin, a missed lobe or a
-cord that ends lower.
+shapes in millimeters, and each observer's drawing is a short list of deviations from it, such as a margin, a missed
+lobe or a cord that ends lower.
 
     PYTHONPATH=. python Testing/support/anatomy.py    # writes the files of the package again
 """
