@@ -69,14 +69,15 @@ class Inputs:
     def take(self, side: str, node, segment: str) -> None:
         """Choose what a selector shows, unless it only changed because what was chosen is gone.
 
-        Then nothing is chosen in its place: no other segmentation, or no other segment of the same one.
+        If a segment is gone, its segmentation is deselected, too, unless all of its segments are compared.
         """
         before = self.chosen(side)
         isLost = side in self.lost and before[0] is None
         self.lost.discard(side)
         isGone = node is before[0] and before[1] and before[1] not in self.scene.segments(node)
         if isLost or isGone:
-            node, segment = None if isLost else node, ""
+            isKept = not isLost and self.parameters.mode == Mode.allStructures
+            node, segment = node if isKept else None, ""
         if (node, segment) != before:
             self.choose(side, node, segment)
 

@@ -41,7 +41,6 @@ class PanelModel:
     the results that are shown, an Outcome or None. change: a sentence about a change to the compared segments since
     they were measured. notice: a message about the last attempt. isBusy: whether an attempt is running. isNews: whether
     anything has changed since the last attempt. onPairChosen: called when the user has chosen a pair to look at.
-    isPending: returns whether compared segments may have changed a moment ago, which is still to be checked.
     """
 
     def __init__(self, scene: Scene):
@@ -55,7 +54,6 @@ class PanelModel:
         self.isBusy = False
         self.isNews = False
         self.onPairChosen = lambda: None
-        self.isPending = lambda: False
         self.framed = None  # the pair that the views went to last
         self.isFramingDue = False
 
@@ -246,8 +244,6 @@ class PanelModel:
         """
         if self.outcome is None or not self.outcome.records:
             return _("Press Apply first.")
-        if self.isPending():
-            return _("The compared segments may have changed.")
         return self.outOfDate() or self.whyNot()
 
     def whyNotTools(self) -> str:

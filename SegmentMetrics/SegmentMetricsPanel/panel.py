@@ -67,8 +67,7 @@ class Panel(VTKObservationMixin):
         self.reports = ReportsView(ui, model, self.attempts.report)
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
         ui.applyButton.connect("clicked(bool)", self.onApply)
-        self.watcher = SegmentWatcher(self.onSuspect, self.onPending)
-        model.isPending = self.watcher.isPending
+        self.watcher = SegmentWatcher(self.onSuspect)
         # writing to the parameter node may trigger many events: refresh once, right after them
         self.refreshTimer = qt.QTimer()
         self.refreshTimer.setSingleShot(True)
@@ -221,11 +220,6 @@ class Panel(VTKObservationMixin):
         self.setParameters(None)
         if wasActive:
             qt.QTimer.singleShot(0, self.onLost)
-
-    def onPending(self) -> None:
-        """Disable at once what must not be done with results that may be out of date."""
-        for enable in (self.results.enable, self.verdicts.enable, self.reports.show):
-            enable()
 
     def onSuspect(self, suspects) -> None:
         """Check whether the compared segments really changed.

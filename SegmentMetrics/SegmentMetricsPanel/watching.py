@@ -12,13 +12,13 @@ DELAY = 300
 class SegmentWatcher(VTKObservationMixin):
     """Watches segmentation nodes and reports, shortly after the last event, the segments that may have changed.
 
-    onSuspect: called with a set of segment IDs, or with None if any segment may have changed. onPending: called at once
-    when a change is going to be reported. isActive: while False, changes are only recorded.
+    onSuspect: called with a set of segment IDs, or with None if any segment may have changed. isActive: while False,
+    changes are only recorded.
     """
 
-    def __init__(self, onSuspect, onPending):
+    def __init__(self, onSuspect):
         super().__init__()
-        self.onSuspect, self.onPending = onSuspect, onPending
+        self.onSuspect = onSuspect
         self.nodes = []
         self.isActive = True
         self.suspects: set[str] | None = set()
@@ -59,16 +59,7 @@ class SegmentWatcher(VTKObservationMixin):
         """Start reporting changes, or only record them."""
         self.isActive = isActive
         if isActive and self.suspects != set():
-            self._startTimer()
-
-    def isPending(self) -> bool:
-        """Return whether a change is going to be reported."""
-        return self.isActive and self.timer.isActive()
-
-    def _startTimer(self) -> None:
-        self.timer.start()
-        if self.isActive:
-            self.onPending()
+            self.timer.start()
 
     @vtk.calldata_type(vtk.VTK_STRING)
     def onSegmentEvent(self, node, _event, segmentID=None) -> None:
@@ -76,11 +67,11 @@ class SegmentWatcher(VTKObservationMixin):
             self.suspects = None
         elif self.suspects is not None:
             self.suspects.add(segmentID)
-        self._startTimer()
+        self.timer.start()
 
     def onNodeEvent(self, _node, _event) -> None:
         self.suspects = None
-        self._startTimer()
+        self.timer.start()
 
     def settle(self) -> None:
         """Report pending and recorded changes immediately."""

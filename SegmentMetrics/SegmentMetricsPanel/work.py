@@ -28,25 +28,18 @@ def waiting():
         slicer.app.restoreOverrideCursor()
 
 
-def isQuitting() -> bool:
-    """Process events and return whether the application is about to quit: then no event loop starts any more."""
-    loop = qt.QEventLoop()
-    qt.QTimer.singleShot(0, loop.quit)
-    return loop.exec() == -1
-
-
 class LongWork:
     """Runs calculations in a thread, so that the application stays responsive and the user can stop them.
 
-    The calculations must not access any node of the scene. `run` and `report` raise Cancelled when stopped by the user,
-    because `isWanted` returns False, or because the application quits.
+    The calculations must not access any node of the scene. `run` and `report` raise Cancelled when stopped by the user
+    or because `isWanted` returns False.
 
         with LongWork(_("Comparing segments")) as work:
             comparison = work.run(lambda: compare(reference, test, settings))
     """
 
     def __init__(self, title: str, isWanted=lambda: True):
-        self._isWanted, self._isQuitting = isWanted, False
+        self.isWanted = isWanted
         self.title, self.text = title, title
         self.number, self.count = 0, 0
         self.dialog = None
@@ -61,10 +54,6 @@ class LongWork:
             self.dialog.close()
             self.dialog.deleteLater()
             self.dialog = None
-
-    def isWanted(self) -> bool:
-        """Return whether there is still something to do with the result."""
-        return not self._isQuitting and self._isWanted()
 
     @property
     def patience(self) -> float:
@@ -126,6 +115,5 @@ class LongWork:
             self.dialog.maximum = self.count  # 0: a busy indicator
             self.dialog.value = self.number
         slicer.app.processEvents()
-        self._isQuitting = self._isQuitting or isQuitting()
         if not self.isWanted():
             self.isStopped = True

@@ -167,40 +167,6 @@ def testAnUpdateThatIsStoppedKeepsWhatWasComplete(session, monkeypatch):
     assert stopped > 4
 
 
-def testQuittingDoesNotWait(session, monkeypatch):
-    """A comparison that is running is stopped, whatever it has finished."""
-    import qt
-    from PySide6.QtWidgets import QApplication
-    from SegmentMetricsPanel import work
-
-    from SegmentMetricsLib.base import progress
-
-    scenework.choose(session, *scenework.observers())
-    monkeypatch.setattr(work, "PATIENCE", 0)
-    run, stopped = work.LongWork.run, []
-
-    def runLong(self, function):
-        def wait():
-            end = time.monotonic() + 20
-            try:
-                while time.monotonic() < end:
-                    progress.checkpoint()
-            except progress.Cancelled:
-                stopped.append(time.monotonic())
-                raise
-            return function()
-
-        qt.QTimer.singleShot(0, QApplication.quit)
-        return run(self, wait)
-
-    monkeypatch.setattr(work.LongWork, "run", runLong)
-    results = []
-    qt.QTimer.singleShot(0, lambda: results.append(session.panel.apply()))
-    begin = time.monotonic()
-    QApplication.exec()
-    assert results == [False] and stopped and time.monotonic() - begin < 10
-
-
 def assertUsable(panel) -> None:
     """All parts of the panel work with the scene's parameters."""
     assert panel.model.inputs.parameters is panel.parameters

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import slicer
-import vtk
 
 from .session import STRUCTURE, Session, edit, isStale
 
@@ -170,11 +169,6 @@ def checkHazardInViews(session: Session) -> None:
     session.settle(0.1)
     composites = slicer.util.getNodesByClass("vtkMRMLSliceCompositeNode")
     image = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "Image")
-    voxels = vtk.vtkImageData()
-    voxels.SetDimensions(4, 4, 4)
-    voxels.AllocateScalars(vtk.VTK_SHORT, 1)
-    image.SetAndObserveImageData(voxels)
-    image.CreateDefaultDisplayNodes()
     for composite in composites:
         composite.SetForegroundVolumeID(image.GetID())
         composite.SetForegroundOpacity(0.25)
@@ -191,7 +185,6 @@ def checkHazardInViews(session: Session) -> None:
     for composite in composites:
         assert composite.GetForegroundVolumeID() == image.GetID()
         assert math.isclose(composite.GetForegroundOpacity(), 0.25)
-        composite.SetForegroundVolumeID(None)
     slicer.mrmlScene.RemoveNode(image)
     slicer.mrmlScene.RemoveNode(shown)
     session.settle(0.1)
