@@ -125,6 +125,7 @@ class PanelModel:
             self.notice = str(error)
             self.isNews = False
         self.change = self.outcome.change() if self.outcome else ""
+        self.framed = self.pairKey() or self.framed  # a scene brings its views along
 
     def take(self, outcome, isRepeated: bool) -> None:
         """Show a new outcome. isRepeated: whether it comes from an automatic update, which keeps the shown pair."""

@@ -28,6 +28,7 @@ class FocusView:
         self.hiddenFor = None  # the pair beside which everything was hidden
         self.structures = None, {}  # those of a run and pair, by side; without the empty ones
         self.views = None  # where all views looked before they went to the first pair, and after they went to the last
+        self.isBack = False  # whether they look again where they did before the first pair
 
     def setActive(self, isActive: bool) -> None:
         """Start or stop hiding what does not belong to the pair."""
@@ -41,7 +42,7 @@ class FocusView:
             return
         p, outcome, number = self.model.parameters, self.model.outcome, self.model.number()
         isPossible = outcome is not None and outcome.records and None not in map(outcome.node, REFERENCE_AND_TEST)
-        if isPossible and self.model.takeFraming():
+        if isPossible and (self.model.takeFraming() or (p.focus and self.isBack)):
             self._frame(outcome, number)
         colored = tuple(maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m))
         wanted = (outcome.run, number, colored, p.sliceContour, p.mapSurface) if isPossible and p.focus else None
@@ -65,7 +66,7 @@ class FocusView:
     def release(self) -> None:
         """Release the scene."""
         self.end()
-        self.views = None
+        self.views, self.isBack = None, False
 
     def _show(self, outcome, number: int, colored, isMapShown: bool) -> None:
         lines = [side for side in REFERENCE_AND_TEST if side not in colored]
@@ -108,6 +109,7 @@ class FocusView:
         boxes = [structure.box for structure in structures]
         low, high = (reduce(better, corners) for better, corners in zip((np.minimum, np.maximum), zip(*boxes)))
         place, normal = _worstPlace(outcome, number)
+        self.isBack = False
         seen = cameras()
         before = navigation.viewState(slicer.mrmlScene, seen)
         navigation.frame((low, high), place, normal=normal, scene=slicer.mrmlScene, cameras=seen)
@@ -120,6 +122,7 @@ class FocusView:
         views, self.views = self.views, None
         if views is not None and navigation.viewState(slicer.mrmlScene, cameras()) == views[1]:
             navigation.setViewState(views[0], slicer.mrmlScene)
+            self.isBack = True
 
 
 def _worstPlace(outcome, number: int) -> tuple:
