@@ -73,7 +73,7 @@ class Panel(VTKObservationMixin):
         self.refreshTimer.setSingleShot(True)
         self.refreshTimer.setInterval(0)
         self.refreshTimer.connect("timeout()", self.refresh)
-        model.onPairChosen = self.refreshTimer.start
+        model.onPairChosen = lambda: self.refreshTimer.start()
 
     # For scripts
 

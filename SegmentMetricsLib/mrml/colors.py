@@ -120,6 +120,17 @@ def showLegend(modelNode, kind: str, side: str, tolerance: float, signed: bool =
     return legend
 
 
+def makeRoom(legend, other) -> None:
+    """Hide a new legend if another one says the same of the other side; if it says something else, move it aside."""
+    if other is None or not other.GetVisibility() or not other.GetPrimaryDisplayNode().GetVisibility():
+        return
+    looks = [(node.GetTitleText(), node.GetPrimaryDisplayNode().GetScalarRange()) for node in (legend, other)]
+    if looks[0] == looks[1]:
+        legend.SetVisibility(False)
+    else:
+        legend.SetPosition(1 - POSITION[0], POSITION[1])
+
+
 def legendOf(modelNode):
     """Return the vtkMRMLColorLegendDisplayNode of a distance map, or None."""
     import slicer

@@ -151,8 +151,8 @@ def showDistanceMap(
     folders.addToFolder(model, comparison, mapRole(side))
     folders.removeUnusedColors(scene)
     other = folders.findResult(comparison, mapRole("test" if side == "reference" else "reference"), scene)
-    if isFirst and other is not None and other.GetDisplayNode() is not None and other.GetDisplayNode().GetVisibility():
-        colors.legendOf(model).SetVisibility(False)  # the other side's has the same colors and the same place
+    if isFirst and other is not None:
+        colors.makeRoom(colors.legendOf(model), colors.legendOf(other))
     return model
 
 

@@ -71,6 +71,11 @@ def test_filesAreThoseThatTheAnatomyMakes(files, tmp_path):
         assert np.array_equal(SimpleITK.GetArrayFromImage(kept), SimpleITK.GetArrayFromImage(made))
         header = {key: kept.GetMetaData(key) for key in kept.GetMetaDataKeys()}
         assert header == {key: made.GetMetaData(key) for key in made.GetMetaDataKeys()} and len(header) > 70
+
+
+@pytest.mark.nightly
+def test_theImageIsThatOfTheAnatomy(tmp_path):
+    anatomy.writeImage(tmp_path)
     kept, made = (SimpleITK.ReadImage(folder / samples.IMAGE) for folder in (samples.FOLDER, tmp_path))
     assert made.GetOrigin() == kept.GetOrigin() and made.GetSpacing() == kept.GetSpacing()
     change = SimpleITK.GetArrayFromImage(kept) - SimpleITK.GetArrayFromImage(made)

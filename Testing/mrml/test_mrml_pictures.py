@@ -256,6 +256,22 @@ class TestView:
         assert changed.sum() > 500
         assert np.nonzero(changed)[1].min() > 200  # at the right edge, beside the structure
 
+    def testLegendsOfDifferentMapsDoNotMeet(self, comparison):
+        scene = headless.privateScene()
+        with views.ThreeDView(scene, (500, 400), ((0, 0, 0), (0, 0, 0))) as view:
+            kinds = {"reference": "signed", "test": "tolerance"}
+            models = [outputs.showDistanceMap(comparison, side=s, kind=k, scene=scene) for s, k in kinds.items()]
+            legends, places = [colors.legendOf(model) for model in models], []
+            assert all(legend.GetVisibility() for legend in legends)
+            for legend, model in zip(legends, models):
+                legend.SetVisibility(False)
+                model.GetDisplayNode().SetOpacity(0)
+            for legend in legends:
+                legend.SetVisibility(True)
+                places.append((view.image() > 30).any(axis=2))
+                legend.SetVisibility(False)
+        assert places[0].any() and places[1].any() and not (places[0] & places[1]).any()
+
     @pytest.mark.parametrize("size", [(400, 240), (900, 600)])
     @pytest.mark.parametrize("kind", ["signed", "absolute", "tolerance"])
     def testOneLegendForBothSidesIsLegible(self, comparison, kind, size):

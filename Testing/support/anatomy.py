@@ -203,16 +203,17 @@ ORGANS = (
 
 
 def writeFiles(folder: Path) -> None:
-    """Write the files of the sample into a folder.
-
-    The contours are compressed NRRD label maps with names and colors of segments, the CT is a compressed NRRD image.
-    """
-    SimpleITK.WriteImage(ct(), str(folder / IMAGE), useCompression=True, compressionLevel=6)
+    """Write the files of both observers into a folder: compressed NRRD label maps with names and colors of segments."""
     for observer, name in enumerate(FILES):
         image = labelMap(observer)
         for key, value in _segmentationHeader(image).items():
             image.SetMetaData(key, value)
         SimpleITK.WriteImage(image, str(folder / name), useCompression=True)
+
+
+def writeImage(folder: Path) -> None:
+    """Write the CT into a folder as a compressed NRRD image."""
+    SimpleITK.WriteImage(ct(), str(folder / IMAGE), useCompression=True, compressionLevel=6)
 
 
 def labelMap(observer: int) -> SimpleITK.Image:
@@ -461,3 +462,4 @@ def _segmentationHeader(image: SimpleITK.Image) -> dict[str, str]:
 
 if __name__ == "__main__":
     writeFiles(FOLDER)
+    writeImage(FOLDER)
