@@ -49,10 +49,9 @@ def testAClickedRowIsLookedAt(session):
     """Also one that is shown already, as the user may have looked elsewhere; another run moves nothing."""
     session.parameters.reference, session.parameters.test = structures("First"), structures("Second")
     applyAll(session)
-    table = session.panel.results.table
     for number, name, box in ((1, "Far", FAR), (0, "Near", NEAR), (0, "Near", NEAR)):
         look(at=77)
-        table.onRow(number)
+        session.panel.model.showPair(number)  # as the tables do
         session.settle(0.05)
         assert session.panel.model.record().name == name
         assert all(np.allclose(center, middleOf(box)) for center in centers()), name
