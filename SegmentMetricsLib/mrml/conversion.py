@@ -118,6 +118,11 @@ def measuredSurface(structure) -> vtkPolyData:
     return withNormals(toRas(toPolyData(structure.surface)))
 
 
+def pointsOf(polyData: vtkPolyData) -> np.ndarray:
+    """Return the points of a polydata in RAS as an array (n, 3) in LPS mm."""
+    return vtk_to_numpy(polyData.GetPoints().GetData()).astype(float) * np.diag(RAS_FROM_LPS)[:3]
+
+
 def withNormals(polyData: vtkPolyData) -> vtkPolyData:
     """Return a surface with point normals for smooth shading; lines and surfaces that have them are unchanged."""
     if polyData.GetNumberOfPolys() == 0 or polyData.GetPointData().GetNormals() is not None:

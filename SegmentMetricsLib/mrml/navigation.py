@@ -13,12 +13,14 @@ from .arguments import asScene
 from .views import viewAxes
 
 # Limits of a camera's distance from the place in mm; the user's zoom is kept within them.
-NEAREST = 120.0
+NEAREST = 40.0
 FARTHEST = 350.0
 # Half the size in mm that a structure is at least taken to have: a single voxel needs no larger picture.
 SMALLEST = 5.0
 # A slice view that shows a structure as a whole shows this many times its size.
 MARGIN = 1.5
+# Distance in mm from the end of what is drawn to a slice that would otherwise be empty.
+INSIDE = 0.5
 # The columns of a table of slices with the place to show, RAS in mm.
 PLACE_COLUMNS = ("R", "A", "S")
 
@@ -54,14 +56,17 @@ def frame(
     place: Sequence[float] | None = None,
     *,
     normal: Sequence[float] | None = None,
+    drawn: np.ndarray | None = None,
     scene=None,
     cameras: Iterable | None = None,
 ) -> None:
     """Show a box as a whole in all views: the slice views through a place, the 3D views from the side it lies on.
 
     Slice views keep their orientation, also an oblique one. Views that the layout does not show are left alone.
-    box: the lowest and the highest LPS coordinates (3,) in mm. place: LPS, mm; None is the middle of the box. normal,
-    scene, cameras: as for jumpTo.
+    box: the lowest and the highest LPS coordinates (3,) in mm. place: LPS, mm; None is the middle of the box. drawn:
+    points (n, 3), LPS mm, of the surfaces that are drawn: a slice beside all of them, such as one at the tip of a thin
+    structure that is smoothed for display, moves to the nearest one that is not empty. normal, scene, cameras: as for
+    jumpTo.
     """
     scene = asScene(scene)
     low, high = (_ras(_coordinates(corner, "corner of a box")) for corner in box)
@@ -69,19 +74,26 @@ def frame(
     middle = (low + high) / 2
     point = middle if place is None else _ras(_coordinates(place, "place"))
     for node in sliceNodesOf(scene):
-        _frameInSlice(node, corners, point)
+        _frameInSlice(node, corners, point, None if drawn is None else drawn @ RAS_FROM_LPS[:3, :3])
     outward = None if normal is None or not np.any(normal) else _ras(_coordinates(normal, "normal"))
     radius = max(float(np.linalg.norm(high - low)) / 2, SMALLEST)
     for camera in camerasOf(scene) if cameras is None else cameras:
         lookAt(camera, middle, outward, radius)
 
 
-def _frameInSlice(node, corners: np.ndarray, point: np.ndarray) -> None:
+def _frameInSlice(node, corners: np.ndarray, point: np.ndarray, drawn: np.ndarray | None) -> None:
     """Move a slice node to a point, and center and zoom it so that the box with these corners (8, 3) is visible."""
     toRas = _sliceToRas(node)[:3, :3]
     axes = toRas / np.linalg.norm(toRas, axis=0)  # columns: right, up and normal of the slice
     middle = corners.mean(axis=0)
-    center = middle + axes[:, 2] * float(axes[:, 2] @ (point - middle))
+    position = float(axes[:, 2] @ point)
+    if drawn is not None and len(drawn):
+        along = drawn @ axes[:, 2]
+        low, high = float(along.min()), float(along.max())
+        if not low < position < high:
+            inside = min(INSIDE, (high - low) / 2)
+            position = float(np.clip(position, low + inside, high - inside))
+    center = middle + axes[:, 2] * (position - float(axes[:, 2] @ middle))
     width, height = np.maximum(np.ptp(corners @ axes[:, :2], axis=0), 2 * SMALLEST)
     columns, rows = node.GetDimensions()[:2]
     wasModifying = node.StartModify()

@@ -76,6 +76,18 @@ def testABoxFillsA3DView(scene, isParallel):
     assert navigation.viewState(scene) == before
 
 
+@pytest.mark.parametrize("orientation", ["Axial", "oblique"])
+def testASliceThatWouldBeEmptyMovesToTheContours(scene, orientation):
+    """By half a millimeter into what is drawn, which may be less than what was measured; others stay at the place."""
+    node = sliceNode(scene, orientation)
+    normal = np.array([node.GetSliceToRAS().GetElement(row, 2) for row in range(3)])
+    drawn = CORNERS * 0.9 * (-1, -1, 1)
+    along = drawn * (-1, -1, 1) @ normal
+    for position, expected in ((along.max() + 2, along.max() - 0.5), (along.min(), along.min() + 0.5), (3, 3)):
+        navigation.frame(BOX, position * normal * (-1, -1, 1), drawn=drawn, scene=scene)
+        assert inView(node, (expected * normal)[None])[0, 2] == pytest.approx(0, abs=1e-6)
+
+
 def testASingleVoxelIsNotMagnifiedWithoutLimit(scene):
     node = sliceNode(scene, "Axial")
     navigation.frame(((0, 0, 0), (1, 1, 1)), scene=scene)

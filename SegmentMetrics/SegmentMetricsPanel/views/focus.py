@@ -8,7 +8,7 @@ import slicer
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.mrml import focus, maps, navigation
-from SegmentMetricsLib.mrml.conversion import displayedSurface, measuredSurface
+from SegmentMetricsLib.mrml.conversion import displayedSurface, measuredSurface, pointsOf
 from SegmentMetricsLib.mrml.inputs import structureFromSegment
 
 from ..work import waiting
@@ -71,14 +71,18 @@ class FocusView:
     def _show(self, outcome, number: int, colored, isMapShown: bool) -> None:
         lines = [side for side in REFERENCE_AND_TEST if side not in colored]
         wanted = lines if isMapShown else REFERENCE_AND_TEST
-        surfaceOf = displayedSurface if self.model.parameters.mapSurface.name == "displayed" else measuredSurface
         with waiting():
             structures = self._structures(outcome, number)
-            surfaces = {side: surfaceOf(structures[side]) for side in wanted if side in structures}
+            surfaces = {side: self._surfaceOf(structures[side]) for side in wanted if side in structures}
         if self.hiddenFor != self.model.pairKey():  # what the user shows beside a pair stays
             focus.hideOthers(slicer.mrmlScene)
             self.hiddenFor = self.model.pairKey()
         focus.showLines(surfaces, slicer.mrmlScene, in2D=lines, in3D=not isMapShown)
+
+    def _surfaceOf(self, structure):
+        """Return the surface of a structure that is drawn, RAS."""
+        isDisplayed = self.model.parameters.mapSurface.name == "displayed"
+        return displayedSurface(structure) if isDisplayed else measuredSurface(structure)
 
     def _structures(self, outcome, number: int) -> dict:
         """Return the Structures of a pair by side, read again if they came with a scene; without the empty ones."""
@@ -104,6 +108,7 @@ class FocusView:
         """Let all views go to the largest difference of a pair and show the whole pair around it."""
         with waiting():
             structures = self._structures(outcome, number).values()
+            drawn = [pointsOf(self._surfaceOf(structure)) for structure in structures]
         if not structures:
             return
         boxes = [structure.box for structure in structures]
@@ -112,7 +117,8 @@ class FocusView:
         self.isBack = False
         seen = cameras()
         before = navigation.viewState(slicer.mrmlScene, seen)
-        navigation.frame((low, high), place, normal=normal, scene=slicer.mrmlScene, cameras=seen)
+        points = np.concatenate(drawn)
+        navigation.frame((low, high), place, normal=normal, drawn=points, scene=slicer.mrmlScene, cameras=seen)
         if self.views is not None and self.views[1] == before:  # nobody has looked elsewhere since
             before = self.views[0]
         self.views = before, navigation.viewState(slicer.mrmlScene, seen)
