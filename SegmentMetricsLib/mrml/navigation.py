@@ -122,28 +122,46 @@ def sliceNodesOf(scene) -> list:
 
 
 def viewState(scene, cameras: Iterable | None = None) -> dict:
-    """Return where all slice views and cameras look, by node ID, to be compared with a later state or set again."""
+    """Return where all slice views and cameras look, by node ID, for isSameView() and setViewState()."""
     state = {}
     for node in sliceNodesOf(scene):
         toRas = tuple(_sliceToRas(node).ravel().tolist())
-        state[node.GetID()] = toRas, tuple(node.GetFieldOfView()), tuple(node.GetXYZOrigin())
+        looks = toRas, tuple(node.GetXYZOrigin())
+        state[node.GetID()] = *looks, tuple(node.GetFieldOfView()), tuple(node.GetDimensions()[:2])
     for camera in camerasOf(scene) if cameras is None else cameras:
         numbers = camera.GetPosition(), camera.GetFocalPoint(), camera.GetViewUp()
         state[camera.GetID()] = *map(tuple, numbers), camera.GetParallelScale()
     return state
 
 
+def isSameView(first: dict, second: dict, scene) -> bool:
+    """Return whether two states look at the same place; zoom in slice views, which follows their size, is left out."""
+    if first.keys() != second.keys():
+        return False
+    slices = {node.GetID() for node in sliceNodesOf(scene)}
+    shares = {identifier: 2 if identifier in slices else None for identifier in first}
+    return all(first[identifier][:share] == second[identifier][:share] for identifier, share in shares.items())
+
+
 def setViewState(state: dict, scene) -> None:
-    """Let slice views and cameras look where they did when viewState() was called; those that are gone are left out."""
+    """Let slice views and cameras look where they did when viewState() was called; those that are gone are left out.
+
+    A slice view that has another size since shows at least what it showed then.
+    """
     for identifier, values in state.items():
         node = scene.GetNodeByID(identifier)
         if node is None:
             continue
         wasModifying = node.StartModify()
         if node.IsA("vtkMRMLSliceNode"):
-            node.GetSliceToRAS().DeepCopy(values[0])
-            node.SetFieldOfView(*values[1])
-            node.SetXYZOrigin(*values[2])
+            toRas, origin, (width, height, depth), size = values
+            node.GetSliceToRAS().DeepCopy(toRas)
+            columns, rows = node.GetDimensions()[:2]
+            if (columns, rows) != size and columns > 0 and rows > 0:
+                width = max(width, height * columns / rows)
+                height = width * rows / columns
+            node.SetFieldOfView(width, height, depth)
+            node.SetXYZOrigin(*origin)
             node.UpdateMatrices()
         else:
             node.SetPosition(*values[0])

@@ -54,8 +54,15 @@ def testABoxFillsASliceView(scene, orientation, size):
     assert inView(node, place[None] * (-1, -1, 1))[0, 2] == pytest.approx(0, abs=1e-6)
     columns, rows, _depth = node.GetFieldOfView()
     assert columns / rows == pytest.approx(size[0] / size[1]), "pixels are square"
+    assert not navigation.isSameView(navigation.viewState(scene), before, scene)
     navigation.setViewState(before, scene)
     assert navigation.viewState(scene) == before
+    node.SetDimensions(size[0] // 2, size[1], 1)  # the window has another shape
+    node.SetFieldOfView(77, 77 * size[1] / (size[0] // 2), 2.5)
+    assert navigation.isSameView(navigation.viewState(scene), before, scene)
+    navigation.setViewState(before, scene)
+    columns, rows, _depth = node.GetFieldOfView()
+    assert columns / rows == pytest.approx(size[0] // 2 / size[1]) and columns >= 300 and rows >= 100
 
 
 @pytest.mark.parametrize("isParallel", [False, True])

@@ -119,16 +119,20 @@ class FocusView:
         before = navigation.viewState(slicer.mrmlScene, seen)
         points = np.concatenate(drawn)
         navigation.frame((low, high), place, normal=normal, drawn=points, scene=slicer.mrmlScene, cameras=seen)
-        if self.views is not None and self.views[1] == before:  # nobody has looked elsewhere since
+        if self._isUnmoved(before):
             before = self.views[0]
         self.views = before, navigation.viewState(slicer.mrmlScene, seen)
 
     def _goBack(self) -> None:
         """Let all views look where they did before they went to the pair, unless somebody has moved one since."""
-        views, self.views = self.views, None
-        if views is not None and navigation.viewState(slicer.mrmlScene, cameras()) == views[1]:
-            navigation.setViewState(views[0], slicer.mrmlScene)
+        if self._isUnmoved(navigation.viewState(slicer.mrmlScene, cameras())):
+            navigation.setViewState(self.views[0], slicer.mrmlScene)
             self.isBack = True
+        self.views = None
+
+    def _isUnmoved(self, now: dict) -> bool:
+        """Return whether nobody has looked elsewhere since all views went to a pair. now: where they look."""
+        return self.views is not None and navigation.isSameView(self.views[1], now, slicer.mrmlScene)
 
 
 def _worstPlace(outcome, number: int) -> tuple:
