@@ -14,7 +14,7 @@ from . import chosensettings
 from .contents import results
 from .contents.verdicts import orderOf
 from .editedpairs import choicesOf, proposedOf
-from .enumerations import MapSide, Mode
+from .enumerations import Mode
 from .inputs import Inputs
 from .translation import _
 
@@ -42,6 +42,7 @@ class PanelModel:
     the results that are shown, an Outcome or None. change: a sentence about a change to the compared segments since
     they were measured. isUnchecked: whether they may have changed a moment ago. notice: a message about the last
     attempt. isBusy: whether an attempt is running. isNews: whether anything has changed since the last attempt.
+    onPairChosen: called when the user has chosen a pair to look at.
     """
 
     def __init__(self, scene: Scene):
@@ -55,6 +56,9 @@ class PanelModel:
         self.notice = ""
         self.isBusy = False
         self.isNews = False
+        self.onPairChosen = lambda: None
+        self.framed = None  # the pair that the views went to last
+        self.isFramingDue = False
 
     def setParameters(self, parameters) -> None:
         """Use other parameters, or None while there is no scene."""
@@ -128,6 +132,7 @@ class PanelModel:
             self.notice = str(error)
             self.isNews = False
         self.change = self.outcome.change() if self.outcome else ""
+        self.framed = self.pairKey() or self.framed  # a scene brings its views along
 
     def take(self, outcome, isRepeated: bool) -> None:
         """Show a new outcome. isRepeated: whether it comes from an automatic update, which keeps the shown pair."""
@@ -137,6 +142,7 @@ class PanelModel:
             isWorstFirst = outcome.isOfAll and outcome.judgment is not None and not isRepeated
             order = orderOf(outcome) if isWorstFirst else []
             self.parameters.shownPair = order[0] if order else self.number()
+        self.isFramingDue = not isRepeated and self.pairKey() != self.framed
 
     def number(self) -> int:
         """Return the index of the pair that is shown in detail."""
@@ -151,11 +157,31 @@ class PanelModel:
         """Show the pair with this index in detail, if all structures were compared; do nothing if there is none."""
         if self.parameters and self.outcome and self.outcome.isOfAll and number < len(self.outcome.records):
             self.parameters.shownPair = number
+            self.isFramingDue = True
+            self.onPairChosen()
 
-    def colorSide(self, side: str) -> None:
-        """Color the surface of a side, unless it is colored already."""
-        if self.parameters and side not in self.parameters.mapSide.sides:
-            self.parameters.mapSide = MapSide[side]
+    def takeFraming(self) -> bool:
+        """Return whether the views are to go to the shown pair: once when it is new, or when the user chose it."""
+        isDue, self.isFramingDue = self.isFramingDue, False
+        if isDue:
+            self.framed = self.pairKey()
+        return isDue
+
+    def pairKey(self) -> tuple | None:
+        """Return what tells the shown pair from others in the scene: its nodes' IDs and its segments' IDs."""
+        if self.record() is None:
+            return None
+        pair = self.outcome.pair(self.number())
+        return tuple((side.nodeID, side.segmentID) for side in (pair.reference, pair.test))
+
+    def remark(self, side: str) -> str:
+        """Return a sentence if the surface of a side is not the one that the map colors, or ""."""
+        p = self.parameters
+        if p is None or not p.showMap or side in p.mapSide.sides:
+            return ""
+        if side == "test":
+            return _("This place is on the test; the map colors the reference.")
+        return _("This place is on the reference; the map colors the test.")
 
     # Whether results are out of date
 

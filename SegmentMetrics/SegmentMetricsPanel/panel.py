@@ -17,6 +17,7 @@ from .parameters import GuiConnection
 from .scene import SlicerScene
 from .views.buttons import ExplainedButton
 from .views.conventions import ConventionsView
+from .views.focus import FocusView
 from .views.hazard import HazardView
 from .views.inputs import InputsView
 from .views.layouts import LayoutView
@@ -62,6 +63,7 @@ class Panel(VTKObservationMixin):
         self.plot = DistancePlotView(ui.plotFrame.layout(), model)
         self.layout = LayoutView(ui, model, self.plot)
         self.map = MapView(ui, model, self.onMapRange)
+        self.focus = FocusView(model)
         self.hazard = HazardView(ui, model)
         self.places = PlacesView(ui, model)
         self.slices = SlicesView(ui, model)
@@ -75,6 +77,7 @@ class Panel(VTKObservationMixin):
         self.refreshTimer.setSingleShot(True)
         self.refreshTimer.setInterval(0)
         self.refreshTimer.connect("timeout()", self.refresh)
+        model.onPairChosen = lambda: self.refreshTimer.start()
 
     # For scripts
 
@@ -119,7 +122,7 @@ class Panel(VTKObservationMixin):
         self.protocols.release()
         if parameters is None:
             self.watcher.stop()
-            for view in (self.map, self.hazard, self.slices):
+            for view in (self.map, self.focus, self.hazard, self.slices):
                 view.release()
             for view in (self.pairs, self.results, self.verdicts, self.pages, self.conventions):
                 view.show()
@@ -139,6 +142,7 @@ class Panel(VTKObservationMixin):
             self.connection = GuiConnection(self.parameters, self.ui)
             self.watcher.setActive(not self.model.isBusy)
             self.inputs.setActive(True)
+            self.focus.setActive(True)
             self.refresh()
 
     def pause(self) -> None:
@@ -151,6 +155,7 @@ class Panel(VTKObservationMixin):
             self.connection.end()
             self.connection = None
         self.inputs.setActive(False)
+        self.focus.setActive(False)
         self.watcher.setActive(False)
         self.refreshTimer.stop()
 
@@ -161,6 +166,7 @@ class Panel(VTKObservationMixin):
         self.close()
         self.model.kept = kept
         if slicer.mrmlScene.IsClosing():
+            self.model.framed = None
             releaseAllCharts()
 
     def close(self) -> None:
@@ -276,7 +282,7 @@ class Panel(VTKObservationMixin):
             self.shown = shown
             for view in (self.results, self.verdicts, self.places, self.pages):
                 view.show()
-        for view in (self.map, self.hazard, self.plot, self.layout, self.slices, self.conventions):
+        for view in (self.map, self.focus, self.hazard, self.plot, self.layout, self.slices, self.conventions):
             view.show()
         self._enableActions()
         self._showMessage()

@@ -229,7 +229,7 @@ def _drawMaps(
     # The strip shows only the legend of a model without geometry and the orientation marker.
     with _hiddenMap(view.scene, vtkPolyData(), coloring) as empty:
         empty.GetDisplayNode().SetVisibility(True)
-        _printLegend(colors.legendOf(empty), width - 2 * half, scale)
+        _printLegend(colors.legendOf(empty), width - 2 * half, scale, coloring)
         view.resize((width - 2 * half, height))
         view.lookFrom(direction, points)
         view.showOrientationMarker()
@@ -318,8 +318,10 @@ def _around(isUsed: np.ndarray, margin: int) -> slice:
     return slice(max(used[0] - margin, 0), used[-1] + 1 + margin)
 
 
-def _printLegend(legend, strip: int, scale: float) -> None:
+def _printLegend(legend, strip: int, scale: float, coloring: Coloring) -> None:
     """Place a legend with dark text in the upper part of the strip. strip: its width in pixels."""
+    legend.SetTitleText(colors.legendTitle(coloring.kind, coloring.tolerance, coloring.hasSides))
+    legend.SetNumberOfLabels(5)
     for style in (legend.GetTitleTextProperty(), legend.GetLabelTextProperty()):
         style.SetColor(*INK)
         style.SetFontFamilyToArial()

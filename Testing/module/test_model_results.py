@@ -189,13 +189,34 @@ def test_the_worst_structure_is_shown_first(three):
     assert model.record().name == "Near"
 
 
-def test_a_place_colors_its_side(box):
+def test_a_place_on_the_other_side_is_remarked(box):
+    """What is colored stays as the user chose it."""
     model = shown([box])
-    model.colorSide("test")
-    assert model.parameters.mapSide == MapSide.test
-    model.parameters.mapSide = MapSide.both
-    model.colorSide("reference")
-    assert model.parameters.mapSide == MapSide.both
+    p = model.parameters
+    assert model.remark("test") == "This place is on the test; the map colors the reference."
+    assert model.remark("reference") == "" and p.mapSide == MapSide.reference
+    p.mapSide = MapSide.test
+    assert model.remark("reference") == "This place is on the reference; the map colors the test."
+    p.mapSide = MapSide.both
+    assert model.remark("reference") == model.remark("test") == ""
+    p.mapSide, p.showMap = MapSide.reference, False
+    assert model.remark("test") == ""
+
+
+def test_views_go_to_new_and_to_chosen_pairs(three):
+    """Not when the same pair is measured again, nor when an update does so."""
+    model = shown(three)
+    due = [model.takeFraming()]
+    model.take(outcomeOf(model, three), isRepeated=False)
+    due.append(model.takeFraming())
+    model.showPair(1)
+    due += [model.takeFraming(), model.takeFraming()]
+    model.framed = None
+    model.take(outcomeOf(model, three), isRepeated=True)
+    due.append(model.takeFraming())
+    model.take(outcomeOf(model, three), isRepeated=False)
+    due.append(model.takeFraming())
+    assert due == [True, False, True, False, False, True]
 
 
 # Messages

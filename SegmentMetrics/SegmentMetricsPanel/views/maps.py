@@ -68,7 +68,6 @@ class MapView(VTKObservationMixin):
         """Show the chosen maps of a pair and hide all others."""
         self.problem = ""
         scene = slicer.mrmlScene
-        isFirst = not maps.allMaps(scene)
         found = {}
         if outcome is not None and outcome.records and p.showMap:
             kind, self.problem = kindOf(p, outcome)
@@ -86,8 +85,6 @@ class MapView(VTKObservationMixin):
                 continue
             maps.setOpacity(model, p.opacity)
         maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend)
-        if found and isFirst and slicer.app.layoutManager() is not None:
-            slicer.util.resetThreeDViews()  # the structure may be out of view
 
     def _showRange(self, range: float) -> None:
         """Show the range of a map in mm without storing it as a choice in the parameters."""
@@ -119,6 +116,7 @@ class MapView(VTKObservationMixin):
         if self.visible == before:
             return
         maps.cover(self.visible, slicer.mrmlScene)
+        maps.showLegend(self.visible if self.model.parameters.legend else (), slicer.mrmlScene)
         # a map that loses its display node is being removed, which does not change the user's choice
         current = [model for model in self.current if model.GetDisplayNode() is not None]
         wasShown, isShown = (any(model in shown for model in current) for shown in (before, self.visible))

@@ -50,12 +50,21 @@ from .tools import (
     checkReport,
     checkTools,
 )
+from .views import (
+    checkBefore,
+    checkFocus,
+    checkFocusElsewhere,
+    checkViews,
+)
 
 __all__ = ["CHECKS", "Session"]
 
 CHECKS = (
     checkOpening,
+    checkBefore,
     checkApply,
+    checkViews,
+    checkFocus,
     checkFirstScreen,
     checkPages,
     checkNarrow,
@@ -83,5 +92,6 @@ CHECKS = (
     checkReport,
     checkSaving,
     checkReload,
+    checkFocusElsewhere,
     checkRemovedSegmentation,
 )

@@ -122,11 +122,12 @@ def checkPlaces(session: Session) -> None:
     places = session.panel.outcome.records[0].worstPlaces
     rows = session.texts(session.ui.placesTable)
     assert len(rows) == len(places) and rows[0][0] == "1" and rows[0][1] == f"{places[0].value:+.1f}"
-    before = session.parameters.mapSide
+    before, label = session.parameters.mapSide, session.ui.placesLabel.text
     for place, number in {place.side: (place, number) for number, place in enumerate(places)}.values():
         session.panel.places.table.onCell(number, 0)
-        assert place.side in session.parameters.mapSide.sides, "what is looked at is colored"
-    session.parameters.mapSide = before
+        assert session.parameters.mapSide == before, "looking changes nothing"
+        text = session.ui.placesLabel.text
+        assert text == label if place.side in before.sides else place.side in text
     session.panel.places.table.onCell(0, 0)
     session.settle(0.1)
     ras = np.array(places[0].position) * (-1, -1, 1)
@@ -139,7 +140,6 @@ def checkPlaces(session: Session) -> None:
         assert math.isclose(np.dot(normal, ras), node.GetSliceOffset(), abs_tol=1e-3), node.GetName()
     for camera in cameras():
         assert np.allclose(camera.GetFocalPoint(), ras)
-    session.parameters.mapSide = before
     assert not markersOf(session)
     session.ui.showMarkersCheckBox.click()
     session.settle(0.1)
