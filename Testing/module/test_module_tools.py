@@ -167,19 +167,15 @@ def testReportThatCannotBeWritten(desktop, session, tmp_path):
     desktop.forget()
 
 
-def testReportsNeedNoDownload(desktop, session, tmp_path, monkeypatch):
-    """Without plotly nothing is asked but where to write the page, which then has no map to turn."""
+def testReportsAskForNothingButTheirPlace(desktop, session, monkeypatch):
+    """Also without plotly, which nobody is asked to download; the name that is suggested is that of the pair."""
     monkeypatch.setitem(sys.modules, "plotly", None)
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
     choose(session, *twoBoxes(), "Box")
     session.apply()
-    desktop.answers.append(str(tmp_path / "flat"))
     session.ui.reportButton.click()
-    session.settle(0.1)
-    assert [shown[0] for shown in desktop.shown] == ["getSaveFileName"]
-    assert Path(desktop.shown[0][1]).name == "Box_First_Second.html"
-    page = (tmp_path / "flat.html").read_text(encoding="utf-8")
-    assert "Plotly.newPlot" not in page and "Box" in page and "flat.html" in session.ui.messageLabel.text
+    ((dialog, path),) = desktop.shown
+    assert dialog == "getSaveFileName" and Path(path).name == "Box_First_Second.html"
 
 
 def testReportsDoNotNameASceneThatWasClosed(session, tmp_path):
