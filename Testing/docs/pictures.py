@@ -181,7 +181,6 @@ def distanceMap(desktop) -> QImage:
     (model,) = maps.allMaps(desktop.scene)
     points = vtk_to_numpy(model.GetPolyData().GetPoints().GetData())
     view.lookFrom(SEEN_FROM, points, area=(0.06, 0.06, 0.74, 0.94))
-    view.showOrientationMarker()
     pixels = view.image()
     height, width, _ = pixels.shape
     return QImage(pixels.tobytes(), width, height, 3 * width, QImage.Format.Format_RGB888).copy()

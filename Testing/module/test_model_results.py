@@ -439,7 +439,7 @@ def test_what_was_not_compared_is_said(box, three):
     assert lines[:3] == ["• Only in the test: C, D.", "• Doubtful.", "• A, B: It is broken."]
     nothing = replace(outcome, records=[])
     assert results.remarks(nothing, 0).startswith("• Only in the test: C, D.")
-    assert "no structure" in results.summary(nothing, 0) and results.numbers(nothing, 0).rows == ()
+    assert "No structure is in both" in results.summary(nothing, 0) and results.numbers(nothing, 0).rows == ()
     assert not results.mainNumbers(nothing).rows
 
 
@@ -609,7 +609,7 @@ def test_the_list_of_places(box):
     assert texts(table)[0][:2] == ["1", f"{first.value:+.1f}"] and len(table.rows) == len(record.worstPlaces)
     assert places.about(outcome, 0) == "Where the contours lie more than 1 mm apart. Click to go there."
     outcome.records = [replace(record, worstPlaces=())]
-    assert places.about(outcome, 0).startswith("Nowhere do") and places.places(outcome, 0).rows == []
+    assert places.about(outcome, 0).startswith("The contours are nowhere more") and places.places(outcome, 0).rows == []
     outcome.records = [replace(record, worstPlaces=(), method="")]
     assert places.about(outcome, 0) == "No distances were measured."
     assert "tolerance" in places.about(None, 0)
