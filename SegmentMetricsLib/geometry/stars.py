@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import cast
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from .cases import caseTriangles
 from .masks import Mask
@@ -43,6 +42,8 @@ class Stars:
     """
 
     def __init__(self, points: np.ndarray, cells: np.ndarray, shapes: LatticeShapes | None = None):
+        from scipy.sparse import csr_array
+
         slots = np.tile(np.arange(3, dtype=np.int8), len(cells))
         ends = np.arange(0, 3 * len(cells) + 1, 3, dtype=np.int32)
         around = csr_array((slots, cells.ravel().astype(np.int32), ends), shape=(len(cells), len(points))).tocsc()
