@@ -68,6 +68,9 @@ REACH = 4
 LARGEST_REACH = MORE_SLICES - 3
 # Numbers of cells after which finished points are removed: at first, and the step from there on.
 FIRST_RANKS, MORE_RANKS = (8, 12, 20, 28, 36, 44), 16
+# Where no more than this many points are left, so many cells are looked at in one step: of few points, what takes the
+# time is the number of steps.
+FEW_POINTS, LONG_BLOCK = 1_000, 8 * MORE_RANKS
 # Only after this many cells the search tree is considered instead, if it is cheaper.
 ALWAYS_RANKS = 28
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
@@ -102,10 +105,10 @@ class CellTables:
         order = np.lexsort((np.linalg.norm(steps * self.spacing, axis=1), bounds))
         order = order[bounds[order] < self.horizon]
         self.steps, self.bounds = steps[order], bounds[order]
-        self._tables: dict[int, np.ndarray] = {}
-        self._measured: dict[int, MeasuredPlaces] = {}
+        self._tables: dict[range, np.ndarray] = {}
+        self._measured: dict[range, MeasuredPlaces] = {}
         # how many points have asked for each block
-        self._asked: dict[int, int] = {}
+        self._asked: dict[range, int] = {}
         self._lock = Lock()
 
     @cached_property
@@ -144,14 +147,21 @@ class CellTables:
         ends = [0, *(end for end in ends if end < len(self.order)), len(self.order)]
         return [range(first, last) for first, last in itertools.pairwise(ends)]
 
+    def blockFrom(self, first: int, count: int) -> range:
+        """Return the block from a rank on, the start of one, for a number of points: several in one for few points."""
+        isLong = count <= FEW_POINTS and first >= FIRST_RANKS[-1] and (first - FIRST_RANKS[-1]) % LONG_BLOCK == 0
+        if isLong:
+            return range(first, min(first + LONG_BLOCK, len(self.order)))
+        return next(block for block in self.blocks if block.start == first)
+
     def of(self, ranks: range, numbers: np.ndarray, cases: np.ndarray) -> np.ndarray:
         """Return the squared distances (r, n) in mm2 from positions to cases in the cells of a block of ranks.
 
         numbers: (n,) of the positions. cases: (r, n) of the cells.
         """
         count = len(self.points)
-        asked = self._asked[ranks.start] = self._asked.get(ranks.start, 0) + len(numbers)
-        if ranks.start not in self._tables and asked <= FEW_ASKED * count:
+        asked = self._asked[ranks] = self._asked.get(ranks, 0) + len(numbers)
+        if ranks not in self._tables and asked <= FEW_ASKED * count:
             rows = np.add.outer(np.arange(len(ranks)) * count, numbers)
             return self._places(ranks).of(rows.ravel(), cases.ravel()).reshape(cases.shape)
         index = np.add.outer(np.arange(len(ranks)) * (256 * count), 256 * numbers)
@@ -163,21 +173,21 @@ class CellTables:
 
         The value of the block's k-th rank, position p and case c is at index 256 * (k * number of positions + p) + c.
         """
-        if ranks.start not in self._tables:
+        if ranks not in self._tables:
             places = self._places(ranks)
             with self._lock:  # a second thread uses the table made by the first
-                if ranks.start not in self._tables:
-                    self._tables[ranks.start] = places.table()
-                    self._measured.pop(ranks.start, None)
-        return self._tables[ranks.start]
+                if ranks not in self._tables:
+                    self._tables[ranks] = places.table()
+                    self._measured.pop(ranks, None)
+        return self._tables[ranks]
 
     def _places(self, ranks: range) -> MeasuredPlaces:
         """Return the distances of all positions from the cells of a block of ranks, measured when first asked for."""
         with self._lock:
-            if ranks.start not in self._measured:
+            if ranks not in self._measured:
                 steps = self.steps[self.order[ranks.start : ranks.stop]]
-                self._measured[ranks.start] = MeasuredPlaces.around(self._positions, steps, self._squaredFromMiddle)
-            return self._measured[ranks.start]
+                self._measured[ranks] = MeasuredPlaces.around(self._positions, steps, self._squaredFromMiddle)
+            return self._measured[ranks]
 
     def _squaredFromMiddle(self, places: np.ndarray) -> np.ndarray:
         """Return the squared distances (t + 1, k) in mm2 to mirroredTriangles(), inf in the last row.
@@ -342,8 +352,8 @@ class Lattice:
         result[rows] = codes == 255
         isMixed = (codes > 0) & (codes < 255)
         rows, codes = rows[isMixed], codes[isMixed]
-        for first in range(0, len(rows), CHUNK):
-            chosen = slice(first, first + CHUNK)
+        for first in range(0, len(rows), CELLS):
+            chosen = slice(first, first + CELLS)
             local = counted[rows[chosen]] - cells[rows[chosen]]
             result[rows[chosen]] = isInside(local, codes[chosen])
         return result

@@ -155,7 +155,8 @@ def _ranks(triangles: np.ndarray) -> list[int]:
 def isInside(local: np.ndarray, cases: np.ndarray) -> np.ndarray:
     """Return whether places (p, 3) in a cell, each coordinate from 0 to 1, lie inside the structure of a case (p,)."""
     triangles, _ = caseTriangles()
-    return _byWitnesses(cases, lambda end: lambda numbers: segmentsCrossTriangles(local, end, triangles[numbers]))
+    starts = local[:, None]
+    return _byWitnesses(cases, lambda end: lambda numbers: segmentsCrossTriangles(starts, end, triangles[numbers]))
 
 
 def isInsideAllCases(local: np.ndarray) -> np.ndarray:
@@ -172,8 +173,8 @@ def isInsideAllCases(local: np.ndarray) -> np.ndarray:
 def _byWitnesses(cases: np.ndarray, crossing: Callable[[np.ndarray], Callable]) -> np.ndarray:
     """Return whether places lie inside the structures of cases (c,), from segments to corners whose side is known.
 
-    crossing: takes the end of the segments and returns a function that takes triangle numbers (c,) and returns whether
-    these are crossed.
+    crossing: takes the end of the segments and returns a function that takes triangle numbers (c, 5) and returns
+    whether these are crossed.
     """
     _, trianglesOf = caseTriangles()
     isOther = trianglesOf >= 0
@@ -182,10 +183,8 @@ def _byWitnesses(cases: np.ndarray, crossing: Callable[[np.ndarray], Callable]) 
     for corner, nudge in WITNESSES:
         isCrossed = crossing(CORNERS[corner] + np.where(CORNERS[corner], -1, 1) * nudge)
         # the surface is crossed an odd number of times if the sides differ
-        isOdd = (cases >> corner) & 1 == 1
-        for numbers, isCounted in zip(trianglesOf.T, isOther.T, strict=True):
-            isOdd = isOdd ^ (isCrossed(numbers[cases]) & isCounted[cases])
-        votes = votes + isOdd.astype(np.int8)
+        isOdd = np.logical_xor.reduce(isCrossed(trianglesOf[cases]) & isOther[cases], axis=-1)
+        votes = votes + (isOdd ^ ((cases >> corner) & 1 == 1)).astype(np.int8)
     return votes >= 2
 
 

@@ -17,8 +17,6 @@ import SimpleITK
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkIntArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkPolyData
-from vtkmodules.vtkFiltersCore import vtkAppendPolyData
-from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
 
 from ..base.errors import InputError
 from ..base.texts import oneLine
@@ -181,6 +179,8 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
     bidirectional local distance in mm, if the similarity family was measured; point and cell
     data Side, 0 on the reference and 1 on the test; field data Side names the two.
     """
+    from vtkmodules.vtkFiltersCore import vtkAppendPolyData
+
     append = vtkAppendPolyData()
     append.SetOutputPointsPrecision(1)
     for side, direction in enumerate(comparison.distances.directions):
@@ -236,6 +236,8 @@ def writeMask(mask: Mask, path: Path) -> None:
 
 def writeSurfaces(comparison: Comparison, path: Path) -> None:
     """Write both measured surfaces of a comparison. Raises OSError if the file cannot be written."""
+    from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
+
     writer = vtkXMLPolyDataWriter()
     writer.SetFileName(str(path))
     writer.SetInputData(measuredSurfaces(comparison))
