@@ -1,0 +1,61 @@
+"""What is imported, and when: commands start with what they need, and the panel's first comparison finds all loaded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# Comparing any two files takes these, before a file is read.
+STARTED = (
+    "from SegmentMetricsLib.__main__ import main; from SegmentMetricsLib.case import casework; "
+    "from SegmentMetricsLib.commands import compare, comparing, pairwork; "
+    "from SegmentMetricsLib.show import tables, writing"
+)
+COMPARED = """
+import numpy as np
+from SegmentMetricsLib import compare
+one = np.zeros((14, 14, 14), bool)
+one[3:9, 3:10, 3:9] = True
+far = one.copy()
+far[5:7, 5:7, 9:13] = True
+found = compare(one, far, spacing=(1.0, 1.0, 2.0))
+found.record()
+assert found.worstPlaces
+"""
+
+
+def imported(code: str) -> set[str]:
+    """Return the names of all modules that a fresh process has after running some code."""
+    code += "\nimport sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return imported("pass")
+
+
+def testACommandStartsWithWhatItNeeds(plain):
+    """Of other packages these are numpy, SimpleITK and VTK's basic classes, without filters and writers."""
+    found = imported(STARTED) - plain
+    assert not {name.split(".")[0] for name in found} & {"scipy", "pydicom", "matplotlib", "multiprocessing", "tqdm"}
+    assert not {name for name in found if name.startswith(("vtkmodules.vtkFilters", "vtkmodules.vtkIO"))}
+    assert len(found) < 480 and sum(name.startswith("SegmentMetricsLib") for name in found) < 220
+
+
+def testHelpNeedsLittle(plain):
+    assert len(imported("from SegmentMetricsLib import __main__; __main__.makeParser()") - plain) < 140
+
+
+def testNothingIsLeftToImportForThePanelsFirstComparison():
+    """Far places, which are searched, and worst places included; but for what is ours."""
+    prepared = (
+        "import sys; from SegmentMetricsLib.mrml import comparing; comparing.prepare(); before = set(sys.modules)"
+    )
+    found = imported(f"{prepared}{COMPARED}for name in before: del sys.modules[name]")
+    assert found and not {name for name in found if name.startswith(("scipy", "vtkmodules", "SimpleITK"))}
