@@ -79,7 +79,7 @@ CHUNK = 1 << 16
 CELLS, TABLE_CHUNK = 1 << 13, 128
 # A table is made only after more points than this have asked for it, per position; for few points, the values they need
 # are computed one by one, and are the same.
-FEW_ASKED = 32
+FEW_ASKED = 12
 # Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a lookup, of a search,
 # and of a table per position. A table serves several structures, so each bears a part of its cost. Whether a table
 # happens to exist must not matter: the same pair has to give the same digits whatever was compared before.
