@@ -127,7 +127,7 @@ def wholeSetOf(found: dict | None) -> str:
 def growthOf(rows: Sequence[dict] | None) -> str:
     import growth
 
-    return NOT_MEASURED if not rows else "\n".join(growth.table(rows))
+    return NOT_MEASURED if not rows else "\n".join([*growth.inWords(rows), "", *growth.table(rows)])
 
 
 def timesChart(case: dict) -> str:
