@@ -11,7 +11,7 @@ import shapes
 from SegmentMetricsLib.distances import lattice
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.families.boundary.bands import lookup as bandlookup
-from SegmentMetricsLib.geometry.cases import (
+from SegmentMetricsLib.geometry.cellcases import (
     caseTriangles,
     cellCodes,
     elementPositions,
