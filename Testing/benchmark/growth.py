@@ -121,7 +121,7 @@ def inWords(rows: Sequence[dict]) -> list[str]:
         for key, scale, unit, each in (("microseconds", 1e3, "ms", "µs"), ("bytes", 1e6, "MB", "bytes")):
             triangles, cost = np.array([(row["triangles"], row["triangles"] * row[key]) for row in chosen]).T
             fixed, slope = np.linalg.lstsq(np.column_stack([1 / cost, triangles / cost]), np.ones(len(cost)))[0]
-            parts.append(f"{max(fixed, 0) / scale:.2g} {unit} and {slope:.2g} {each} per triangle")
+            parts.append(f"{max(fixed, 0) / scale:.2g} {unit} and {float(f'{slope:.2g}'):g} {each} per triangle")
         lines.append(f"- {road}: {', '.join(parts)}")
     return lines
 

@@ -107,7 +107,7 @@ def sideBySide(cases: Sequence[dict], names: tuple[str, str]) -> str:
     lines = []
     for case in cases:
         if all(name in case["tools"] for name in names):
-            ours, theirs = (case["tools"][name]["warm"] for name in names)
+            ours, theirs = (case["tools"][name]["processor"] for name in names)
             lines.append(f"- {case['name']}: {theirs / ours:.2g} times as long ({1000 * ours:.0f} ms ours)")
     return "\n".join(lines) or "pymeshmetrics was not installed."
 
@@ -131,9 +131,9 @@ def growthOf(rows: Sequence[dict] | None) -> str:
 
 
 def timesChart(case: dict) -> str:
-    """Return a chart of the warm times of a case."""
-    rows = [(name, 1000 * tool["warm"], name.startswith(OURS)) for name, tool in case["tools"].items()]
-    return charts.bars(f"{case['name']}: time of one pair", "ms", sorted(rows, key=lambda row: row[1]))
+    """Return a chart of the processor times of a case."""
+    rows = [(name, 1000 * tool["processor"], name.startswith(OURS)) for name, tool in case["tools"].items()]
+    return charts.bars(f"{case['name']}: processor time of one pair", "ms", sorted(rows, key=lambda row: row[1]))
 
 
 def errorRows(cases: Sequence[dict], key: str) -> list[tuple[str, float, bool]]:
