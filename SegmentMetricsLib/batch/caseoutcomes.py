@@ -28,6 +28,7 @@ def compared(task: Task) -> dict:
         task.reference,
         task.test,
         task.settings,
+        names=task.names or None,
         choices=task.choices,
         labelNames=dict(task.labelNames),
         listedAs=task.structure,

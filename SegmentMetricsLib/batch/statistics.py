@@ -19,6 +19,8 @@ from .summaryoptions import BY_MEASUREMENT, CONFIDENCE, DIAGONAL, LEAVE_OUT, RES
 QUARTILES = (0.25, 0.5, 0.75)
 # What a case without a method is called where methods are named.
 NO_METHOD = "no method"
+# What stands in the place of a structure for the mean over all of them.
+OVERALL = "Mean of structures"
 
 
 @dataclass(frozen=True)
@@ -306,6 +308,32 @@ def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
                         )
                     )
     return result
+
+
+def summarizeOverall(cohort: Cohort, options: Options | None = None) -> list[Summary]:
+    """Return one summary of the mean over the structures of each case, per method and measurement.
+
+    A structure counts as in the order of values: one that the test misses has the worst value, so that the mean of a
+    case may be infinite. Undefined values are left out, and so are structures that no test has. Only measurements with
+    a better direction have such a mean; there is none of a single structure. Raises InputError as summarize().
+    """
+    options = _checked(cohort, options)
+    ranked, isDrawn = cohort.ranked(options), set(cohort.structures) - set(cohort.undrawn)
+    if len(isDrawn) < 2:
+        return []
+    collected: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    for (structure, method, key), group in ranked.items():
+        if structure in isDrawn and betterOf(key):
+            cases = collected.setdefault((OVERALL, method, key), {})
+            for case, value in group.items():
+                cases.setdefault(case, []).append(value)
+    overall = Cohort()
+    overall.units = cohort.units
+    overall.values = {
+        name: {case: Value(float(np.mean(values)), None) for case, values in cases.items()}
+        for name, cases in collected.items()
+    }
+    return summarize(overall, options)
 
 
 def betterOf(key: str) -> str:

@@ -19,7 +19,7 @@ from ..show.writing import fileNames, versions, writeJson, writeTable
 from .alarms import Alarms
 from .boxplots import boxPlots
 from .correlations import removeCorrelations
-from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize
+from .statistics import OVERALL, Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 from .tableschema import SUMMARY_FILE, TESTS_FILE, columnName
 
@@ -42,10 +42,13 @@ def writeSummary(
 ) -> list[Summary]:
     """Write all statistics of a cohort, in place of those of an earlier run, and return the summaries.
 
+    Those of the mean over structures come last.
+
     counts: number of cases by outcome. convention: that of the settings, stated in the files. alarms: of all pairs of
     the cohort.
     """
     summaries, tests = summarize(cohort, options), compareMethods(cohort, options)
+    summaries += summarizeOverall(cohort, options)
     removeSummary(folder)
     content = {
         "schema": SCHEMA,
@@ -134,6 +137,7 @@ def summaryTable(
     keys = ([key for key in measured if key.startswith(SUMMARIZED)] or measured)[:6]
     found = {(s.structure, s.method, s.measurement): s for s in shown}
     sides = cohort.sides()
+    sides |= {(OVERALL, method): dict.fromkeys(_casesOf(cohort, method), "") for method in cohort.methods}
     sides = {name: list(sides[name].values()) for name in dict.fromkeys((s.structure, s.method) for s in shown)}
     told = ["Missing"] if any(map(any, sides.values())) else []
     isLeftOut = (options or Options()).missing == LEAVE_OUT
@@ -165,6 +169,11 @@ def summaryTable(
         told = f"{', '.join(most)} or {last}" if most else last
         table += f"\n\n* of fewer cases, as others are {told}; summary.csv says how many"
     return table
+
+
+def _casesOf(cohort: Cohort, method: str) -> list[str]:
+    """Return the cases of a method, whatever their structures."""
+    return list(dict.fromkeys(case for (_, own, _), group in cohort.values.items() if own == method for case in group))
 
 
 def _missing(lacking: Sequence[str]) -> str:
