@@ -38,6 +38,7 @@ from .records import Record
 
 if TYPE_CHECKING:
     from ..conventions.evaluation import Reported
+    from ..conventions.which import Candidate, Found
 
 # What compare() takes as a reference or a test.
 Comparable = Structure | SimpleITK.Image | np.ndarray | vtkPolyData | str | os.PathLike
@@ -122,6 +123,25 @@ class Comparison(Mapping):
         from ..conventions.evaluation import conventions
 
         return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements)
+
+    def which(self, value: str | float, key: str | None = None) -> list[Candidate]:
+        """Return the numbers that this pair may be given, the nearest to a value first, each with how it comes about.
+
+        They are those of all tools, of other percentiles and tolerances, of one direction alone, and of common mistakes
+        such as a spacing that is ignored. What agrees with all digits comes first. value: as text, in which 3.70 is
+        more exact than 3.7, or as a number. key: what the value is said to be, such as HD95; None for any measurement.
+        Raises ValueError for a value that is not a finite number, and for an unknown key.
+        """
+        from ..conventions.which import which
+
+        return which(value, self._reportable, key)
+
+    @cached_property
+    def _reportable(self) -> tuple[Found, ...]:
+        """All numbers that this pair may be given."""
+        from ..conventions.which import numbersOf
+
+        return tuple(numbersOf((self.reference, self.test), self.settings))
 
     def record(self) -> Record:
         """Return the comparison without its geometry, so small that many can be kept."""
