@@ -12,7 +12,8 @@ import numpy as np
 from ..base.errors import requireKind
 from ..case.missing import REFERENCE, TEST, CountedNames, Roster
 from ..families.registry import REGISTRY, findDefinition, restored
-from ..model.structures import TEST_EMPTY
+from ..model.naming import pairTitle
+from ..model.structures import REFERENCE_AND_TEST, TEST_EMPTY
 from .ranks import Friedman, SignedRank, compareMany, compareRanks, corrected, quantile
 from .summaryoptions import BY_MEASUREMENT, CONFIDENCE, DIAGONAL, LEAVE_OUT, RESAMPLES, SEED, STEPWISE, Options
 
@@ -160,13 +161,15 @@ class Cohort:
         for outcome in outcomes:
             self._take(outcome)
 
-    def add(self, outcome: Mapping) -> None:
-        """Add all measurements of a case."""
+    def add(self, outcome: Mapping) -> dict[str, str]:
+        """Add all measurements of a case, and return the names of its structures in the cohort by title of the pair."""
         self.roster.learn(outcome)
-        self._take(outcome)
+        return self._take(outcome)
 
-    def _take(self, outcome: Mapping) -> None:
+    def _take(self, outcome: Mapping) -> dict[str, str]:
+        names = {}
         for record, structure, counts in self._names.of(outcome, self.roster):
+            names[pairTitle(record[side]["name"] for side in REFERENCE_AND_TEST)] = structure
             if not counts:
                 continue
             missing = record.get("missing", "")
@@ -176,6 +179,7 @@ class Cohort:
                 group = self.values.setdefault((structure, outcome["method"], key), {})
                 isEmpty = not missing and measurement.empty == TEST_EMPTY
                 group[outcome["case"]] = Value(measurement.value, record.get("diagonal"), missing, isEmpty)
+        return names
 
     @property
     def structures(self) -> list[str]:

@@ -1,10 +1,8 @@
-"""Files with the statistics of a cohort: summary.csv, summary.json, tests.csv and the box plots."""
+"""Files with the statistics of a cohort: summary.csv, summary.json and tests.csv."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
@@ -12,12 +10,10 @@ from ..base.texts import commaSeparated, counted, oneLine
 from ..case.missing import REFERENCE, TEST
 from ..case.tablemodel import Column, Table
 from ..comparison.measurements import fixed
-from ..families.registry import findDefinition
 from ..settings.settings import OWN_CONVENTION
 from ..show.tables import LONGEST_NAME, aligned, shortened, shortenedName
-from ..show.writing import fileNames, versions, writeJson, writeTable
+from ..show.writing import versions, writeJson, writeTable
 from .alarms import Alarms
-from .boxplots import boxPlots
 from .correlations import removeCorrelations
 from .statistics import OVERALL, Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
@@ -25,7 +21,6 @@ from .tableschema import SUMMARY_FILE, TESTS_FILE, columnName
 
 SCHEMA = "segment-metrics-summary/2"
 SUMMARY_FILES = TABLE, JSON, TESTS = SUMMARY_FILE, "summary.json", TESTS_FILE
-BOX_PLOTS = "boxplots"
 # Most pairs of names of possibly the same structure that are printed; the others are in summary.json.
 MOST_PROPOSALS = 3
 # Measurements that the overview on the terminal shows, if measured.
@@ -72,18 +67,14 @@ def writeSummary(
     _writeRows(Summary, summaries, folder / TABLE, convention)
     if tests:
         _writeRows(PairedTest, tests, folder / TESTS, convention)
-    _writeBoxPlots(cohort, options, folder / BOX_PLOTS, convention)
     return summaries
 
 
 def removeSummary(folder: Path) -> None:
     """Remove the files that writeSummary() and writeCorrelations() wrote into a folder, and no others."""
     removeCorrelations(folder)
-    plots = _earlierBoxPlots(folder)
-    for path in (*plots, *(folder / name for name in SUMMARY_FILES)):
-        path.unlink(missing_ok=True)
-    with suppress(OSError):  # it does not exist, or contains something else
-        (folder / BOX_PLOTS).rmdir()
+    for name in SUMMARY_FILES:
+        (folder / name).unlink(missing_ok=True)
 
 
 def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
@@ -93,30 +84,6 @@ def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
     columns = [*map(columnName, names), *["Convention"] * len(stated)]
     values = [[*(getattr(row, name) for name in names), *stated] for row in rows]
     writeTable(Table(list(map(Column, columns)), values), path)
-
-
-def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: str) -> None:
-    """Write one picture per measurement."""
-    found = {key: findDefinition(key) for key in cohort.keys}
-    titles = {key: given.definition.title.format(**given.words) for key, given in found.items() if given}
-    if convention != OWN_CONVENTION:
-        titles = {key: f"{title} (convention {convention})" for key, title in titles.items()}
-    plots = boxPlots(cohort, options, titles)
-    if not plots:
-        return
-    folder.mkdir(exist_ok=True)
-    for name, plot in zip(fileNames(plots), plots.values(), strict=True):
-        (folder / f"{name}.svg").write_text(plot, encoding="utf-8")
-
-
-def _earlierBoxPlots(folder: Path) -> list[Path]:
-    """Return the box plots of an earlier run in a folder, according to its summary.json."""
-    try:
-        content = json.loads((folder / JSON).read_text(encoding="utf-8"))
-        keys = dict.fromkeys(str(row["measurement"]) for row in content["summaries"])
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # missing, or written by another program
-        return []
-    return [folder / BOX_PLOTS / f"{name}.svg" for name in fileNames(keys)]
 
 
 def summaryTable(

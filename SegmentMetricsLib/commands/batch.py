@@ -124,6 +124,21 @@ def add(commands) -> None:
         action="append",
         help="measurements whose rankings are correlated (all for which lower or higher is better)",
     )
+    batch.add_argument(
+        "--plots",
+        metavar="FAMILY|KEY,...",
+        action="append",
+        nargs="?",
+        const="",
+        help="draw figures for papers, as SVG, PDF and PNG: box plots of these measurements (the main ones), "
+        "Bland-Altman plots of volumes, the ranking of methods, rank correlations",
+    )
+    batch.add_argument(
+        "--plot-structure",
+        metavar="NAME",
+        action="append",
+        help="draw only this structure (all; may be repeated)",
+    )
     addSettings(batch)
     batch.set_defaults(run=run)
 
@@ -143,9 +158,11 @@ def run(options: argparse.Namespace) -> int:
     from ..batch.alarms import Alarms
     from ..batch.caselist import lineOf, titleOf
     from ..batch.cases import tasksOf
+    from ..batch.cohortpage import CohortPage
     from ..batch.correlations import chosenKeys, writeCorrelations
+    from ..batch.plots import keysToPlot, requireMatplotlib, writePlots
     from ..batch.resultfiles import CohortFiles, columnsOf, requireInputsKept, writeParquet
-    from ..batch.statistics import Cohort
+    from ..batch.statistics import Cohort, compareMethods
     from ..batch.summarywriting import remarks, summaryTable, writeSummary
     from ..io.labelnames import labelNamesFrom
     from ..model.structures import REFERENCE_AND_TEST
@@ -173,6 +190,12 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
     correlated = None if options.correlate is None else namesFrom(options.correlate)
     chosenKeys(correlated or (), columnsOf(tasks))
+    plotted = None if options.plots is None else namesFrom(options.plots)
+    if plotted is not None:
+        requireMatplotlib()
+        keysToPlot(plotted, columnsOf(tasks))
+    elif options.plot_structure:
+        raise InputError("--plot-structure chooses structures for --plots, which is missing.")
     if isReportWanted(options):
         tasks = withReports(tasks, options.output, options.report_conventions)
     if settings.surface == "displayed":
@@ -197,9 +220,9 @@ def run(options: argparse.Namespace) -> int:
         files.sortTables(broken)
         counts = {"given": len(tasks), "ok": len(tasks) - len(failures), "failed": len(failures), "repeated": repeated}
         together, judged, lines, unlimited = Cohort(roster=files.roster), [], [], []
-        alarms, paired = Alarms(), set()
+        alarms, paired, page = Alarms(), set(), CohortPage()
         for outcome in files.outcomes():
-            together.add(outcome)
+            page.add(outcome, together.add(outcome))
             alarms.add(outcome)
             paired |= {tuple(pair[side]["name"] for side in REFERENCE_AND_TEST) for pair in outcome["pairs"]}
             lines.append(lineOf(outcome))
@@ -207,9 +230,22 @@ def run(options: argparse.Namespace) -> int:
                 judged.append((titleOf(outcome), outcome["protocol"]["verdict"]))
                 unlimited += outcome["protocol"].get("withoutLimits", ())
         lines += map(lineOf, broken)
-        files.writeIndex(lines, Path(cases.source).stem)
+        content = None
+        if isReportWanted(options):
+            content = page.content(together, summaryOptions, compareMethods(together, summaryOptions))
+        files.writeIndex(lines, Path(cases.source).stem, content)
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention, alarms)
         writeCorrelations(together, summaryOptions, options.output, correlated, settings.convention)
+        if plotted is not None:
+            writePlots(
+                together,
+                summaryOptions,
+                compareMethods(together, summaryOptions),
+                options.output,
+                names=plotted,
+                structures=options.plot_structure or (),
+                convention=settings.convention,
+            )
         writeParquet(options.output)
     table = summaryTable(summaries, together, summaryOptions, terminalWidth())
     # a summary must not hide that some of its numbers are meaningless
