@@ -531,5 +531,4 @@ def _diverging():
     from matplotlib.colors import LinearSegmentedColormap
 
     colors = LinearSegmentedColormap.from_list("correlation", ["#0072B2", "#FFFFFF", "#D55E00"])
-    colors.set_bad("#eeeeee")
-    return colors
+    return colors.with_extremes(bad="#eeeeee")

@@ -160,7 +160,7 @@ def run(options: argparse.Namespace) -> int:
     from ..batch.cases import tasksOf
     from ..batch.cohortpage import CohortPage
     from ..batch.correlations import chosenKeys, writeCorrelations
-    from ..batch.plots import keysToPlot, requireMatplotlib, writePlots
+    from ..batch.plots import keysToPlot, requireMatplotlib
     from ..batch.resultfiles import CohortFiles, columnsOf, requireInputsKept, writeParquet
     from ..batch.statistics import Cohort, compareMethods
     from ..batch.summarywriting import remarks, summaryTable, writeSummary
@@ -236,22 +236,13 @@ def run(options: argparse.Namespace) -> int:
         files.writeIndex(lines, Path(cases.source).stem, content)
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention, alarms)
         writeCorrelations(together, summaryOptions, options.output, correlated, settings.convention)
-        if plotted is not None:
-            writePlots(
-                together,
-                summaryOptions,
-                compareMethods(together, summaryOptions),
-                options.output,
-                names=plotted,
-                structures=options.plot_structure or (),
-                convention=settings.convention,
-            )
+        undrawn = [] if plotted is None else drawPlots(options, plotted, together, summaryOptions, settings)
         writeParquet(options.output)
     table = summaryTable(summaries, together, summaryOptions, terminalWidth())
     # a summary must not hide that some of its numbers are meaningless
     known = {name for pair in paired for name in pair} | set(together.structures)
     said = [*alarms.lines(), *remarks(together, summaryOptions)]
-    said += [*unusedChoices(pairs, paired), *unusedNames(names, known)]
+    said += [*unusedChoices(pairs, paired), *unusedNames(names, known), *undrawn]
     report(failures, judged, unlimited, counts, table, said, options.output, settings.convention)
     if not together.roster.hasPairs:
         if counts["ok"]:
@@ -348,6 +339,26 @@ def executors(options: argparse.Namespace, tasks: int):
     if options.scheduler:
         return cohort.cluster(options.scheduler)
     return cohort.processes(min(options.workers or availableProcessors(), max(tasks, 1)))
+
+
+def drawPlots(options: argparse.Namespace, names: Sequence[str], together, summaryOptions, settings) -> list[str]:
+    """Draw the figures, and return in a sentence why there is none. names: of the measurements."""
+    from ..batch.plots import writePlots
+    from ..batch.statistics import compareMethods
+
+    try:
+        written = writePlots(
+            together,
+            summaryOptions,
+            compareMethods(together, summaryOptions),
+            options.output,
+            names=names,
+            structures=options.plot_structure or (),
+            convention=settings.convention,
+        )
+    except InputError as error:  # the numbers are there, whatever was asked to be drawn of them
+        return [oneLine(str(error))]
+    return [] if written else ["Nothing could be drawn, as no test has a structure."]
 
 
 def tellHowToGoOn(done: int, number: int, output: Path) -> None:
