@@ -33,6 +33,7 @@ from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
 from . import multilabel, resulttables, summary
 from .findings import search
+from .frames import frameOf
 from .multilabel import Share
 from .records import Record
 
@@ -182,13 +183,7 @@ class Comparison(Mapping):
 
         Raises InputError if pandas is not installed; nothing else of the library needs it.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise InputError("A frame needs pandas, which is not installed.") from error
-        told = ("title", "value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper")
-        rows = {key: {name: getattr(measurement, name) for name in told} for key, measurement in self.items()}
-        return pandas.DataFrame.from_dict(rows, orient="index", columns=told).rename_axis("key")
+        return frameOf(self)
 
     def toDictionary(self) -> dict:
         """Return the comparison as plain values, as in metrics.json; values that are not finite are null."""

@@ -17,11 +17,12 @@ function make(tag, attributes = {}, ...children) {
 
 const asNumber = (value) => (value === null ? NaN : value === "inf" ? Infinity : value === "-inf" ? -Infinity : value);
 
-function shown(value, unit = "") {
+// isBare: without the unit, which still decides how many digits there are.
+function shown(value, unit, isBare = false) {
   if (Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";
   const text = Math.abs(value) >= 100 ? value.toFixed(0) : unit ? value.toFixed(2) : value.toFixed(3);
-  return unit ? `${text} ${unit}` : text;
+  return unit && !isBare ? `${text} ${unit}` : text;
 }
 
 // A unit that a cell of a table can hold: volumes in cm3.
@@ -132,7 +133,7 @@ function showHeat({ measurement, unit, rows, order, structure, method }) {
       const share = Number.isNaN(row.badness) ? 0 : !Number.isFinite(row.badness) ? 1 : high > low ? (row.badness - low) / (high - low) : 0;
       const style = row.missing || Number.isNaN(row.badness) ? "" : `background:${colorOf(share)};color:${share > 0.62 ? "#fff" : "#222"}`;
       const title = `${nameOf(row)}: ${row.missing || shown(row.value, unit)}${row.pair.alarm ? `; ${row.pair.alarm}` : ""}`;
-      line.append(make("td", { class: classes.join(" "), style, title }, linked(row, shown(row.value))));
+      line.append(make("td", { class: classes.join(" "), style, title }, linked(row, shown(row.value, unit, true))));
     }
     body.append(line);
   }
@@ -190,7 +191,7 @@ function showBoxes({ measurement, unit, rows, structure, method }) {
       });
       if (beyond.length) {
         const most = measurement.better === "lower" ? beyond[beyond.length - 1] : beyond[0];
-        svg.append(make("text", { x: width - RIGHT + 6, y: middle + 4, fill: color }, `▸ ${beyond.length > 1 ? `${beyond.length}: ` : ""}${shown(most)}`));
+        svg.append(make("text", { x: width - RIGHT + 6, y: middle + 4, fill: color }, `▸ ${beyond.length > 1 ? `${beyond.length}: ` : ""}${shown(most, unit, true)}`));
       }
       y += ROW;
     }
