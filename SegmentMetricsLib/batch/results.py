@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +12,12 @@ from pathlib import Path
 from ..base.errors import InputError, asPath
 from ..case.frames import pandasOrError
 from ..case.missing import Roster
+from ..show.writing import UNENCODABLE, cells
 from .cases import RECORDS, caseTitle
 from .earlier import parsed
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
 from .summaryoptions import Options
+from .tableschema import RESULTS_FILE
 
 # What identifies a row of a frame, and which side lacks the structure.
 INDEX, MISSING = ("Case", "Method", "Structure"), "Missing"
@@ -94,4 +97,19 @@ def readBatch(folder: str | Path) -> BatchResults:
         raise InputError(f"{folder}: there are no results of a batch, as there is no {RECORDS}.") from None
     except OSError as error:
         raise InputError(f"{path}: the results cannot be read ({error.strerror}).") from error
-    return BatchResults(outcomes)
+    return BatchResults(_inOrder(outcomes, asPath(folder) / RESULTS_FILE))
+
+
+def _inOrder(outcomes: Sequence[dict], table: Path) -> list[dict]:
+    """Return outcomes in the order of a batch's table, which is that of its cases; they are in that of completion.
+
+    So methods are in the same order as in the other tables. Without the table, they stay as they are.
+    """
+    try:
+        with table.open(newline="", encoding="utf-8", errors=UNENCODABLE) as file:
+            rows = [tuple(row[:2]) for row in csv.reader(file)]
+    except OSError:  # somebody kept the record alone
+        return list(outcomes)
+    places = {name: place for place, name in reversed(list(enumerate(rows)))}
+    # names are written as cells that no spreadsheet takes for a formula
+    return sorted(outcomes, key=lambda one: places.get(tuple(cells([one["case"], one["method"]])), len(rows)))
