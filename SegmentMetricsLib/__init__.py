@@ -29,7 +29,7 @@ from .base.version import __version__
 from .settings import vocabulary
 
 if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
-    from .batch.results import BatchResults, readBatch
+    from .batch.batchresults import BatchResults, readBatch
     from .case.caseresult import CaseResult
     from .case.casework import compareCase
     from .case.comparison import Comparison, compare
@@ -67,7 +67,7 @@ __all__ = [
 
 # Public names are imported on first use, so that importing the package itself takes no time.
 _HOMES = {
-    "BatchResults": "batch.results",
+    "BatchResults": "batch.batchresults",
     "CaseResult": "case.caseresult",
     "Comparison": "case.comparison",
     "Grid": "geometry.grids",
@@ -81,7 +81,7 @@ _HOMES = {
     "compare": "case.comparison",
     "compareCase": "case.casework",
     "compareLabels": "case.multilabel",
-    "readBatch": "batch.results",
+    "readBatch": "batch.batchresults",
     "readStructures": "io.reading",
     "samples": "io.samples",
     "stressTest": "case.stress",

@@ -263,7 +263,7 @@ def casesFrom(options: argparse.Namespace) -> tuple[Sheet, Sequence[str] | None,
         if options.cases is None:
             raise InputError("Cases are given as a table, or as folders with --reference-dir and --test-dir.")
         return readList(options.cases), None, options.label_names
-    from ..batch.folders import casesIn, labelsBeside, methodFolders
+    from ..batch.casefolders import casesIn, labelsBeside, methodFolders
 
     if options.cases is not None:
         raise InputError(f"Cases are given as a table or as folders, not as both: leave out {options.cases}.")

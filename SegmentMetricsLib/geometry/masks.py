@@ -360,7 +360,8 @@ def union(parts: Sequence[Mask]) -> Mask:
     voxels = np.zeros((high - low + 1)[::-1], np.uint8)
     for part in parts:
         voxels[slicesOf(part.low - low, part.high - low)] |= part.voxels
-    return Mask(voxels, tuple(int(n) for n in low), parts[0].grid)
+    i, j, k = map(int, low)
+    return Mask(voxels, (i, j, k), parts[0].grid)
 
 
 def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ import SimpleITK
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.batch import tasks as cohort
-from SegmentMetricsLib.batch.folders import Entry, casesIn, matched, methodFolders
+from SegmentMetricsLib.batch.casefolders import Entry, casesIn, matched, methodFolders
 from SegmentMetricsLib.batch.statistics import OVERALL, Cohort, summarizeOverall
 from SegmentMetricsLib.batch.summaryoptions import Options
 
@@ -62,24 +60,9 @@ BOX, MOVED, OTHER = ((2, 2, 2), (6, 6, 6)), ((3, 2, 2), (7, 6, 6)), ((7, 7, 7), 
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """The folder in which the test runs, with all cases in this process."""
-
-    @contextmanager
-    def processes(workers):
-        yield lambda number: Inline(), 1
-
-    monkeypatch.setattr(cohort, "processes", processes)
+    """The folder in which the test runs."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-class Inline(Executor):
-    """Runs tasks where they are submitted."""
-
-    def submit(self, function, *arguments):
-        future: Future = Future()
-        future.set_result(function(*arguments))
-        return future
 
 
 @pytest.fixture
