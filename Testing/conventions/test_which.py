@@ -13,8 +13,9 @@ from scipy.spatial import cKDTree
 
 from SegmentMetricsLib import Settings, __main__, compare
 from SegmentMetricsLib.conventions.which import TO_REFERENCE, Wanted
+from SegmentMetricsLib.show.which import answer
 
-SPACING = (0.8, 1.1, 2.7)
+SPACING = (0.8, 0.8, 2.7)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,7 @@ def testDirectionsPercentilesAndUnits(pair, images, make, key, direction, mistak
     ("spacing", "mistake"),
     [
         ((1, 1, 1), "spacing ignored: voxels counted as mm"),
-        ((2.7, 1.1, 0.8), "axes exchanged: a spacing of 0.8 x 1.1 x 2.7 taken for 2.7 x 1.1 x 0.8"),
+        ((2.7, 0.8, 0.8), "axes exchanged: a spacing of 0.8 x 0.8 x 2.7 taken for 2.7 x 0.8 x 0.8"),
     ],
 )
 def testAWrongSpacing(pair, images, spacing, mistake):
@@ -139,14 +140,22 @@ def testTheCommand(images, tmp_path, monkeypatch, capsys):
     value = f"{max(there.max(), back.max()):.4f}"
     assert __main__.main(["which", value, "a.nrrd", "b.nrrd", "--measurement", "hd", "--most", "2", "-o", "out"]) == 0
     out = capsys.readouterr().out
-    assert f"hd {value} is HD of SegmentMetrics; " in out and "more candidates that are farther away" in out
+    assert f"hd {value} is HD of " in out and "more candidates that are farther away" in out
     stored = json.loads((tmp_path / "out/which.json").read_text())
-    assert __main__.main(["which", value, "a.nrrd", "b.nrrd", "--measurement", "hd", "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert printed == stored and printed["schema"] == "segment-metrics-which/1" and printed["found"] is True
-    (one,) = printed["structures"]
+    (one,) = stored["structures"]
     first = one["candidates"][0]
+    assert stored["schema"] == "segment-metrics-which/1" and stored["found"] is True and stored["value"] == value
     assert first["exact"] and first["key"] == "HD" and "MONAI 1.6.1" in first["tools"]
-    assert __main__.main(["which", "123.456", "a.nrrd", "b.nrrd"]) == 0
-    assert "No tool, direction or common mistake that is known gives 123.456 for this pair." in capsys.readouterr().out
+    # nothing gives it, which is said, and the nearest is there all the same
+    assert __main__.main(["which", "123.456", "a.nrrd", "b.nrrd", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["found"] is False and not any(c["exact"] for c in printed["structures"][0]["candidates"])
     assert __main__.main(["which", "mm", "a.nrrd", "b.nrrd"]) == 2
+
+
+def testTheAnswerSaysWhetherThereIsAHit(pair):
+    assert answer("123.456", pair.which("123.456")).startswith(
+        "No tool, direction or common mistake that is known gives 123.456 for this pair. The nearest is "
+    )
+    dice = f"{pair['DSC'].value:.6f}"
+    assert answer(dice, pair.which(dice)).startswith(f"{dice} is DSC of SegmentMetrics; ")
