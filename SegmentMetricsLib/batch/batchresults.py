@@ -59,7 +59,7 @@ class BatchResults:
         return pandas.DataFrame([rows[name] for name in names], index=index, columns=[MISSING, *self.cohort.keys])
 
     def summary(self, options: Options | None = None):
-        """Return a data frame of the statistics, as in summary.csv, with the mean over structures last."""
+        """Return a data frame of the statistics, as in summary.csv, with those of means.csv last."""
         rows = [*summarize(self.cohort, options), *summarizeOverall(self.cohort, options)]
         return _frame(Summary, rows).set_index(["structure", "method", "measurement"])
 

@@ -1,4 +1,4 @@
-"""Files with the statistics of a cohort: summary.csv, summary.json and tests.csv."""
+"""Files with the statistics of a cohort: summary.csv, means.csv, summary.json and tests.csv."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 from .tableschema import SUMMARY_FILE, TESTS_FILE, columnName
 
 SCHEMA = "segment-metrics-summary/2"
-SUMMARY_FILES = TABLE, JSON, TESTS = SUMMARY_FILE, "summary.json", TESTS_FILE
+SUMMARY_FILES = TABLE, JSON, TESTS, MEANS = SUMMARY_FILE, "summary.json", TESTS_FILE, "means.csv"
 # Most pairs of names of possibly the same structure that are printed; the others are in summary.json.
 MOST_PROPOSALS = 3
 # Measurements that the overview on the terminal shows, if measured.
@@ -37,13 +37,13 @@ def writeSummary(
 ) -> list[Summary]:
     """Write all statistics of a cohort, in place of those of an earlier run, and return the summaries.
 
-    Those of the mean over structures come last.
+    Those of the mean over structures come last; they have a table of their own, as they are of no structure.
 
     counts: number of cases by outcome. convention: that of the settings, stated in the files. alarms: of all pairs of
     the cohort.
     """
     summaries, tests = summarize(cohort, options), compareMethods(cohort, options)
-    summaries += summarizeOverall(cohort, options)
+    means = summarizeOverall(cohort, options)
     removeSummary(folder)
     content = {
         "schema": SCHEMA,
@@ -55,6 +55,7 @@ def writeSummary(
         "tests": "Wilcoxon signed-rank, two-sided, of pairs; Friedman of three or more methods",
         "confidence": CONFIDENCE,
         "summaries": [summary.toDictionary() for summary in summaries],
+        "meansOfStructures": [summary.toDictionary() for summary in means],
         "pairedTests": [test.toDictionary() for test in tests],
         "undrawn": cohort.undrawn,
         "onlyInTests": [{"structure": name, "cases": len(cases)} for name, cases in cohort.roster.unexpected.items()],
@@ -65,9 +66,11 @@ def writeSummary(
     }
     writeJson(content, folder / JSON)
     _writeRows(Summary, summaries, folder / TABLE, convention)
+    if means:
+        _writeRows(Summary, means, folder / MEANS, convention)
     if tests:
         _writeRows(PairedTest, tests, folder / TESTS, convention)
-    return summaries
+    return [*summaries, *means]
 
 
 def removeSummary(folder: Path) -> None:

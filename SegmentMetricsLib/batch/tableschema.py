@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..case.tablemodel import Column
 from ..show.writing import VERDICTS_FILE, writeJson
-from .statistics import OVERALL, PairedTest, Summary
+from .statistics import PairedTest, Summary
 
 SCHEMA_FILE, SCHEMA = "schema.json", "segment-metrics-tables/1"
 RESULTS_FILE, SUMMARY_FILE, TESTS_FILE = "results.csv", "summary.csv", "tests.csv"
@@ -41,7 +41,7 @@ VERDICT_COLUMNS = {
     "Score": "Score of the structure: weight of its passed rules over that of all that could be evaluated",
 }
 SUMMARY_COLUMNS = {
-    STRUCTURE: f"{STRUCTURE_WORDS}; {OVERALL!r} for the mean over the structures of each case",
+    STRUCTURE: STRUCTURE_WORDS,
     METHOD: METHOD_WORDS,
     MEASUREMENT: MEASUREMENT_WORDS,
     "Unit": "Unit of all statistics",
