@@ -10,7 +10,7 @@ import sys
 from ..base.texts import counted, oneLine
 from ..settings.settings import Settings
 from .options import DEFAULTS, addLabelNames, addOutput, addPairs, addStructure, choicesFrom, pathFrom, requireWritable
-from .results import SOME_FAILED, tellFailures, terminalWidth, unfinishedResults
+from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 MOST = 10
 
@@ -72,7 +72,11 @@ def run(options: argparse.Namespace) -> int:
         needsPair=True,
     )
     pairs = case.pairing.pairs
-    numbers = {match.title: tuple(numbersOf(tuple(match), settings)) for match in pairs}
+    numbers = {}
+    with progressBar(len(pairs), "pair", len(pairs) > 1) as progress:
+        for match in pairs:
+            numbers[match.title] = tuple(numbersOf(tuple(match), settings))
+            progress.update()
     found = {name: which(options.value, own, options.measurement) for name, own in numbers.items() if own}
     found = {name: candidates for name, candidates in found.items() if candidates}
     document = shown.document(options.value, found, settings.toDictionary(), options.measurement)

@@ -22,10 +22,11 @@ import numpy as np
 
 from ..base.errors import InputError, Undefined
 from ..base.progress import checkpoint
+from ..base.version import __version__
 from ..comparison import measurements
 from ..comparison.measurements import Measurement, finite
 from ..comparison.workspace import Workspace
-from ..families.registry import REGISTRY
+from ..families.registry import REGISTRY, findDefinition
 from ..families.selection import selected
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
@@ -84,10 +85,15 @@ class Candidate:
         return f"{self.value:.6g} {self.unit}".rstrip()
 
     def toDictionary(self) -> dict:
-        """Return the candidate as plain values, for files."""
+        """Return the candidate as plain values, for files: with the percentile or the tolerance in mm of its key."""
         names = ("key", "title", "unit", "direction", "mistake", "reason")
         numbers = {"value": finite(self.value), "difference": finite(self.difference), "exact": self.isExact}
-        return {**numbers, **{name: getattr(self, name) for name in names}, "tools": list(self.tools)}
+        found = findDefinition(self.key)
+        parameter = {name: float(value) for name, value in found.words.items()} if found else {}
+        versions = {one.label: {"tool": one.tool, "version": one.version} for one in known().values()}
+        own = {"tool": OWN_CONVENTION, "version": __version__}
+        tools = [versions.get(label, own) for label in self.tools]
+        return {**numbers, **{name: getattr(self, name) for name in names}, **parameter, "tools": tools}
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,8 @@ def testTheCommand(images, tmp_path, monkeypatch, capsys):
     (one,) = stored["structures"]
     first = one["candidates"][0]
     assert stored["schema"] == "segment-metrics-which/1" and stored["found"] is True and stored["value"] == value
-    assert first["exact"] and first["key"] == "HD" and "MONAI 1.6.1" in first["tools"]
+    assert first["exact"] and first["key"] == "HD" and {"tool": "MONAI", "version": "1.6.1"} in first["tools"]
+    assert {c["percentile"] for c in one["candidates"] if c["key"] == "HD98"} == {98}
     # nothing gives it, which is said, and the nearest is there all the same
     assert __main__.main(["which", "123.456", "a.nrrd", "b.nrrd", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
