@@ -136,17 +136,23 @@ def writePlots(
         heads = ("Measurement", "Method", "MeanRank", "MeanRankLow", "MeanRankHigh", "Blocks")
         writeTable(Table(list(map(Column, heads)), ranks), folder / PLOTS / TABLE)
     files = [name for entry in entries for name in entry["files"]] + [TABLE] * bool(ranks)
-    writeJson({"schema": SCHEMA, "figures": entries, "files": files}, folder / PLOTS / JSON)
+    content = {"schema": SCHEMA, "treatment": options.describe(), "figures": entries, "files": files}
+    writeJson(content, folder / PLOTS / JSON)
     return [folder / PLOTS / name for name in (*files, JSON)]
 
 
-def removePlots(folder: Path) -> None:
-    """Remove the files that writePlots() wrote into a folder, and no others."""
+def removePlots(folder: Path, unless: Options | None = None) -> None:
+    """Remove the files that writePlots() wrote into a folder, and no others.
+
+    unless: keep them if they were drawn with these options, None to remove them anyway.
+    """
     own = folder / PLOTS
     try:
         content = json.loads((own / JSON).read_text(encoding="utf-8"))
         names = [str(name) for name in content["files"]] if content["schema"] == SCHEMA else []
     except (OSError, ValueError, LookupError, TypeError, RecursionError):  # missing, or written by another program
+        return
+    if unless is not None and content.get("treatment") == unless.describe():
         return
     for name in (*names, JSON):
         if Path(name).name == name:

@@ -160,7 +160,7 @@ def run(options: argparse.Namespace) -> int:
     from ..batch.cases import tasksOf
     from ..batch.cohortpage import CohortPage
     from ..batch.correlations import chosenKeys, writeCorrelations
-    from ..batch.plots import keysToPlot, requireMatplotlib
+    from ..batch.plots import keysToPlot, removePlots, requireMatplotlib
     from ..batch.resultfiles import CohortFiles, columnsOf, requireInputsKept, writeParquet
     from ..batch.statistics import Cohort, compareMethods
     from ..batch.summarywriting import remarks, summaryTable, writeSummary
@@ -236,7 +236,11 @@ def run(options: argparse.Namespace) -> int:
         files.writeIndex(lines, Path(cases.source).stem, content)
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention, alarms)
         writeCorrelations(together, summaryOptions, options.output, correlated, settings.convention)
-        undrawn = [] if plotted is None else drawPlots(options, plotted, together, summaryOptions, settings)
+        undrawn = []
+        if plotted is None:
+            removePlots(options.output, unless=summaryOptions)
+        else:
+            undrawn = drawPlots(options, plotted, together, summaryOptions, settings)
         writeParquet(options.output)
     table = summaryTable(summaries, together, summaryOptions, terminalWidth())
     # a summary must not hide that some of its numbers are meaningless

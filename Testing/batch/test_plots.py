@@ -156,7 +156,10 @@ def testFiles(tmp_path):
     assert document["figures"][0]["caption"].startswith("Hausdorff distance, 95th percentile (mm); n = 4 per box.")
     with (tmp_path / "plots/ranking.csv").open(newline="") as file:
         assert [(row["Method"], row["MeanRank"]) for row in csv.DictReader(file)][:2] == [("A", "1.0"), ("B", "2.0")]
-    removePlots(tmp_path)
+    # numbers that count otherwise have other figures
+    removePlots(tmp_path, unless=Options())
+    assert (tmp_path / "plots/HD95.svg").exists()
+    removePlots(tmp_path, unless=Options(missing="leave-out"))
     assert [path.name for path in (tmp_path / "plots").iterdir()] == ["mine.svg"]
 
 
