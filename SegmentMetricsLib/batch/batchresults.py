@@ -24,7 +24,18 @@ INDEX, MISSING = ("Case", "Method", "Structure"), "Missing"
 
 
 class BatchResults:
-    """The results of a batch. outcomes: of its cases, as in results.jsonl. cohort: their measurements."""
+    """The results of a batch.
+
+    Parameters
+    ----------
+    outcomes : Iterable[dict]
+        Of its cases, as in results.jsonl.
+
+    Attributes
+    ----------
+    cohort : Cohort
+        The measurements of all cases.
+    """
 
     def __init__(self, outcomes: Iterable[dict]):
         self.outcomes = list(outcomes)
@@ -86,7 +97,20 @@ def _frame(kind: type, rows: Iterable):
 def readBatch(folder: str | Path) -> BatchResults:
     """Return the results in the output folder of a batch, also of one that is not finished.
 
-    Raises InputError for a folder without results.
+    Parameters
+    ----------
+    folder : str | Path
+        Output folder of the batch.
+
+    Returns
+    -------
+    BatchResults
+        The outcomes of all cases that are done, and their data frames.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no results of a batch.
     """
     path = asPath(folder) / RECORDS
     try:

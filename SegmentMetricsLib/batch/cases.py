@@ -17,11 +17,11 @@ from ..case.protocol.protocol import Protocol, readProtocol
 from ..io.dicom.neighbors import MOST_FILES, filesNear, holdsWhatItNames
 from ..io.dicom.opening import isDicom
 from ..io.formats.table import dataFileOf
-from ..io.labelnames import Labels, labelNamesFrom
+from ..io.labelnames import labelNamesFrom
 from ..io.reading import stemOf, suffixOf
 from ..io.sheets import Line, Sheet, readSheet
 from ..io.structurenames import namesOfFiles
-from ..model.structures import REFERENCE_AND_TEST, Structure
+from ..model.structures import REFERENCE_AND_TEST, Labels, Structure
 from ..settings.settings import Settings, asSettings
 
 OK, FAILED = "ok", "failed"

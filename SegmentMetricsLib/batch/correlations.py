@@ -19,7 +19,8 @@ from ..base.errors import InputError
 from ..case.tablemodel import Column, Table
 from ..families.registry import findDefinition
 from ..families.selection import isSelected
-from ..settings.settings import OWN_CONVENTION, Settings
+from ..settings.names import OWN_CONVENTION
+from ..settings.settings import Settings
 from ..show.writing import fileNames, versions, writeJson, writeTable
 from .ranks import ranksOf
 from .statistics import Cohort, Value

@@ -22,7 +22,7 @@ from ..case.resulttables import heading
 from ..case.tablemodel import Column, Table
 from ..families.registry import findDefinition
 from ..model.naming import parse
-from ..settings.settings import OWN_CONVENTION
+from ..settings.names import OWN_CONVENTION
 from ..show.writing import fileNames, writeJson, writeTable
 from .correlations import Correlations, chosenKeys, correlate, ranking
 from .ranks import quantile, ranksOf

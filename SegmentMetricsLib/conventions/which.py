@@ -31,7 +31,8 @@ from ..families.selection import selected
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..model.structures import Structure
-from ..settings.settings import OWN_CONVENTION, Settings
+from ..settings.names import OWN_CONVENTION
+from ..settings.settings import Settings
 from . import known
 from .convention import BIOU, DISTANCES, NSD, Convention, Number
 from .evaluation import Source
@@ -226,10 +227,10 @@ def _numbersIn(pair: Workspace, settings: Settings, mistake: str) -> Iterator[Fo
         if not one.definition.side and (one.definition.key != BIOU or one.parameter["tolerance"] in settings.tolerances)
     ]
     odd = 2 * bool(mistake)
-    for definition, parameter in asked:
+    for one in asked:
         checkpoint()
-        (measurement,) = measurements.evaluate(pair, [(definition, parameter)]).values()
-        unusual = odd + _isUnusual(parameter, settings)
+        (measurement,) = measurements.evaluate(pair, [one]).values()
+        unusual = odd + _isUnusual(one.parameter, settings)
         yield from _ofMeasurement(measurement, mistake, unusual)
     source = Source(pair)
     for convention in known().values():
@@ -343,8 +344,8 @@ def _withSpacing(pair: Workspace, masks: Sequence[Mask], spacing: np.ndarray) ->
     matrix = np.array(grid.matrix)
     matrix[:3, :3] *= spacing / grid.spacing
     grid = Grid(grid.size, matrix, grid.planar)
-    moved = [
+    reference, test = (
         Structure(structure.name, Mask(mask.voxels, mask.offset, grid))
         for structure, mask in zip(pair.structures, masks, strict=True)
-    ]
-    return Workspace(*moved, pair.settings)
+    )
+    return Workspace(reference, test, pair.settings)

@@ -12,10 +12,8 @@ from pathlib import Path
 
 from ..base.errors import InputError, requireKind
 from ..base.texts import commaSeparated, didYouMean, inAnyCase, oneLine
+from ..model.structures import Labels
 from .sheets import COMMENT, SEPARATORS, textOf
-
-# What names are for: the number of a label, or those of a region that consists of several labels.
-Labels = int | tuple[int, ...]
 
 SUFFIXES = (".json", ".csv", ".tsv", ".ctbl")
 BACKGROUND = 0
@@ -68,7 +66,7 @@ def readLabelNames(path: str | Path) -> dict[Labels, str]:
 
 
 def _text(path: Path) -> str:
-    text = textOf(path, "to hold names of labels")
+    text = textOf(path, "for a list of label names")
     if "\0" in text:
         raise InputError(f"{path}: the file holds zero bytes, so it is not text.")
     return text
@@ -102,10 +100,11 @@ def _labelsFrom(given: object, place: str) -> Labels:
     """Return the number of a label, or the numbers of a region in ascending order. place: for messages."""
     # a region with a single label is equivalent to that label
     several = list(given) if isinstance(given, list | tuple) else [given]
-    labels = [_labelFrom(number) for number in several]
-    if None in labels:
-        wrong = several[labels.index(None)]
-        raise InputError(oneLine(f"{place}: a label is a whole number from 0, not {wrong!r}."))
+    labels: list[int] = []
+    for number in several:
+        if (label := _labelFrom(number)) is None:
+            raise InputError(oneLine(f"{place}: a label is a whole number from 0, not {number!r}."))
+        labels.append(label)
     if not labels or (len(labels) > 1 and BACKGROUND in labels):
         raise InputError(f"{place}: a region consists of labels from 1, not of {several}.")
     return labels[0] if len(set(labels)) == 1 else tuple(sorted(set(labels)))

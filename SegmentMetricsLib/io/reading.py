@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -17,6 +18,7 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask, union
 from ..model import inputs, naming
 from ..model.structures import (
+    Labels,
     Structure,
     asName,
     inAnySpelling,
@@ -32,7 +34,7 @@ from .dicom.opening import DAMAGED, isDicom, requirePydicom
 from .formats import nifti, nrrd, vtp
 from .formats.headers import unicodeText
 from .formats.table import IMAGE_SUFFIXES, MESH_SUFFIXES, inspect, readable
-from .labelnames import Labels, labelNamesFrom
+from .labelnames import labelNamesFrom
 from .meshfiles import readMesh
 from .messages import quiet
 from .segmentationfiles import readSegments, segmentHeaders, wholeGrid
@@ -85,7 +87,7 @@ class _How:
 
 
 def readStructures(
-    path: str | Path,
+    path: str | os.PathLike,
     *,
     threshold: float | None = None,
     maximum: int | None = None,
@@ -98,12 +100,31 @@ def readStructures(
     it is the only one), a mesh (named by the file's stem), or those of all such files in a folder (named by stem). An
     image without labels is one empty structure. A file in a folder that is no segmentation, such as a CT, is damaged,
     or is of a kind that is not read is left out, which the result and the notes of the other structures say.
-    threshold, maximum: of images of memberships, see Settings. name: of the structures to return, such as "Parotid_L",
-    usually one, in any spelling, or a label number; None returns all. labelNames: names by number for labels without a
-    name of their own, or a file with them, of the kinds that the command-line option --label-names accepts. Raises
-    UnusableFile, a ValueError, for a file that cannot be read or is no segmentation, and if there is no structure of
-    that name; the message lists the available ones. Raises InputError, a ValueError, for invalid names of structures
-    or labels.
+
+    Parameters
+    ----------
+    path : str | os.PathLike
+        Of a file or folder.
+    threshold, maximum : optional
+        Of images of memberships, see Settings.
+    name : str | int | None, optional
+        Of the structures to return, such as "Parotid_L", usually one, in any spelling, or a label number; None returns
+        all.
+    labelNames : Mapping[int, str] | str | Path | None, optional
+        Names by number for labels without a name of their own, or a file with them, of the kinds that the command-line
+        option --label-names accepts.
+
+    Returns
+    -------
+    StructureSet
+
+    Raises
+    ------
+    UnusableFile
+        A ValueError, for a file that cannot be read or is no segmentation, and if there is no structure of that name;
+        the message lists the available ones.
+    InputError
+        A ValueError, for invalid names of structures or labels.
     """
     # all arguments are checked before anything is read
     path, names = asPath(path), labelNamesFrom(labelNames)
@@ -389,7 +410,10 @@ def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
         remarks += nifti.remarks(header, grid)
         frame = frameOfReference(image, nifti.formsTaken(header, grid))
         names, doubts = nifti.labelTable(path, header)
-        remarks, how = (*remarks, *doubts), replace(how, labelNames={**how.labelNames, **names})
+        labelNames: dict[Labels, str] = dict(how.labelNames)
+        for label, name in names.items():
+            labelNames[label] = name
+        remarks, how = (*remarks, *doubts), replace(how, labelNames=labelNames)
     structures = _structuresOf(stemOf(path), image, how)
     return [replace(s, file=str(path), frameOfReference=frame, notes=(*remarks, *s.notes)) for s in structures]
 
@@ -402,7 +426,7 @@ def _inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Imag
         if promised is not None:
             with suppress(UnusableFile):  # the full inspection may give a better reason
                 image = _loadImage(path, suffix)
-                if zlib.crc32(SimpleITK.GetArrayViewFromImage(image)) == promised:
+                if zlib.crc32(SimpleITK.GetArrayViewFromImage(image).data) == promised:
                     return remarks, image
     return inspect(path), _loadImage(path, suffix)
 

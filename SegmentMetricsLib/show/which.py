@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..base.texts import counted, oneLine
+from ..case.resulttables import heading
 from ..case.tablemodel import Table
 from ..conventions.which import Candidate
-from .tables import aligned, heading
+from .tables import aligned
 from .writing import versions
 
 SCHEMA = "segment-metrics-which/1"
