@@ -173,14 +173,14 @@ def _save(figures: Mapping[str, tuple[Any, str]], folder: Path, stated: str) -> 
     return entries
 
 
-def _newFigure(width: float, height: float, rows: int = 1, columns: int = 1):
+def _newFigure(width: float, height: float, rows: int = 1, columns: int = 1, **shares):
     """Return a figure, without the state that pyplot keeps, and its axes (rows, columns)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, figure.subplots(rows, columns, squeeze=False)
+    return figure, figure.subplots(rows, columns, squeeze=False, **shares)
 
 
 def _looks(cohort: Cohort) -> dict[str, tuple[str, str]]:
@@ -221,8 +221,12 @@ def boxPlot(
         return None
     methods, looks = cohort.methods, _looks(cohort)
     wide = len(structures) * len(methods) > 9
-    figure, ((axes,),) = _newFigure(PAGE if wide else COLUMN, HEIGHT)
     scale = _scaleFor(finite)
+    gap = None if scale else _gapIn(finite)
+    # of a broken axis, the part below the gap is an axis of its own
+    shares = {} if gap is None else {"height_ratios": [5, 1], "sharex": True}
+    figure, parts = _newFigure(PAGE if wide else COLUMN, HEIGHT, 1 if gap is None else 2, **shares)
+    axes, last = parts[0][0], parts[-1][0]
     _setScale(axes, scale, finite)
     width = 0.8 / len(methods)
     isPoints = max(map(len, groups.values())) < MOST_POINTS
@@ -233,23 +237,27 @@ def boxPlot(
         for sign in (1, -1):
             if count := int(np.sum(np.isinf(values) & (np.sign(values) == sign))):
                 infinite[x, sign] = count
-        if len(values):
-            _drawBox(axes, values, x, 0.8 * width, color, marker, isPoints)
+        for part in dict.fromkeys((axes, last)) if len(values) else ():
+            _drawBox(part, values, x, 0.8 * width, color, marker, isPoints)
     _drawInfinite(axes, infinite)
     marked = _drawStars(axes, tests, key, structures, methods, width)
-    axes.set_xticks(range(len(structures)), [_short(name) for name in structures])
+    if gap is not None:
+        _break(figure, axes, last, gap, finite)
+    last.set_xticks(range(len(structures)), [_short(name) for name in structures])
     if len(structures) > 4 or max(map(len, structures)) > 10:
-        axes.tick_params(axis="x", rotation=35)
-        for label in axes.get_xticklabels():
+        last.tick_params(axis="x", rotation=35)
+        for label in last.get_xticklabels():
             label.set_horizontalalignment("right")
             label.set_rotation_mode("anchor")
-    axes.set_xlim(-0.6, len(structures) - 0.4)
+    last.set_xlim(-0.6, len(structures) - 0.4)
     unit = _unitOf(cohort, key)
     axes.set_ylabel(heading(key) + (f" ({unit})" if unit else "") + (", logarithmic" if scale else ""))
-    axes.grid(axis="y", color="#dddddd", linewidth=0.5)
-    axes.set_axisbelow(True)
+    for part in (axes, last):
+        part.grid(axis="y", color="#dddddd", linewidth=0.5)
+        part.set_axisbelow(True)
     _legend(figure, looks)
-    return figure, _captionOfBoxes(cohort, key, groups, scale, marked, bool(infinite), isPoints, tests)
+    kind = "logarithmic" if scale else "" if gap is None else "broken"
+    return figure, _captionOfBoxes(cohort, key, groups, kind, marked, bool(infinite), isPoints, tests)
 
 
 def _short(name: str) -> str:
@@ -263,6 +271,40 @@ def _scaleFor(finite: np.ndarray) -> str:
     if low < 0 or most - low <= (1 + SQUEEZED) * (usual - low) or most <= 0 or usual <= 0:
         return ""
     return "log" if low > 0 else "symlog"
+
+
+def _gapIn(finite: np.ndarray) -> tuple[float, float] | None:
+    """Return the ends of the gap above a few low values that would squeeze all others, None if there is no such gap.
+
+    Such as the overlap of 0 of structures that a test misses.
+    """
+    values = np.unique(finite)
+    most = float(values[-1])
+    usual = float(np.quantile(finite, FEW))
+    if usual - values[0] <= SQUEEZED * (most - usual):
+        return None
+    below = values[: np.searchsorted(values, usual)]
+    steps = np.diff(values[: len(below) + 1])
+    place = int(np.argmax(steps))
+    # a gap that is hardly wider than what is left to be seen saves no room
+    isWide = steps[place] > most - values[place + 1]
+    return (float(values[place]), float(values[place + 1])) if isWide else None
+
+
+def _break(figure, axes, last, gap: tuple[float, float], finite: np.ndarray) -> None:
+    """Show what lies above a gap in one axis and what lies below it in another, with marks between the two."""
+    low, most = float(finite.min()), float(finite.max())
+    room = 0.06 * (most - gap[1]) or 0.01
+    # the few values below need no scale of their own
+    axes.set_ylim(gap[1] - room, most + room)
+    last.set_ylim(low - 2 * room, gap[0] + 2 * room)
+    last.set_yticks(sorted({low, gap[0]}), [f"{value:.3g}" for value in sorted({low, gap[0]})])
+    axes.spines["bottom"].set_visible(False)
+    axes.tick_params(axis="x", length=0)
+    mark = {"marker": [(-1, -0.6), (1, 0.6)], "markersize": 6, "color": INK, "markeredgewidth": 0.8, "clip_on": False}
+    axes.plot([0], [0], transform=axes.transAxes, linestyle="-", **mark)
+    last.plot([0], [1], transform=last.transAxes, linestyle="-", **mark)
+    figure.get_layout_engine().set(hspace=0.02, h_pad=0.01)
 
 
 def _setScale(axes, scale: str, finite: np.ndarray) -> None:
@@ -361,7 +403,7 @@ def _captionOfBoxes(
     cohort: Cohort,
     key: str,
     groups: Mapping[tuple[str, str], np.ndarray],
-    scale: str,
+    axis: str,
     isMarked: bool,
     isInfinite: bool,
     isPoints: bool,
@@ -373,8 +415,8 @@ def _captionOfBoxes(
         f"{_titleOf(cohort, key)}; {number} per box. Boxes: median and quartiles; whiskers: farthest values within 1.5 "
         f"interquartile ranges; {'all values are shown as points' if isPoints else 'points: values beyond'}."
     ]
-    if scale:
-        parts.append("The axis is logarithmic.")
+    if axis:
+        parts.append(f"The axis is {axis}.")
     if isInfinite:
         parts.append("∞: number of infinite values, which count as worse than all others.")
     if isMarked:

@@ -46,7 +46,7 @@ def axesOf(cohort: Cohort, key: str = "HD95"):
 
 def pointsOf(axes) -> list[float]:
     """Return the heights of all points."""
-    lines = [line for line in axes.lines if line.get_linestyle() == "None"]
+    lines = [line for line in axes.lines if line.get_linestyle() == "None" and len(line.get_ydata())]
     return sorted(float(y) for line in lines for y in line.get_ydata())
 
 
@@ -73,6 +73,20 @@ def testFewValuesAreShownAsPoints():
 def testAnOutlierDoesNotSqueezeTheRest(values, key, scale):
     axes, caption = axesOf(cohortOf({"": values}, key), key)
     assert axes.get_yscale() == scale and ("logarithmic" in caption) == (scale != "linear")
+
+
+def testMissedStructuresDoNotSqueezeTheRest():
+    """Their overlap of 0 is below a broken axis."""
+    values = [0.9 + n / 500 for n in range(25)]
+    cohort = cohortOf({"": [*values, 0.0]}, "DSC")
+    figure, caption = boxPlot(cohort, Options(), [], "DSC", cohort.structures)
+    upper, lower = figure.axes
+    assert "The axis is broken." in caption
+    assert 0.89 < upper.get_ylim()[0] < 0.9 and lower.get_ylim()[0] < 0 < lower.get_ylim()[1] < 0.1
+    assert pointsOf(upper) == pointsOf(lower) == [0.0, *values]
+    # not where the low values are many, or near
+    assert len(axesOf(cohortOf({"": [*values, 0.0, 0.0, 0.0]}, "DSC"), "DSC")[0].figure.axes) == 1
+    assert len(axesOf(cohortOf({"": [*values, 0.85]}, "DSC"), "DSC")[0].figure.axes) == 1
 
 
 def testInfiniteValuesAreCounted():
