@@ -366,7 +366,11 @@ class BoundaryPair:
     """
 
     def __init__(
-        self, reference: Surface, test: Surface, reach: float = 0.0, searches: dict[Surface, ClosestSurface] | None = None
+        self,
+        reference: Surface,
+        test: Surface,
+        reach: float = 0.0,
+        searches: dict[Surface, ClosestSurface] | None = None,
     ):
         if reference.dimension != test.dimension:
             raise InputError("A surface in space cannot be compared with contours in a plane.")

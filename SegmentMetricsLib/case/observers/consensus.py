@@ -44,8 +44,8 @@ class Consensus(NamedTuple):
 class Drawings:
     """The structures that the observers drew, and their voxels on one grid. None of them is empty.
 
-    masks: the voxels. low, high: the smallest and the largest index i, j, k of the box around all of them. searches: the
-    closest-point searches of the structures' surfaces.
+    masks: the voxels. low, high: the smallest and the largest index i, j, k of the box around all of them. searches:
+    the closest-point searches of the structures' surfaces.
     """
 
     structures: Sequence[Structure]
