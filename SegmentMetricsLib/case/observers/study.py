@@ -18,7 +18,6 @@ from ...geometry.closest import ClosestSurface
 from ...geometry.surfaces import Surface
 from ...io.labelnames import labelNamesFrom
 from ...model.structures import Structure
-from ...model.structureset import StructureSet
 from ...settings.settings import Settings, asSettings
 from ..casework import criticalsOf, withLabelsNamed, withSurface
 from ..comparison import compared
@@ -261,13 +260,11 @@ def compareObservers(
     the work. Raises ValueError for fewer than two observers, for files that cannot be read, and for unknown names.
     """
     settings = asSettings(settings)
-    if consensus not in METHODS:
-        raise InputError(f"The consensus is one of {', '.join(METHODS)}, not {consensus!r}.")
     if progress is not None:
         requireKind(progress, Callable, "What is told of the progress", "a function")
     labelNames = None if labelNames is None else labelNamesFrom(labelNames)
     gathered = gather(observers, tests, settings, names, structures, labelNames)
-    work = Work(gathered, settings, consensus, labelNames)
+    work = Work.of(gathered, settings, consensus, labelNames)
     return studied(gathered, settings, _oneByOne(work, gathered, progress))
 
 
@@ -319,24 +316,42 @@ def studied(gathered: Gathered, settings: Settings, found: Iterator[ObservedStru
 
 @dataclass(frozen=True)
 class Work:
-    """The work on any structure of a study, which other processes can do, too.
+    """The work on any structure of a study, small enough to be sent to other processes.
 
-    method: of the consensus. labelNames: as for compareObservers(). displayed: makes the surface that Slicer displays
-    of a structure, if the settings ask for it; None if the structures already have those that are measured.
+    observers, tests: their names. criticals: the critical structures of each by name, () if none are needed. method: of
+    the consensus. displayed: makes the surface that Slicer displays of a structure, if the settings ask for it; None if
+    the structures already have those that are measured.
     """
 
-    gathered: Gathered
+    observers: Sequence[str]
+    tests: Sequence[str]
     settings: Settings
+    criticals: Sequence[Mapping[str, Structure]] = ()
     method: str = METHODS[0]
-    labelNames: Mapping[int, str] | None = None
     displayed: Callable[[Structure], Structure] | None = None
+
+    @staticmethod
+    def of(
+        gathered: Gathered,
+        settings: Settings,
+        method: str,
+        labelNames: Mapping[int, str] | None = None,
+        displayed: Callable[[Structure], Structure] | None = None,
+    ) -> Work:
+        """Return the work on what was gathered. Raises InputError for an unknown method and critical structure."""
+        if method not in METHODS:
+            raise InputError(f"The consensus is one of {', '.join(METHODS)}, not {method!r}.")
+        criticals: list[Mapping[str, Structure]] = []
+        if "hazard" in settings.families:
+            for own in gathered.sets:
+                criticals.append(criticalsOf(own, withLabelsNamed(settings, own, labelNames=labelNames)))
+        return Work(gathered.observers, gathered.tests, settings, criticals, method, displayed)
 
     def __call__(self, organ: Organ) -> ObservedStructure | InputError:
         """Return what the observers have drawn of a structure, or why they cannot be compared."""
         try:
-            criticals = _criticals(self.gathered.sets, self.settings, self.labelNames)
             structures = [None if s is None else self.measured(s) for s in organ.structures]
-            return _observed(replace(organ, structures=structures), self, criticals)
+            return _observed(replace(organ, structures=structures), self)
         except InputError as error:
             return error
 
@@ -344,22 +359,17 @@ class Work:
         """Return a structure with the surface that is measured."""
         return withSurface(structure, self.settings, self.displayed)
 
-
-def _criticals(
-    sets: Sequence[StructureSet], settings: Settings, labelNames: Mapping[int, str] | None
-) -> list[Mapping[str, Structure]]:
-    """Return the critical structures of every observer and test by name, {} for all if none are needed."""
-    if "hazard" not in settings.families:
-        return [{} for _ in sets]
-    return [criticalsOf(own, withLabelsNamed(settings, own, labelNames=labelNames)) for own in sets]
+    def criticalsOf(self, number: int) -> Mapping[str, Structure]:
+        """Return the critical structures of an observer or a test."""
+        return self.criticals[number] if self.criticals else {}
 
 
-def _observed(organ: Organ, work: Work, criticals: Sequence[Mapping[str, Structure]]) -> ObservedStructure:
-    gathered, settings = work.gathered, work.settings
+def _observed(organ: Organ, work: Work) -> ObservedStructure:
+    settings = work.settings
     searches: dict[Surface, ClosestSurface] = {}
-    count = len(gathered.observers)
-    everyone = [*gathered.observers, *gathered.tests]
-    matrix = compareAll(organ.structures, settings, criticals, searches)
+    count = len(work.observers)
+    everyone = [*work.observers, *work.tests]
+    matrix = compareAll(organ.structures, settings, work.criticals, searches)
     members = [n for n in range(count) if organ.structures[n] is not None]
     remarks = _remarksOn(matrix, everyone)
     if not matrix.pairs:
@@ -379,7 +389,7 @@ def _observed(organ: Organ, work: Work, criticals: Sequence[Mapping[str, Structu
             blank = [drawings.masks[0].empty(drawings.grid)] * len(empty)
             agreement = dict(zip(agreement, conformity([*drawings.masks, *blank]), strict=True))
         if len(drawn) >= wording.ENOUGH and not matrix.failures:
-            known = _withConsensus(organ, drawn, drawings, work, [criticals[n] for n in drawn])
+            known = _withConsensus(organ, drawn, drawings, work)
             remarks += known.pop("remarks")
     except (InputError, Undefined) as error:
         remarks.append(f"There is no consensus of {organ.name}: {error}")
@@ -390,13 +400,13 @@ def _observed(organ: Organ, work: Work, criticals: Sequence[Mapping[str, Structu
     isRanked = len(members) >= wording.ENOUGH
     tests = [
         verdictOf(matrix, name, count + n, members, isRanked)
-        for n, name in enumerate(gathered.tests)
+        for n, name in enumerate(work.tests)
         if organ.structures[count + n] is not None
     ]
     return ObservedStructure(
         organ.name,
-        gathered.observers,
-        gathered.tests,
+        work.observers,
+        work.tests,
         organ.structures,
         settings,
         matrix,
@@ -418,14 +428,12 @@ def _remarksOn(matrix: Matrix, everyone: Sequence[str]) -> list[str]:
     return remarks
 
 
-def _withConsensus(
-    organ: Organ, drawn: Sequence[int], drawings: Drawings, work: Work, criticals: Sequence[Mapping[str, Structure]]
-) -> dict:
+def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work: Work) -> dict:
     """Return what needs a consensus, by the names of the fields of an ObservedStructure, and remarks.
 
-    drawn: the numbers of the observers. criticals: the critical structures of each of these.
+    drawn: the numbers of the observers.
     """
-    names = [work.gathered.observers[n] for n in drawn]
+    names = [work.observers[n] for n in drawn]
     made, remarks = consensusOf(drawings, work.method), []
     consensus = _asStructure(made, organ.name, drawings, work)
     variation = None
@@ -440,7 +448,9 @@ def _withConsensus(
         made = consensusOf(drawings, work.method, others)
         reference = _asStructure(made, f"{organ.name} (consensus of the others)", drawings, work)
         own = drawings.structures[number]
-        comparison = compared(Workspace(reference, own, work.settings, criticals[number], drawings.searches))
+        comparison = compared(
+            Workspace(reference, own, work.settings, work.criticalsOf(drawn[number]), drawings.searches)
+        )
         return LeftOut(names[number], comparison.measurements, comparison.worstPlaces)
 
     return {
