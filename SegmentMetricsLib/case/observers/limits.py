@@ -25,8 +25,8 @@ def protocolFrom(study: ObserverStudy) -> Protocol:
 
     For every structure, the tolerance of NSD is the distance within which 95 % of all boundaries of observers lie from
     each other. Whoever is at least as close to the observers as the worst of them is to the others passes; up to the
-    worst pair of observers it is a warning. Limits are rounded toward the looser side. Raises InputError if no
-    structure has a limit.
+    worst pair of observers it is a warning. Empty contours do not count. Limits are rounded toward the looser side.
+    Raises InputError if no structure has a limit.
     """
     rules = tuple(rule for structure in study for rule in _rules(structure))
     if not rules:
@@ -42,7 +42,8 @@ def protocolFrom(study: ObserverStudy) -> Protocol:
 
 
 def _rules(found: ObservedStructure) -> Iterator[Rule]:
-    source = f"{len(found.having)} observers ({commaSeparated(found.having)})"
+    names = [found.observers[n] for n in found.drawn]
+    source = f"{len(names)} observers ({commaSeparated(names)})"
     isNameable = found.name and not any(character in found.name for character in WILDCARDS)
     if not isNameable:
         return
@@ -63,7 +64,7 @@ def _rule(
     found: ObservedStructure, key: str, values: np.ndarray, better: str, digits: int, source: str
 ) -> Iterable[Rule]:
     """Yield the rule for a measurement; none if a limit would not be finite."""
-    members = found.members
+    members = found.drawn
     means = [meansAsTest(values, number, members)[0] for number in members]
     pairs = [values[a, b] for a in members for b in members if a != b]
     worst = max if better == "lower" else min

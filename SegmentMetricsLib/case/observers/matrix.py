@@ -76,6 +76,12 @@ class Pooled(NamedTuple):
         return float(self.sizes[: round(tolerance / STEP) + 1].sum()) / self.total
 
 
+def meanOf(values: np.ndarray) -> float:
+    """Return the mean of numbers (n,): infinite if some are, NaN if some are infinite toward either side."""
+    with np.errstate(invalid="ignore"):
+        return float(values.mean())
+
+
 def percentileOf(pooled: Sequence[Pooled], percent: float) -> float:
     """Return the distance in mm within which a percentage of all boundaries of some pairs lies, NaN without a pair."""
     if not pooled:
@@ -132,11 +138,8 @@ class Matrix:
         known = found[~np.isnan(found)]
         if not len(known):
             return Spread(*4 * (math.nan,), 0, len(found))
-        isFinite = bool(np.isfinite(known).all())
-        sd = float(known.std(ddof=1)) if len(known) > 1 and isFinite else math.nan
-        return Spread(
-            float(known.mean()), sd, float(known.min()), float(known.max()), len(known), len(found) - len(known)
-        )
+        sd = float(known.std(ddof=1)) if len(known) > 1 and np.isfinite(known).all() else math.nan
+        return Spread(meanOf(known), sd, float(known.min()), float(known.max()), len(known), len(found) - len(known))
 
 
 def compareAll(

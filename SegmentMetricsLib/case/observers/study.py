@@ -109,6 +109,11 @@ class ObservedStructure:
         return [n for n in range(len(self.observers)) if self.structures[n] is not None]
 
     @property
+    def drawn(self) -> list[int]:
+        """The numbers of the observers who have the structure and did not leave it empty."""
+        return [n for n in self.members if not self.structures[n].isEmpty]
+
+    @property
     def having(self) -> list[str]:
         """The names of the observers who have the structure."""
         return [self.observers[n] for n in self.members]
@@ -265,12 +270,13 @@ def compareObservers(
     labelNames = None if labelNames is None else labelNamesFrom(labelNames)
     gathered = gather(observers, tests, settings, names, structures, labelNames)
     work = Work.of(gathered, settings, consensus, labelNames)
-    return studied(gathered, settings, _oneByOne(work, gathered, progress))
+    return studied(gathered, settings, oneByOne(work, gathered, progress))
 
 
-def _oneByOne(
+def oneByOne(
     work: Callable[[Organ], ObservedStructure | InputError], gathered: Gathered, progress: Progress | None
 ) -> Iterator[ObservedStructure | InputError]:
+    """Yield the results of the comparable() structures, in their order, until progress returns False."""
     organs = comparable(gathered)
     for number, organ in enumerate(organs):
         if progress is not None and progress(number, len(organs), organ.name) is False:
@@ -394,7 +400,7 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
     except (InputError, Undefined) as error:
         remarks.append(f"There is no consensus of {organ.name}: {error}")
     if len(drawn) < wording.ENOUGH:
-        remarks.append(wording.tooFew(organ.name, len(drawn)))
+        remarks.append(wording.tooFew(len(drawn)))
     elif matrix.failures:
         remarks.append(f"There is no consensus of {organ.name}, as not all observers can be compared with each other.")
     isRanked = len(members) >= wording.ENOUGH

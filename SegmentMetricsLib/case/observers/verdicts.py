@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...comparison.measurements import ROUNDING, finite
-from .matrix import Matrix
+from .matrix import Matrix, meanOf
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def meansAsTest(values: np.ndarray, number: int, observers: Sequence[int]) -> tu
     """
     found = values[[other for other in observers if other != number], number]
     known = found[~np.isnan(found)]
-    return (float(known.mean()) if len(known) else np.nan), len(found) - len(known)
+    return (meanOf(known) if len(known) else np.nan), len(found) - len(known)
 
 
 def verdictOf(matrix: Matrix, name: str, number: int, observers: Sequence[int], isRanked: bool) -> TestVerdict:

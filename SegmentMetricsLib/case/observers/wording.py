@@ -70,11 +70,11 @@ def _mm(value: float) -> str:
     return f"{value:.1f} mm" if value >= 0.05 else f"{fixed(value, 'mm')} mm"
 
 
-def tooFew(name: str, count: int) -> str:
-    """Return why a structure that so many observers have drawn has no consensus, nor what needs one."""
-    who = f"{NUMBERS[count].capitalize()} {'observer has' if count == 1 else 'observers have'} drawn {name}"
+def tooFew(count: int) -> str:
+    """Return why so many observers have no consensus, nor what needs one."""
+    who = "one observer" if count == 1 else f"{NUMBERS[count]} observers"
     return (
-        f"{who}: there is no consensus, map of where they differ, outlier or verdict on tests, which need at least "
+        f"With {who} there is no consensus, map of where they differ, outlier or verdict on tests: these need at least "
         f"{NUMBERS[ENOUGH]}."
     )
 
