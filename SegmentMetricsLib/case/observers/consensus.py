@@ -22,6 +22,8 @@ METHODS = ("majority", "staple", "mean-surface")
 # Voxels around all observers that the STAPLE filter sees on each side; it learns from them what the background is.
 STAPLE_MARGIN = 5
 STAPLE_LEVEL = 0.5
+# mm; a mean of distances is 0 up to rounding, which depends on the order of the observers.
+ROUNDING = 1e-9
 # Voxels whose distances to the observers' surfaces are measured at a time.
 CHUNK = 1 << 15
 
@@ -157,7 +159,7 @@ def consensusOf(drawings: Drawings, method: str, chosen: Sequence[int] | None = 
     voxels = np.flatnonzero(isOpen)
     if len(voxels):
         means = drawings.signedDistances(voxels, isMajority)[:, list(numbers)].mean(axis=1)
-        isIn.ravel()[voxels[means < 0]] = True
+        isIn.ravel()[voxels[means < -ROUNDING]] = True
     return Consensus(Mask.fromArray(isIn, drawings.grid, drawings.low))
 
 
