@@ -26,6 +26,8 @@ DOCUMENT, OVERVIEW = "observers.json", "observers.csv"
 FILES = {"consensus": "seg.nrrd", "variation": "vtp", "picture": "png"}
 MATRIX = re.compile(r"matrix_[^/\\]+\.csv")
 LOCAL_SD = "LocalSD"
+# Columns that are left out where there are too few observers for them.
+OF_MANY = ("SD", "SD95", "Outlier")
 # Most measurements in the table that is printed.
 MOST_PRINTED = 3
 
@@ -131,7 +133,10 @@ def table(study: ObserverStudy) -> Table:
         Column("Outlier", isText=True),
         *(Column(name, isText=True) for name in study.testNames),
     ]
-    return Table(columns, [_row(found, printed, study) for found in study])
+    rows = [_row(found, printed, study) for found in study]
+    isUsed = [column.key not in OF_MANY or any(row[n] for row in rows) for n, column in enumerate(columns)]
+    chosen = [n for n, used in enumerate(isUsed) if used]
+    return Table([columns[n] for n in chosen], [[row[n] for n in chosen] for row in rows])
 
 
 def _row(found: ObservedStructure, keys: Sequence[str], study: ObserverStudy) -> list[Any]:

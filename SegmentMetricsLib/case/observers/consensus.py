@@ -14,7 +14,7 @@ from ...base.errors import InputError
 from ...geometry import voxelization
 from ...geometry.closest import ClosestSurface
 from ...geometry.grids import Grid
-from ...geometry.masks import Mask, finest
+from ...geometry.masks import LARGEST_BOX, Mask, finest
 from ...geometry.surfaces import Surface
 from ...model.structures import Structure
 
@@ -63,24 +63,23 @@ class Drawings:
         """Return structures on their common grid. meshSpacing: as in Settings.
 
         The grid is the common lattice if there is one, else that of the observer with the smallest voxels, whatever
-        their order; meshes are filled on it. Raises InputError for a mesh without an inside.
+        their order; meshes are filled on it. Meshes must have an inside. Raises InputError for too large a box.
         """
-        for structure in structures:
-            if structure.mask is None and not structure.surface.isClosed:
-                raise InputError(
-                    f"The surface of {structure.name} {structure.surface.whyNoInside}, so that nobody knows what it "
-                    "encloses."
-                )
         drawn = [s.mask for s in structures if s.mask is not None]
         if drawn:
             grid = finest(drawn).grid
         else:
             surfaces = [structure.surface for structure in structures]
             grid = voxelization.gridAroundMeshes(surfaces, meshSpacing, voxelization.STEPS_ACROSS)
+        index = grid.toIndex(np.concatenate([np.stack(structure.box) for structure in structures]))
+        if np.prod(np.ptp(index, axis=0) + 1) > LARGEST_BOX:
+            raise InputError(
+                "the box around all observers has more voxels than any image; check origins and spacings in the files."
+            )
         masks = [voxelization.maskOf(s.surface, grid) if s.mask is None else s.mask.on(grid) for s in structures]
         filled = [mask for mask in masks if not mask.isEmpty]
         if not filled:
-            raise InputError("No voxel of the common grid lies inside an observer's contour.")
+            raise InputError("no voxel of the common grid lies inside an observer's contour.")
         low, high = np.min([mask.low for mask in filled], axis=0), np.max([mask.high for mask in filled], axis=0)
         return Drawings(structures, masks, low, high, {} if searches is None else searches)
 

@@ -109,6 +109,8 @@ def _read(
             own = next(found)
         elif isinstance(one, StructureSet) or _isSeveral(one):
             own = StructureSet.of(one)
+        elif isinstance(one, np.ndarray):
+            raise InputError("An array does not say how large its voxels are: give a SimpleITK image instead.")
         else:
             which = f"contour of {f'observer {number + 1}' if number < count else f'test {number - count + 1}'}"
             own = StructureSet.of([asStructure(one, which, None, settings, canChoose=False)])

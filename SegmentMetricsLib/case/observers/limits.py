@@ -53,7 +53,7 @@ def _rules(found: ObservedStructure) -> Iterator[Rule]:
         for (first, second), pooled in found.pairs.pooled.items():
             shares[first, second] = shares[second, first] = pooled.within(tolerance)
         yield from _rule(found, f"NSD_{shortest(tolerance)}mm", shares, "higher", OF_FRACTIONS, source)
-    for key in [*(f"HD{shortest(percent)}" for percent in found.settings.percentiles), *JUDGED]:
+    for key in (*found.percentileKeys, *JUDGED):
         if key in found.pairs.keys:
             measurement = found.pairs.any(key)
             digits = OF_LENGTHS if measurement.unit == "mm" else OF_FRACTIONS

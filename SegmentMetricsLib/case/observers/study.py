@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 
 from ...analysis.places import Place
 from ...base.errors import InputError, Undefined, reasonOf, requireKind
 from ...base.parallel import eachSideBySide
-from ...base.texts import commaSeparated
+from ...base.texts import commaSeparated, shortest
 from ...comparison.measurements import Measurement, finite
 from ...comparison.workspace import Workspace
 from ...geometry.closest import ClosestSurface
@@ -124,12 +125,17 @@ class ObservedStructure:
         return {key: self.pairs.values(key) for key in self.pairs.keys}
 
     @property
+    def percentileKeys(self) -> list[str]:
+        """The keys of the percentiles of distances in the settings, such as HD95."""
+        return [f"HD{shortest(percent)}" for percent in self.settings.percentiles]
+
+    @property
     def outlier(self) -> Outlier | None:
         """The observer who differs most from the consensus of the others; None if no single one does, or with too few.
 
         By the first percentile of distances that was measured, else by the mean distance or the Dice coefficient.
         """
-        wanted = [f"HD{percent:.12g}" for percent in self.settings.percentiles] + ["MASD", "ASSD", "HD", "DSC", "IoU"]
+        wanted = [*self.percentileKeys, "MASD", "ASSD", "HD", "DSC", "IoU"]
         every = [one.measurements for one in self.leaveOneOut]
         key = next((key for key in wanted if every and all(key in own for own in every)), None)
         if key is None:
@@ -360,6 +366,8 @@ class Work:
             return _observed(replace(organ, structures=structures), self)
         except InputError as error:
             return error
+        except MemoryError:
+            return InputError("this takes more memory than the computer has.")
 
     def measured(self, structure: Structure) -> Structure:
         """Return a structure with the surface that is measured."""
@@ -389,20 +397,23 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
         )
     agreement, known = {"ConformityIndex": math.nan, "GeneralizedConformityIndex": math.nan}, {}
     pooled = [one for pair, one in matrix.pooled.items() if max(pair) < count]
+    isComparable = all(pair in matrix.pairs for pair in combinations(members, 2))
     try:
-        drawings = Drawings.of([organ.structures[n] for n in drawn], settings.meshSpacing, searches) if drawn else None
-        if drawings is not None:
+        if drawn and isComparable:
+            _requireInside(organ, drawn, everyone)
+            drawings = Drawings.of([organ.structures[n] for n in drawn], settings.meshSpacing, searches)
             blank = [drawings.masks[0].empty(drawings.grid)] * len(empty)
             agreement = dict(zip(agreement, conformity([*drawings.masks, *blank]), strict=True))
-        if len(drawn) >= wording.ENOUGH and not matrix.failures:
-            known = _withConsensus(organ, drawn, drawings, work)
-            remarks += known.pop("remarks")
+            if len(drawn) >= wording.ENOUGH:
+                known = _withConsensus(organ, drawn, drawings, work)
+                remarks += known.pop("remarks")
     except (InputError, Undefined) as error:
-        remarks.append(f"There is no consensus of {organ.name}: {error}")
-    if len(drawn) < wording.ENOUGH:
+        remarks.append(f"There is no agreement and no consensus of {organ.name}: {error}")
+    if not isComparable:
+        why = "not all observers can be compared with each other."
+        remarks.append(f"There is no agreement and no consensus of {organ.name}: {why}")
+    elif 0 < len(drawn) < wording.ENOUGH:
         remarks.append(wording.tooFew(len(drawn)))
-    elif matrix.failures:
-        remarks.append(f"There is no consensus of {organ.name}, as not all observers can be compared with each other.")
     isRanked = len(members) >= wording.ENOUGH
     tests = [
         verdictOf(matrix, name, count + n, members, isRanked)
@@ -423,6 +434,14 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
         remarks=remarks,
         **known,
     )
+
+
+def _requireInside(organ: Organ, drawn: Sequence[int], everyone: Sequence[str]) -> None:
+    """Raise InputError when the surface of one of those who have drawn a structure has no inside."""
+    for number in drawn:
+        structure = organ.structures[number]
+        if structure.givenSurface is not None and not structure.surface.isClosed:
+            raise InputError(f"the surface of {everyone[number]} {structure.surface.whyNoInside}.")
 
 
 def _remarksOn(matrix: Matrix, everyone: Sequence[str]) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ...base.texts import commaSeparated, counted
-from ...comparison.measurements import fixed
+from ...comparison.measurements import fixed, infiniteText, withUnit
 from ...families.registry import findDefinition
 from ..summary import ADVERBS
 
@@ -31,13 +33,25 @@ def sentence(found: ObservedStructure) -> str:
 
 
 def _agreement(found: ObservedStructure) -> str:
+    if not found.drawn:
+        return "all observers left it empty"
     count = len(found.having) if found.variation is None else len(found.variation.distances)
     who = f"{NUMBERS[count] if count < len(NUMBERS) else count} observers"
     if found.variation is not None:
         sd = found.variation.rootMeanSquareSD
         return f"{who} are identical" if sd < NOTHING else f"{who} agree within {_mm(sd)} SD"
-    index = found.agreement["GeneralizedConformityIndex"]
-    return f"{who} share {fixed(index, '')} of what they have drawn (generalized conformity index)"
+    if any(pair not in found.pairs.pairs for pair in combinations(found.members, 2)):
+        return f"not all of the {who} can be compared with each other"
+    told = []
+    for key in ("DSC", *found.percentileKeys, "MASD"):
+        if key in found.pairs.keys:
+            one, mean = found.pairs.any(key), found.pairs.spread(key, found.members).mean
+            if not math.isnan(mean):
+                told.append(f"{key} {withUnit(mean, one.unit) if math.isfinite(mean) else infiniteText(mean)}")
+    if not told:
+        index = found.agreement["ConformityIndex"]
+        return f"{who} were compared" if math.isnan(index) else f"{who} have the conformity index {fixed(index, '')}"
+    return f"{who} agree with {', '.join(told)}{' on average' if count > 2 else ''}"
 
 
 def _outlier(found: ObservedStructure) -> str:
