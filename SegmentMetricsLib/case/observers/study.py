@@ -362,7 +362,8 @@ class Work:
     def __call__(self, organ: Organ) -> ObservedStructure | InputError:
         """Return what the observers have drawn of a structure, or why they cannot be compared."""
         try:
-            structures = [None if s is None else self.measured(s) for s in organ.structures]
+            everyone = [*self.observers, *self.tests]
+            structures = [self._named(s, name) for s, name in zip(organ.structures, everyone, strict=True)]
             return _observed(replace(organ, structures=structures), self)
         except InputError as error:
             return error
@@ -372,6 +373,13 @@ class Work:
     def measured(self, structure: Structure) -> Structure:
         """Return a structure with the surface that is measured."""
         return withSurface(structure, self.settings, self.displayed)
+
+    def _named(self, structure: Structure | None, name: str) -> Structure | None:
+        """Return the measured structure of an observer or a test, whose name an error has."""
+        try:
+            return None if structure is None else self.measured(structure)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
 
     def criticalsOf(self, number: int) -> Mapping[str, Structure]:
         """Return the critical structures of an observer or a test."""

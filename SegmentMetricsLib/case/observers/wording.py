@@ -56,7 +56,8 @@ def _agreement(found: ObservedStructure) -> str:
 
 def _outlier(found: ObservedStructure) -> str:
     outlier = found.outlier
-    text = f"{outlier.name} differs most from the others ({outlier.key} {_mm(outlier.value)})"
+    value = _mm(outlier.value) if found.pairs.any(outlier.key).unit == "mm" else fixed(outlier.value, "")
+    text = f"{outlier.name} differs most from the others ({outlier.key} {value})"
     if not outlier.places:
         return text
     place = outlier.places[0]
