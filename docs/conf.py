@@ -48,5 +48,8 @@ nitpick_ignore_regex = [
     ("py:.*", r"(?!SegmentMetricsLib).*"),
     ("py:class", r".*\.T"),  # type variables
     # what passes from one part of the library to another
-    ("py:class", r"SegmentMetricsLib\..*\.(Part|Match|Pairing|BoundaryPair|ClosestSurface|Column|Gathered|Kept|Kind|Spread)"),
+    (
+        "py:class",
+        r"SegmentMetricsLib\..*\.(Part|Match|Pairing|BoundaryPair|ClosestSurface|Column|Gathered|Kept|Kind|Spread)",
+    ),
 ]

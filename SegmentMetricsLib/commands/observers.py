@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -210,7 +210,11 @@ def _prepare(work: Work) -> None:
 
 
 def _ofOrgan(task: tuple[int, Organ]) -> ObservedStructure | InputError:
-    return _work(task[1])
+    found = _work(task[1])
+    if isinstance(found, InputError):
+        return found
+    # without the surfaces, which are many times as large as the voxels that they are made of
+    return replace(found, structures=[None if s is None else s.anew() for s in found.structures])
 
 
 def _show(study: ObserverStudy, options: argparse.Namespace) -> None:
