@@ -14,7 +14,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..case.observers.study import ObservedStructure, ObserverStudy
-from ..case.observers.verdicts import meansAsTest
+from ..case.observers.withinrange import meansAsTest
 from ..case.resulttables import heading, overviewKeys
 from ..case.tablemodel import Amount, Column, Table
 from ..geometry.surfaces import toPolyData

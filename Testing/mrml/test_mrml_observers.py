@@ -151,8 +151,8 @@ def testPicture(study, tmp_path):
         views.requireOpenGL()
     except views.NoOpenGLError as error:
         pytest.skip(str(error))
-    with pictures.Easel() as easel:
-        path = pictures.VariationPicture(study["Parotid"], (640, 400)).write(tmp_path / "picture.png", easel)
+    with pictures.ViewCache() as cache:
+        path = pictures.VariationPicture(study["Parotid"], (640, 400)).write(tmp_path / "picture.png", cache)
     image = _pixels(path)
     left, right = image[60:, :280], image[60:, 280:560]
     for half in (left, right):

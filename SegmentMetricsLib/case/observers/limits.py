@@ -12,7 +12,7 @@ from ...base.texts import commaSeparated, shortest
 from ...base.version import __version__
 from ..protocol.protocol import WILDCARDS, Protocol, Rule
 from .study import TOLERATED, ObservedStructure, ObserverStudy
-from .verdicts import meansAsTest
+from .withinrange import meansAsTest
 
 # Measurements that get a limit where they were measured, beside distances by percentile and NSD; and the decimal places
 # to which limits are rounded, toward the looser side.

@@ -22,12 +22,12 @@ from ...model.structures import Structure
 from ...settings.settings import Settings, asSettings
 from ..casework import criticalsOf, withLabelsNamed, withSurface
 from ..comparison import compared
-from . import wording
+from . import sentences
 from .consensus import METHODS, Consensus, Drawings, Performance, conformity, consensusOf, searchOf
 from .gathering import Gathered, Observer, Organ, gather
 from .matrix import Matrix, compareAll, percentileOf
 from .variation import Variation
-from .verdicts import TestVerdict, verdictOf
+from .withinrange import TestVerdict, verdictOf
 
 # Percentage of all distances between observers that a tolerance from them covers (Nikolov et al., arXiv:1809.04430).
 TOLERATED = 95
@@ -143,7 +143,7 @@ class ObservedStructure:
         sign = 1 if every[0][key].better == "lower" else -1
         values = [sign * one[key].value for one in every]
         # a NaN is in no order, and of two who differ equally neither is the outlier
-        if any(map(math.isnan, values)) or sorted(values)[-1] - sorted(values)[-2] <= wording.NOTHING:
+        if any(map(math.isnan, values)) or sorted(values)[-1] - sorted(values)[-2] <= sentences.NOTHING:
             return None
         found = self.leaveOneOut[int(np.argmax(values))]
         return Outlier(found.name, key, found.measurements[key].value, found.places)
@@ -151,7 +151,7 @@ class ObservedStructure:
     @property
     def sentence(self) -> str:
         """How the observers agree, who differs most and where, and whether tests are within their range."""
-        return wording.sentence(self)
+        return sentences.sentence(self)
 
     def toDictionary(self) -> dict:
         """Return the result for JSON, with null for what is not finite."""
@@ -315,7 +315,7 @@ def studied(gathered: Gathered, settings: Settings, found: Iterator[ObservedStru
     for organ in gathered.organs:
         having = [gathered.observers[n] for n in range(count) if organ.structures[n] is not None]
         if len(having) < count:
-            remarks.append(wording.missing(organ.name, having, gathered.observers))
+            remarks.append(sentences.missing(organ.name, having, gathered.observers))
         lacking = [n for n, test in enumerate(gathered.tests) if organ.structures[count + n] is None]
         if lacking and len(having) > 1:
             remarks.append(f"{organ.name} is missing in {commaSeparated(gathered.tests[n] for n in lacking)}.")
@@ -412,7 +412,7 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
             drawings = Drawings.of([organ.structures[n] for n in drawn], settings.meshSpacing, searches)
             blank = [drawings.masks[0].empty(drawings.grid)] * len(empty)
             agreement = dict(zip(agreement, conformity([*drawings.masks, *blank]), strict=True))
-            if len(drawn) >= wording.ENOUGH:
+            if len(drawn) >= sentences.ENOUGH:
                 known = _withConsensus(organ, drawn, drawings, work)
                 remarks += known.pop("remarks")
     except (InputError, Undefined) as error:
@@ -420,9 +420,9 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
     if not isComparable:
         why = "not all observers can be compared with each other."
         remarks.append(f"There is no agreement and no consensus of {organ.name}: {why}")
-    elif 0 < len(drawn) < wording.ENOUGH:
-        remarks.append(wording.tooFew(len(drawn)))
-    isRanked = len(members) >= wording.ENOUGH
+    elif 0 < len(drawn) < sentences.ENOUGH:
+        remarks.append(sentences.tooFew(len(drawn)))
+    isRanked = len(members) >= sentences.ENOUGH
     tests = [
         verdictOf(matrix, name, count + n, members, isRanked)
         for n, name in enumerate(work.tests)

@@ -15,7 +15,7 @@ from ...base.markup import Markup, filled, joined
 from ...base.palettes import ABSOLUTE
 from ...base.texts import commaSeparated, counted, oneLine, tellingApart
 from ...case.observers.study import ObservedStructure, ObserverStudy
-from ...case.observers.verdicts import meansAsTest
+from ...case.observers.withinrange import meansAsTest
 from ...case.resulttables import overviewKeys
 from ...case.summary import ADVERBS
 from ...case.tablemodel import Column, Table
