@@ -22,7 +22,7 @@ from ...case.tablemodel import Column, Table
 from ...comparison.measurements import Measurement, fixed, infiniteText, typeset, withUnit
 from .. import observers as observerfiles
 from ..writing import REPORT_FILE, versions
-from .elements import NO_DEVICE, NOTHING, fromFile, linkTo, nameCell, page, table
+from .blocks import NO_DEVICE, NOTHING, fromFile, linkTo, nameCell, page, table
 
 # Most matrices of a structure, and most measurements in the table of tests.
 MOST_MATRICES, MOST_MEASUREMENTS = 2, 6
