@@ -116,7 +116,8 @@ class Workspace:
 
         criticals: the critical structures of the pair in this order.
         """
-        other = Workspace(*reversed(self.given), self.settings, criticals, self._searches)
+        reference, test = self.given
+        other = Workspace(test, reference, self.settings, criticals, self._searches)
         if self.extent.slab is None:
             for quantity in (Workspace.boundaries, Workspace.distances):
                 if (known := self._done.get((_functionOf(quantity),))) is not None:

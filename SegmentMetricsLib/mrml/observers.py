@@ -38,14 +38,38 @@ def compareObservers(
 ) -> ObserverStudy:
     """Compare several observers, given as segmentation nodes, with each other and with tests that are no observers.
 
-    observers, tests: each a segmentation node with all its segments, or a segment as (node, name or ID), so that
-    segments of one node can be observers, too. Parent transforms are applied. The nodes are not changed. settings,
-    consensus, progress: as for SegmentMetricsLib.compareObservers. names: of the observers, or of them and the tests;
-    those of their nodes or segments if None. run: as for compareSegments, once for each structure. Raises ValueError
-    for fewer than two observers, for nodes that are not segmentations, and for unknown segments.
+    Parent transforms are applied. The nodes are not changed.
+
+    Parameters
+    ----------
+    observers : Sequence
+        At least two, each a vtkMRMLSegmentationNode with all its segments, or a segment as (node, name or ID), so that
+        segments of one node can be observers, too.
+    settings : Settings | None, optional
+        What to measure and how; None means the defaults.
+    tests : Sequence, optional
+        What is compared with the observers, but is none itself, given as they are.
+    names : Sequence[str] | None, optional
+        Of the observers, or of them and the tests; those of their nodes or segments if None.
+    consensus : str, optional
+        As for SegmentMetricsLib.compareObservers.
+    progress : Progress | None, optional
+        Called before every structure with its index, the number of structures and its name; returning False stops the
+        work.
+    run : Callable, optional
+        As for compareSegments, called once for each structure.
+
+    Returns
+    -------
+    ObserverStudy
+
+    Raises
+    ------
+    ValueError
+        For fewer than two observers, for nodes that are not segmentations, and for unknown segments.
     """
     settings = asSettings(settings)
-    requireKind(run, Callable, "What runs the calculation", "a function")
+    requireKind(run, Callable, "The function that runs the calculation", "a function")
     given = [*observers, *tests]
     read = [_read(one, settings.surface) for one in given]
     called = names if names is not None else _names(given, len(observers))
@@ -115,8 +139,23 @@ def owner(study: ObserverStudy | ObservedStructure) -> folders.ComparedObservers
 def showConsensus(study: ObserverStudy, *, segmentationNode=None, scene=None):
     """Show the consensus of all structures as a new segmentation and return its vtkMRMLSegmentationNode.
 
-    segmentationNode: the node to fill, whose segments are replaced; None reuses that of an earlier run or creates one.
-    scene: None is Slicer's. Raises ValueError if no structure has a consensus.
+    Parameters
+    ----------
+    study : ObserverStudy
+        The result of compareObservers().
+    segmentationNode : optional
+        The node to fill, whose segments are replaced; None reuses that of an earlier run or creates one.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLSegmentationNode
+
+    Raises
+    ------
+    ValueError
+        If no structure has a consensus.
     """
     import slicer
 
@@ -151,8 +190,27 @@ def showConsensus(study: ObserverStudy, *, segmentationNode=None, scene=None):
 def showVariation(found: ObservedStructure, *, surface: str = "displayed", modelNode=None, scene=None):
     """Show where the observers differ and return the vtkMRMLModelNode: the consensus, colored by the local SD.
 
-    Its point array LocalSD is in mm. surface: "displayed" or "measured", as for showDistanceMap. modelNode: the node to
-    fill; None reuses that of an earlier run or creates one. scene: None is Slicer's. Raises ValueError without a map.
+    Its point array LocalSD is in mm.
+
+    Parameters
+    ----------
+    found : ObservedStructure
+        A structure of the result of compareObservers().
+    surface : str, optional
+        "displayed" or "measured", as for showDistanceMap.
+    modelNode : optional
+        The node to fill; None reuses that of an earlier run or creates one.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLModelNode
+
+    Raises
+    ------
+    ValueError
+        If there is no map.
     """
     requireKind(found, ObservedStructure, "What is shown", "a structure of the result of compareObservers()")
     polyData = variationMap(found, surface)
@@ -175,8 +233,26 @@ def showMatrix(found: ObservedStructure, key: str, *, tableNode=None, scene=None
 
     A row is the reference and a column the test; both are in the order of the observers and then of the tests. Missing
     numbers are NaN. The node's attribute SegmentMetrics.Observers holds found.toDictionary() as JSON with all digits.
-    tableNode: the node to fill; None reuses that of an earlier run or creates one. scene: None is Slicer's. Raises
-    ValueError for a measurement that was not made.
+
+    Parameters
+    ----------
+    found : ObservedStructure
+        A structure of the result of compareObservers().
+    key : str
+        Of the measurement, such as "HD95".
+    tableNode : optional
+        The node to fill; None reuses that of an earlier run or creates one.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLTableNode
+
+    Raises
+    ------
+    ValueError
+        For a measurement that was not made.
     """
     requireKind(found, ObservedStructure, "What is shown", "a structure of the result of compareObservers()")
     if key not in found.pairs.keys:

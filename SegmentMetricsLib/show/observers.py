@@ -14,6 +14,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..case.observers.study import ObservedStructure, ObserverStudy
+from ..case.observers.variation import Variation
 from ..case.observers.withinrange import meansAsTest
 from ..case.resulttables import heading, overviewKeys
 from ..case.tablemodel import Amount, Column, Table
@@ -42,14 +43,13 @@ def matrixName(key: str) -> str:
     return f"matrix_{key}.csv"
 
 
-def variationMap(found: ObservedStructure) -> vtkPolyData:
+def variationMap(variation: Variation, names: Sequence[str]) -> vtkPolyData:
     """Return the consensus surface in LPS mm with the local SD and the distances of the observers at every point.
 
-    Point data LocalSD, and for each observer SignedDistance_NAME, positive where the observer lies outside, all in mm.
+    names: of the observers. Point data LocalSD, and for each observer SignedDistance_NAME, positive where the observer
+    lies outside, all in mm.
     """
-    variation = found.variation
     result = toPolyData(variation.surface)
-    names = [one.name for one in found.leaveOneOut]
     distances = {f"SignedDistance_{name}": values for name, values in zip(names, variation.distances, strict=True)}
     for name, values in {LOCAL_SD: variation.localSD, **distances}.items():
         array = numpy_to_vtk(np.ascontiguousarray(values), deep=True)
@@ -61,10 +61,11 @@ def variationMap(found: ObservedStructure) -> vtkPolyData:
 
 def writeStructure(found: ObservedStructure, name: str, folder: Path) -> None:
     """Write consensus and map of a structure, if there are any. name: as returned by writing.fileNames()."""
-    if found.consensus is not None and not found.consensus.isEmpty:
+    if found.consensus is not None and found.consensus.mask is not None and not found.consensus.isEmpty:
         writing.writeSegment(found.name, found.consensus.mask, folder / fileName("consensus", name))
     if found.variation is not None:
-        writing.writePolyData(variationMap(found), folder / fileName("variation", name))
+        names = [one.name for one in found.leaveOneOut]
+        writing.writePolyData(variationMap(found.variation, names), folder / fileName("variation", name))
 
 
 def filesOf(name: str, folder: Path) -> dict[str, str]:

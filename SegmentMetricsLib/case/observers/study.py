@@ -197,8 +197,25 @@ def _rows(values: np.ndarray) -> list[list[float | None]]:
 class ObserverStudy(Sequence[ObservedStructure]):
     """What several observers have drawn, structure by structure; of a single structure, also its own attributes.
 
-    observers, tests: the names of all. settings: of the comparisons. remarks: sentences on what was not compared, and
-    on doubts about what was.
+    Parameters
+    ----------
+    found : Sequence[ObservedStructure]
+        What was found of each structure.
+    gathered : Gathered
+        What the observers and tests were given as.
+    settings : Settings
+        Of the comparisons.
+    remarks : Sequence[str], optional
+        Sentences on what was not compared, and on doubts about what was.
+
+    Attributes
+    ----------
+    structures : tuple[ObservedStructure, ...]
+        In the order of the observers' files; study["Parotid_L"] is one of them.
+    observers, testNames : tuple[str, ...]
+        The names of all.
+    remarks : tuple[str, ...]
+        As given.
     """
 
     def __init__(
@@ -261,14 +278,39 @@ def compareObservers(
     consensus of the others, a map of where they differ, and for every test whether it is within what they do. Nothing
     that was given is changed.
 
-    observers, tests: at least two observers, each the path of a file or folder, a SimpleITK image, a vtkPolyData in LPS
-    mm, a Structure, or several Structures. Those of files, folders and sets are matched by name and code; single ones
-    are the same structure whatever they are called. settings: what to measure and how; None means the defaults; the
-    critical structures that they name are those of the reference of each pair. names: of the observers, or of them and
-    the tests. consensus: "majority", "staple" or "mean-surface", see consensusOf(). structures: names of those to
-    compare, in any spelling; all when None. labelNames: names by number for labels without a name of their own.
-    progress: called before every structure with its index, the number of structures and its name; returning False stops
-    the work. Raises ValueError for fewer than two observers, for files that cannot be read, and for unknown names.
+    Parameters
+    ----------
+    observers : Sequence[Observer]
+        At least two, each the path of a file or folder, a SimpleITK image, a vtkPolyData in LPS mm, a Structure, or
+        several Structures. Those of files, folders and sets are matched by name and code; single ones are the same
+        structure whatever they are called.
+    settings : Settings | None, optional
+        What to measure and how; None means the defaults. The critical structures that they name are those of the
+        reference of each pair.
+    tests : Sequence[Observer], optional
+        What is compared with the observers, but is none itself, such as an automatic contour.
+    names : Sequence[str] | None, optional
+        Of the observers, or of them and the tests; None calls them like their files or structures.
+    consensus : str, optional
+        "majority", the voxels that more than half have, and where exactly half have one, those in which the mean of the
+        signed distances to their surfaces is inside; "staple", SimpleITK's filter on the box around all and 5 voxels on
+        each side, cut at 0.5; or "mean-surface", where the mean signed distance is inside.
+    structures : Collection[str] | None, optional
+        Names of those to compare, in any spelling; all when None.
+    labelNames : Mapping[int, str] | None, optional
+        Names by number for labels without a name of their own.
+    progress : Progress | None, optional
+        Called before every structure with its index, the number of structures and its name; returning False stops the
+        work.
+
+    Returns
+    -------
+    ObserverStudy
+
+    Raises
+    ------
+    ValueError
+        For fewer than two observers, for files that cannot be read, and for unknown names.
     """
     settings = asSettings(settings)
     if progress is not None:
