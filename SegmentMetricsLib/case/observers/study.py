@@ -38,7 +38,7 @@ Progress = Callable[[int, int, str], bool | None]
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class AgainstOthers:
     """An observer compared with the consensus of the others, which is the reference.
 
     measurements: by key. places: where the two are farthest apart, the worst first.
@@ -58,7 +58,7 @@ class LeftOut:
 class Outlier:
     """The observer who differs most from the consensus of the others.
 
-    key, value: the measurement that says so. places: the worst places, see LeftOut.
+    key, value: the measurement that says so. places: the worst places, see AgainstOthers.
     """
 
     name: str
@@ -91,7 +91,7 @@ class ObservedStructure:
     tolerance: float = math.nan
     consensus: Structure | None = None
     variation: Variation | None = None
-    leaveOneOut: Sequence[LeftOut] = ()
+    leaveOneOut: Sequence[AgainstOthers] = ()
     performances: Mapping[str, Performance] = field(default_factory=dict)
     tests: Sequence[TestVerdict] = ()
     remarks: Sequence[str] = ()
@@ -518,7 +518,7 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
         searches = [searchOf(s.surface, drawings.searches) for s in drawings.structures]
         variation = Variation.of(consensus.surface, searches)
 
-    def leftOut(number: int) -> LeftOut:
+    def leftOut(number: int) -> AgainstOthers:
         others = [n for n in range(len(drawn)) if n != number]
         made = consensusOf(drawings, work.method, others)
         reference = _asStructure(made, f"{organ.name} (consensus of the others)", drawings, work)
@@ -526,7 +526,7 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
         comparison = compared(
             Workspace(reference, own, work.settings, work.criticalsOf(drawn[number]), drawings.searches)
         )
-        return LeftOut(names[number], comparison.measurements, comparison.worstPlaces)
+        return AgainstOthers(names[number], comparison.measurements, comparison.worstPlaces)
 
     return {
         "consensus": consensus,
