@@ -14,7 +14,7 @@ import SimpleITK
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 
 from SegmentMetricsLib import Grid, Mask, Settings, Structure, StructureSet, Surface, compare, compareObservers
-from SegmentMetricsLib.case.observers.consensus import METHODS
+from SegmentMetricsLib.case.observers.consensus import METHODS, Drawings, consensusOf
 from SegmentMetricsLib.case.observers.limits import protocolFrom
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
@@ -81,8 +81,11 @@ def testCheckValue(boxes):
     assert boxes.toDictionary()["structures"][0]["consensus"] == {"method": "majority", "volumeMm3": 1000.0}
 
 
-@pytest.mark.parametrize("settings", [Settings(families=("boundary", "overlap", "signed", "agreement", "voxel")),
-                                      Settings(accuracy="sampled"), Settings(extent="common")])  # fmt: skip
+@pytest.mark.parametrize("settings", [
+    Settings(families=("boundary", "overlap", "signed", "agreement", "voxel")),
+    Settings(accuracy="sampled"),
+    pytest.param(Settings(extent="common"), marks=pytest.mark.nightly),
+])  # fmt: skip
 def testMatrixIsThatOfCompare(mixed, settings):
     """Every pair in both orders is what compare() says, to the last digit and with its bounds and reasons."""
     observers = mixed if settings.extent == "whole" else [*mixed[:2], box(2)]
@@ -105,21 +108,20 @@ def testTwoObservers():
     assert (test.mean["HD95"], test.rank, test.isWithin) == (1.0, {}, {})
 
 
-def testOrderOfObserversChangesNothingElse():
+@pytest.mark.parametrize("method", ["majority", *(pytest.param(m, marks=pytest.mark.nightly) for m in METHODS[1:])])
+def testOrderOfObserversChangesNothingElse(method):
     observers = [blob(1), blob(2), blob(3), blob(3, 1)]
     order = [2, 0, 3, 1]
-    for method in METHODS:
-        one = compareObservers(observers, BOUNDARY, names=list("abcd"), consensus=method)
-        other = compareObservers([observers[n] for n in order], BOUNDARY, names=[*"cadb"], consensus=method)
-        assert other.consensus.mask.isSameAs(one.consensus.mask)
-        assert other.agreement == one.agreement
-        assert other.tolerance == one.tolerance
-        for key, values in one.matrix.items():
-            np.testing.assert_equal(other.matrix[key], values[np.ix_(order, order)])
-        assert {o.name: o.measurements["HD95"].value for o in other.leaveOneOut} == pytest.approx(
-            {o.name: o.measurements["HD95"].value for o in one.leaveOneOut}
-        )
-        assert other.variation.rootMeanSquareSD == pytest.approx(one.variation.rootMeanSquareSD)
+    one = compareObservers(observers, BOUNDARY, names=list("abcd"), consensus=method)
+    other = compareObservers([observers[n] for n in order], BOUNDARY, names=[*"cadb"], consensus=method)
+    assert other.consensus.mask.isSameAs(one.consensus.mask)
+    assert other.agreement == one.agreement
+    assert other.tolerance == one.tolerance
+    for key, values in one.matrix.items():
+        np.testing.assert_equal(other.matrix[key], values[np.ix_(order, order)])
+    found, expected = ({o.name: o.measurements["HD95"].value for o in study.leaveOneOut} for study in (other, one))
+    assert found == pytest.approx(expected)
+    assert other.variation.rootMeanSquareSD == pytest.approx(one.variation.rootMeanSquareSD)
 
 
 def testMajorityWithTies():
@@ -170,7 +172,7 @@ def testLeaveOneOut(boxes):
     """Each against the consensus of the others: of two, the voxels of both and those nearer to both."""
     assert [one.name for one in boxes.leaveOneOut] == ["A", "B", "C"]
     for one, observer, others in zip(boxes.leaveOneOut, (0, 2, 4), ((2, 4), (0, 4), (0, 2)), strict=True):
-        reference = compareObservers([box(x) for x in others] * 2, BOUNDARY, names=list("abcd")).consensus
+        reference = Structure("Others", consensusOf(Drawings.of([box(x) for x in others], 1.0), "majority").mask)
         expected = compare(reference, box(observer))
         assert {key: m.value for key, m in one.measurements.items()} == pytest.approx(expected.numbers, abs=1e-9)
         assert one.places == expected.worstPlaces
@@ -178,13 +180,13 @@ def testLeaveOneOut(boxes):
 
 
 def testOutlierHasItsPlace():
-    study = compareObservers([box(0), box(0), box(0, size=12), box(0, size=18)], names=["A", "B", "C", "D"])
+    study = compareObservers([box(0), box(0), box(0, size=12), box(0, size=18)], BOUNDARY, names=["A", "B", "C", "D"])
     assert (study.outlier.name, study.outlier.key, study.outlier.value) == ("D", "HD95", pytest.approx(8.0, abs=0.1))
     assert study.outlier.places[0].direction == "L" and study.outlier.places[0].value == pytest.approx(8.0, abs=0.1)
     assert "D differs most from the others (HD95 8.0 mm), farthest on the left, 8.0 mm outside" in study.sentence
 
 
-@pytest.mark.parametrize("method", ["majority", "mean-surface"])
+@pytest.mark.parametrize("method", ["majority", pytest.param("mean-surface", marks=pytest.mark.nightly)])
 def testLocalSDOfSimulatedObservers(method):
     """Observers whose radii vary by bumps of a known size: the map recovers it, and its mean square, within 5 %."""
     study = compareObservers([bumpy(z) for z in (-1.0, 0.0, 1.0)], Settings(metrics="DSC"), consensus=method)
@@ -208,14 +210,14 @@ def testTestsAreRanked(boxes):
     assert (near.rank["HD"], far.rank["HD"]) == (1, 4)
     assert (near.isWithin["HD"], far.isWithin["HD"]) == (True, False)
     assert far.mean["DSC"] == pytest.approx((0 + 0 + 0.2) / 3) and not far.isWithin["DSC"]
-    equal = compareObservers([box(0), box(2), box(4)], tests=[box(4)]).tests[0]
+    equal = compareObservers([box(0), box(2), box(4)], Settings(metrics="HD"), tests=[box(4)]).tests[0]
     # 0, 2 and 4 mm against all three; as A and C only have two others, its mean is better than theirs
     assert (equal.mean["HD"], equal.rank["HD"]) == (2.0, 1)
     assert "VolumeDifference" in near.mean and "VolumeDifference" not in near.rank, "it has no better direction"
 
 
 def testTestThatIsEmptyIsTheWorst():
-    (test,) = compareObservers([box(0), box(2), box(4)], tests=[empty()]).tests
+    (test,) = compareObservers([box(0), box(2), box(4)], BOUNDARY, tests=[empty()]).tests
     assert (test.mean["HD95"], test.rank["HD95"], test.isWithin["HD95"]) == (math.inf, 4, False)
     assert (test.mean["DSC"], test.isWithin["DSC"]) == (0.0, False)
     assert test.toDictionary()["mean"]["HD95"] is None
@@ -305,7 +307,7 @@ def testAlarmsNameTheirPairs():
 
 
 def testIdenticalAndDisjointObservers():
-    same = compareObservers([box(0)] * 3, names=["A", "B", "C"])
+    same = compareObservers([box(0)] * 3, BOUNDARY, names=["A", "B", "C"])
     assert same.sentence == "Three observers are identical." and same.variation.percentile95SD == 0
     apart = compareObservers([box(0), box(11), box(22)], BOUNDARY)
     assert apart.consensus.isEmpty and apart.variation is None

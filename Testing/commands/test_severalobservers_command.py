@@ -124,6 +124,7 @@ def testSecondRunReplacesTheFirst(written, folders, run, tmp_path):
     assert observerfiles.earlierResults(output) == [], "nothing outside the folder, and nothing of others"
 
 
+@pytest.mark.nightly
 def testProcessesGiveTheSame(folders, run, tmp_path):
     """With several processes, the numbers are those of one."""
     contents = []

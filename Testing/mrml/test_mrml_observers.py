@@ -136,6 +136,7 @@ def testWorkCanBeStopped(nodes):
     assert [found.name for found in study] == ["Parotid"] and "Stopped: 1 of 2 structures measured." in study.remarks
 
 
+@pytest.mark.nightly
 def testDisplayedSurfacesAreMeasured(nodes):
     """The surfaces that Slicer shows are measured, also that of the consensus."""
     study = mrml.compareObservers(nodes[:3], Settings(metrics=("HD95",), surface="displayed"))
@@ -144,6 +145,7 @@ def testDisplayedSurfacesAreMeasured(nodes):
     assert study["Parotid"].consensus.surfaceKind == "displayed"
 
 
+@pytest.mark.nightly
 @pytest.mark.opengl
 def testPicture(study, tmp_path):
     """Both sides of the consensus are drawn, in the colors of the local SD, with a legend."""
