@@ -17,6 +17,7 @@ from ...comparison.measurements import Measurement, evaluate
 from ...comparison.workspace import Workspace
 from ...conventions.chosen import definitionsOf
 from ...distances.surfacedistances import SurfaceDistances
+from ...families.registry import findDefinition
 from ...families.selection import selected
 from ...geometry.closest import ClosestSurface
 from ...geometry.surfaces import Surface
@@ -132,14 +133,17 @@ class Matrix:
         """
         every = list(itertools.permutations(observers, 2))
         values = self.values(key)
+        found = findDefinition(key)
+        # the background that counts may be that of the reference's image
         isSame = all(values[a, b] == values[b, a] or np.isnan([values[a, b], values[b, a]]).all() for a, b in every)
+        isSame = isSame and found is not None and found.definition.symmetric
         chosen = [pair for pair in every if not isSame or pair[0] < pair[1]]
-        found = np.array([values[pair] for pair in chosen])
-        known = found[~np.isnan(found)]
+        given = np.array([values[pair] for pair in chosen])
+        known = given[~np.isnan(given)]
         if not len(known):
-            return Spread(*4 * (math.nan,), 0, len(found))
+            return Spread(*4 * (math.nan,), 0, len(given))
         sd = float(known.std(ddof=1)) if len(known) > 1 and np.isfinite(known).all() else math.nan
-        return Spread(meanOf(known), sd, float(known.min()), float(known.max()), len(known), len(found) - len(known))
+        return Spread(meanOf(known), sd, float(known.min()), float(known.max()), len(known), len(given) - len(known))
 
 
 def compareAll(
