@@ -27,12 +27,12 @@ from .options import (
     settingsFrom,
     tellWithoutEffect,
 )
-from .pairwork import Overlays, costOf, displayed
 from .results import SOME_FAILED, progressBar, terminalWidth, unfinishedResults
 
 if TYPE_CHECKING:
     from ..case.observers.gathering import Organ
     from ..case.observers.study import ObservedStructure, ObserverStudy, Work
+    from .pairwork import Overlays
 
 METHODS = ("majority", "staple", "mean-surface")
 # From so many structures on, other processes help; of fewer, the pairs are shared by threads.
@@ -111,6 +111,7 @@ def run(options: argparse.Namespace) -> int:
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
+    from .pairwork import Overlays, displayed
 
     labelNames = labelNamesFrom(options.label_names)
     names = None if options.names is None else namesFrom(options.names)
@@ -184,6 +185,8 @@ def _inProcesses(
     if count < 2:
         yield from ((number, work(organ)) for number, organ in tasks)
         return
+    from .pairwork import costOf
+
     tasks.sort(key=lambda task: -costOf([s for s in task[1].structures if s is not None]))
     helpers = count - 1
     makeExecutor = partial(_executor, helpers, work)
