@@ -67,7 +67,7 @@ class Panel(VTKObservationMixin):
         self.hazard = HazardView(ui, model)
         self.places = PlacesView(ui, model)
         self.slices = SlicesView(ui, model)
-        self.conventions = ConventionsView(ui, model, self.attempts.compareTools, self.onWritten)
+        self.conventions = ConventionsView(ui, model, self.attempts.compareTools, self.attempts.which, self.onWritten)
         self.reports = ReportsView(ui, model, self.attempts.report)
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
         ui.applyButton.connect("clicked(bool)", self.onApply)

@@ -221,12 +221,12 @@ def distanceMap(
         signed = _withoutGaps(directed.atPoints, directed.surface.points)
     else:
         result.ShallowCopy(displayedSurface or convertedSurface(getattr(comparison, side)))
-        signed = _nearestValues(pointsOf(result), *_middleElements(directed))
+        signed = nearestValues(pointsOf(result), *_middleElements(directed))
     arrays = {"SignedDistance": signed, "Distance": np.abs(signed)}
     if withLocal or "similarity" in comparison.settings.families:
         local = localDistancesOn(comparison, side)
         isMeasured = surface == "measured"
-        arrays["BLD"] = local if isMeasured else _nearestValues(pointsOf(result), directed.surface.points, local)
+        arrays["BLD"] = local if isMeasured else nearestValues(pointsOf(result), directed.surface.points, local)
     if comparison.hazard is not None:
         arrays["Hazard"] = comparison.hazard.at(pointsOf(result))
     for name, values in arrays.items():
@@ -340,7 +340,7 @@ def _middleElements(directed) -> tuple[np.ndarray, np.ndarray]:
     return centers, directed.signed[middle :: len(weights)]
 
 
-def _nearestValues(points: np.ndarray, positions: np.ndarray, values: np.ndarray) -> np.ndarray:
+def nearestValues(points: np.ndarray, positions: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the values (n,) at the positions (m, 3) nearest to points (n, 3), ignoring values that are not finite."""
     from scipy.spatial import cKDTree
 
@@ -355,7 +355,7 @@ def _nearestValues(points: np.ndarray, positions: np.ndarray, values: np.ndarray
 
 
 def _withoutGaps(values: np.ndarray, points: np.ndarray) -> np.ndarray:
-    return values if np.isfinite(values).all() else _nearestValues(points, points, values)
+    return values if np.isfinite(values).all() else nearestValues(points, points, values)
 
 
 def fillTable(node, table: Table) -> None:
