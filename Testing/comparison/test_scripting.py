@@ -206,6 +206,7 @@ PLACES = {
     "compareLabels": ["reference", "test", "settings"],
     "compareObservers": ["observers", "settings"],
     "stressTest": ["reference", "criticals", "settings"],
+    "readBatch": ["folder"],
     "readStructures": ["path"],
     "case.pairing.pairStructures": ["reference", "test"],
     "batch.cases.readCases": ["path", "settings"],
