@@ -143,6 +143,8 @@ def shortTitle(kind: str, tolerance: float, signed: bool = True) -> str:
     """Return the title of a legend in a view: one short line, because Slicer scales it with the labels."""
     if kind == "bld":
         return "Local (mm)"
+    if kind == "sd":
+        return "Local SD (mm)"
     if kind in ("hazard", "tolerance"):
         return legendTitle(kind, tolerance, signed)
     return "mm, + outside" if signed and kind != "absolute" else "Distance (mm)"
