@@ -25,6 +25,9 @@ SHORT = {
     Kind.MIRRORED: "a better match when mirrored left-right",
     Kind.OTHER_FRAMES: "different frames of reference",
     Kind.IMAGES_APART: "images that lie apart in space",
+    Kind.IMAGE_OF_OTHER: "an image of another patient",
+    Kind.IMAGE_IN_OTHER_FRAME: "an image in another frame of reference",
+    Kind.IMAGE_ELSEWHERE: "an image of another place",
     Kind.OTHER_UNITS: "a match in another unit",
     Kind.OTHER_AXES: "a match with the signs of x and y changed",
 }

@@ -31,8 +31,9 @@ def compared(task: Task) -> dict:
         choices=task.choices,
         labelNames=dict(task.labelNames),
         listedAs=task.structure,
+        image=task.image or None,
     )
-    report = _newReport(replace(task, settings=case.settings))
+    report = _newReport(replace(task, settings=case.settings), case)
     settings = case.settings if report is None else report.settings
     work = PairWork(settings, task.protocol, case.criticals, task.displayed)
 
@@ -89,11 +90,11 @@ def _recordOf(record, match: Match) -> dict:
     }
 
 
-def _newReport(task: Task) -> Report | None:
+def _newReport(task: Task, case: Case) -> Report | None:
     if not task.report:
         return None
     from ..show.report import Report
 
     titles = tellingApart([task.reference, task.test])
     origins = (titles[task.reference], titles[task.test])
-    return Report(task.title, task.settings, withConventions=task.withConventions, origins=origins)
+    return Report(task.title, task.settings, withConventions=task.withConventions, origins=origins, image=case.image)

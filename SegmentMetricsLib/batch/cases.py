@@ -26,7 +26,7 @@ from ..settings.settings import Settings, asSettings
 
 OK, FAILED = "ok", "failed"
 REQUIRED = ("case", "reference", "test")
-OPTIONAL = ("protocol", "method")
+OPTIONAL = ("protocol", "method", "image")
 # The file that a batch writes line by line; a folder with such a file is an output folder.
 RECORDS = "results.jsonl"
 # Version of these lines, increased when the statistics need new content: since 2, structures that only one side has;
@@ -49,7 +49,8 @@ class Task:
     has both; for several ways to read a pair, see readableChoices(). labelNames: pairs of the number and the name of a
     label, for files that do not name their labels. structure: name of the single structures without a name of their own
     in the two files, "" for that of their labels. displayed: function of a module that makes the surface which Slicer
-    displays of a structure, None if the settings do not ask for it.
+    displays of a structure, None if the settings do not ask for it. image: path of the image under the contours, "" for
+    none.
     """
 
     case: str
@@ -66,6 +67,7 @@ class Task:
     labelNames: tuple[tuple[int, str], ...] = ()
     structure: str = ""
     displayed: Callable[[Structure], Structure] | None = None
+    image: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -85,7 +87,7 @@ def readCases(
     choices: Mapping[str, str] | None = None,
     labelNames: Mapping[int, str] | None = None,
 ) -> list[Task]:
-    """Return the tasks in a CSV file with the columns case, reference and test, and optionally protocol and method.
+    """Return the tasks in a CSV file with the columns case, reference, test, and optionally protocol, method and image.
 
     Paths are relative to the file's folder. In the table, a protocol is a file or the name of an example. A line that
     cannot be run, such as a second one of the same case and method, is a task with a problem. protocol: for cases
@@ -160,6 +162,7 @@ def _task(
     if isinstance(protocol, InputError):
         problem, protocol = problem or str(protocol), None
     reference, test = (str(folder / cells[name]) for name in REFERENCE_AND_TEST)
+    image = str(folder / cells["image"]) if cells["image"] else ""
     return Task(
         cells["case"] or line.where,
         cells["method"],
@@ -168,10 +171,11 @@ def _task(
         settings,
         protocol,
         problem,
-        fingerprint((reference, test), settings, protocol, choices, labelNames, structure),
+        fingerprint(tuple(filter(None, (reference, test, image))), settings, protocol, choices, labelNames, structure),
         choices=choices,
         labelNames=labelNames,
         structure=structure,
+        image=image,
     )
 
 

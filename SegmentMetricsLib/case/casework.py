@@ -11,16 +11,20 @@ from typing import TypeVar
 from ..base.errors import InputError, PairError, reasonOf, requireKind
 from ..base.progress import Cancelled
 from ..base.texts import commaSeparated
+from ..comparison.findings import alarmsFirst
 from ..comparison.measurements import Measurement
+from ..io.grayimages import readGrayImage
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
+from ..model.grayimages import GrayImage
 from ..model.structures import Match, Pairing, Structure, nameMeant, requireUsable, unusableIn
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from . import comparison
 from .caseresult import CaseResult, PairResult
 from .comparison import Comparison
+from .findings.imagefit import aroundPairs, imageFindings
 from .pairing import pairStructures, whyNothingIsPaired
 from .protocol.judgment import judgeCase
 from .protocol.measuring import compareMatch
@@ -86,7 +90,7 @@ class Case:
     pairing: the structures that are compared. settings: with the names that the structures have in this case. sets: all
     structures of the reference and of the test. unusable: the reasons, by name, why structures cannot be used. isWhole:
     whether all structures are compared, not only chosen ones. advice: a sentence on the files, or "". whyNothing: why
-    there is no pair, in sentences.
+    there is no pair, in sentences. image: the part around the structures of the image under the contours, or None.
     """
 
     pairing: Pairing
@@ -96,6 +100,7 @@ class Case:
     isWhole: bool = True
     advice: str = ""
     whyNothing: Sequence[str] = ()
+    image: GrayImage | None = None
 
     @cached_property
     def criticals(self) -> dict[str, Structure]:
@@ -202,12 +207,14 @@ def openCase(
     labelNames: Mapping[int, str] | None = None,
     listedAs: str | None = None,
     needsPair: bool = False,
+    image: str | os.PathLike | None = None,
 ) -> Case:
     """Read the structures of a case and pair them.
 
     names, labelNames: as for compareCase(). choices: pairs as for readableChoices(). listedAs: the name of the
     structure of two files in a list of cases, as for settled(); choices that such a case does not have are left out.
-    needsPair: whether to raise InputError if there is no pair.
+    needsPair: whether to raise InputError if there is no pair. image: path of the image under the contours; what is
+    doubtful about it is among the findings of the pairing.
     """
     given = (reference, test)
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
@@ -226,7 +233,11 @@ def openCase(
         if needsPair:
             raise InputError(" ".join([*why, advice]).rstrip())
     unusable = {} if names else unusableIn(pairing, *sets)
-    return Case(pairing, settings, sets, unusable, not names, advice, why)
+    shown = None
+    if image is not None:
+        shown = aroundPairs(readGrayImage(image), pairing.pairs)
+        pairing = replace(pairing, findings=alarmsFirst([*imageFindings(shown, pairing.pairs), *pairing.findings]))
+    return Case(pairing, settings, sets, unusable, not names, advice, why, shown)
 
 
 def _several(structures: Iterable[Structure]) -> StructureSet:

@@ -58,7 +58,7 @@ def add(commands) -> None:
         epilog=DEFAULTS,
     )
     batch.add_argument(
-        "cases", metavar="CASES.csv", type=pathFrom, help="table: case, reference, test[, protocol, method]"
+        "cases", metavar="CASES.csv", type=pathFrom, help="table: case, reference, test[, protocol, method, image]"
     )
     addOutput(batch, "folder for the results; a later run continues there")
     addProtocol(batch)

@@ -23,17 +23,20 @@ from ...case.resulttables import OVERVIEW, definitionOf, heading, measurementsTa
 from ...case.tablemodel import Column, Table
 from ...comparison.measurements import Measurement, typeset
 from ...families.signed.entries import SIDES
+from ...model.grayimages import GrayImage
 from ...model.naming import notAmong, onlyIn
 from ...settings.names import PURPOSES
 from ...settings.settings import Settings, asSettings
 from ..tables import byFamily, withCommonUnit
 from . import figures
 from .elements import NO_DEVICE, NOTHING, badge, fromFile, linkTo, page, resource, soft, table
+from .gray import Gray
 from .notices import alarms, common, failed, sentences
 from .provenance import Source, provenance, sourceOf
 from .ranking import UNJUDGED, Ranking
 from .slicepictures import slicePictures
 from .sliceviews import largestOf
+from .stepping import stepPictures
 
 MOST_PLACES = 10
 SOLID = "\N{NO-BREAK SPACE}"
@@ -73,6 +76,7 @@ class Report:
     name of the case. settings: of the comparisons. withConventions: whether to show the values that other tools would
     have reported. patient: text about the patient to include, "" for none. origins: names of the files or segmentations
     that the reference and the test are from, () if unknown. scene: name of the scene that they are in, "" for none.
+    image: what is shown under the contours, None for nothing.
     """
 
     def __init__(
@@ -84,12 +88,16 @@ class Report:
         patient: str = "",
         origins: Sequence[str] = (),
         scene: str = "",
+        image: GrayImage | None = None,
     ):
         requirePlotly()
         settings = asSettings(settings)
         requireKind(title, str, "The title of a report", "a text")
         self.title, self.withConventions, self.patient = title, withConventions, patient
         self.origins, self.scene = tuple(origins), scene
+        if image is not None:
+            requireKind(image, GrayImage, "The image under the contours", "a GrayImage")
+        self.gray = None if image is None else Gray(image)
         # reports also show every pair's per-slice profile
         self.settings = replace(settings, families=(*settings.families, "slices"))
         self.records: list[Record] = []
@@ -147,6 +155,7 @@ class Report:
             failed=failed(failures),
             alarms=alarms(self.records, findings),
             judged=_judged(ranking) if judgment is not None else "",
+            filters=self.gray.filters() if self.gray else "",
             overview=self._overview(unmatched, findings, ranking, bool(failures)),
             common=common(shared, self.records),
             review=resource("review.html"),
@@ -175,6 +184,7 @@ class Report:
     def _origins(self) -> Markup:
         """Return a line that says where the reference and the test are from, nothing if unknown."""
         named = [*zip(("Reference", "Test"), self.origins), ("Scene", self.scene)]
+        named += [("Image", self.gray.image.name)] if self.gray else []
         found = [filled("<span>$what: <b>$name</b></span>", what=what, name=name) for what, name in named if name]
         return filled('<p class="origins">$origins</p>', origins=joined(found, " ")) if found else NOTHING
 
@@ -206,14 +216,16 @@ class Report:
         """Return the contents of a pair's section below its summary and findings."""
         from .othertools import otherTools
 
-        where = [_places(record)]
+        steps = stepPictures(comparison, f"step{n}", self.gray) if comparison.distances is not None else NOTHING
+        beside = [_places(record, n if steps else None)]
         if comparison.slices:
             profile = _figure("chart profile", f"slices{n}", figures.profile(comparison.slices))
-            where.append(filled("<h3>Slice by slice</h3>$profile", profile=profile))
+            beside.append(filled("<h3>Profile</h3>$profile$note", profile=profile, note=_profileNote(comparison)))
+        where = [steps, joined(beside)]
         # in print, only the pictures are left of structures that are brief
         return fromFile(
             "contents",
-            pictures=_pictures(comparison, n) if comparison.distances is not None else "",
+            pictures=_pictures(comparison, n, self.gray) if comparison.distances is not None else "",
             where=joined(filled("<div>$part</div>", part=part) for part in where if part),
             measurements=_measurements(record),
             conventions=otherTools(comparison) if self.withConventions else "",
@@ -275,8 +287,11 @@ def _column(head: str, found: Sequence[Measurement | None]) -> Shown:
     return Shown(head, list(map(_solid, texts)), hasValues)
 
 
-def _pictures(comparison: Comparison, n: int) -> Markup:
-    """Return the distance map with its switches, the histogram, and slices through the largest distance."""
+def _pictures(comparison: Comparison, n: int, gray: Gray | None = None) -> Markup:
+    """Return the distance map with its switches, the histogram, and slices through the largest distance.
+
+    gray: the image under the contours, or None.
+    """
     found = [_figure("chart", f"histogram{n}", figures.distribution(comparison))]
     switches = NOTHING
     if comparison.dimension == 3:
@@ -286,7 +301,7 @@ def _pictures(comparison: Comparison, n: int) -> Markup:
     largest = largestOf(comparison)
     said = filled("<p>$sentence</p>", sentence=largest.sentence()) if largest.isAny else NOTHING
     pictures = filled('<div class="pictures">$pictures</div>', pictures=joined(found))
-    return joined((said, switches, pictures, slicePictures(comparison, f"cut{n}")))
+    return joined((said, switches, pictures, slicePictures(comparison, f"cut{n}", gray)))
 
 
 def _figure(kind: str, name: str, figure: Mapping, stills: int = 1) -> Markup:
@@ -317,12 +332,21 @@ def _switches(n: int, signed: bool, side: str) -> Markup:
     return filled('<div class="switches" data-for="map$n">$choices</div>', n=n, choices=joined((sides, kinds)))
 
 
-def _places(record: Record) -> Markup:
+def _profileNote(comparison: Comparison) -> Markup:
+    """Return a note if no slice has both contours, so that nothing but DSC can be drawn; else nothing."""
+    if any(not row.only for row in comparison.slices):
+        return NOTHING
+    return Markup("<p>No slice has both contours, so there are no distances within slices.</p>")
+
+
+def _places(record: Record, steps: int | None = None) -> Markup:
+    """Return the list of worst places. steps: number of the slices in which they can be shown, None without any."""
     if not record.worstPlaces:
         return NOTHING
+    goTo = '<a href="#step$steps" data-place="$rank">$rank</a>'
     rows = [
         [
-            place.rank,
+            place.rank if steps is None else filled(goTo, steps=steps, rank=place.rank),
             f"{place.value:+.2f} mm" if record.hasSides else f"{place.value:.2f} mm",
             SIDES[place.direction],
             _patchSize(place.area, record.dimension),
@@ -330,8 +354,8 @@ def _places(record: Record) -> Markup:
         ]
         for place in record.worstPlaces[:MOST_PLACES]
     ]
-    heads = ("", "Distance", "Side", "Size", "Position (mm)")
-    columns = [Column(head, isText=head in ("", "Side")) for head in heads]
+    heads = ("Place" if steps is not None else "", "Distance", "Side", "Size", "Position (mm)")
+    columns = [Column(head, isText=head in ("", "Place", "Side")) for head in heads]
     more = len(record.worstPlaces) - MOST_PLACES
     note = filled('<p class="soft">… and $more more</p>', more=more) if more > 0 else NOTHING
     return filled("<h3>Worst places</h3>$places$note", places=table(Table(columns, rows)), note=note)
