@@ -6,6 +6,7 @@ from pathlib import Path
 
 from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.case.protocol.measuring import measuredFor
+from SegmentMetricsLib.mrml.pictures import Easel, mapsFromSides
 from SegmentMetricsLib.show.report import Report
 
 from .translation import _
@@ -33,7 +34,7 @@ def write(path: Path, model, logic, work) -> list[str]:
     measured = []
     for number, comparison in enumerate(comparisons):
         work.report(number, len(comparisons), comparison.reference.name)
-        work.run(lambda comparison=comparison: report.add(comparison))
+        work.run(lambda comparison=comparison: report.add(comparison, _pictures(comparison, report)))
         if protocol is not None:
             measured.append(work.run(lambda comparison=comparison: measuredFor(comparison, protocol)))
     judgment = logic.judge(parameters, comparisons, measured)
@@ -43,3 +44,11 @@ def write(path: Path, model, logic, work) -> list[str]:
     )
     missing = _("{name} is not in it: {reason}")
     return [missing.format(name=name, reason=reason) for name, reason in comparisons.failures.items()]
+
+
+def _pictures(comparison, report) -> list:
+    """Return pictures of the map by Slicer's renderer if the page cannot have one to turn."""
+    if not report.isFlat or comparison.distances is None:
+        return []
+    with Easel() as easel:
+        return mapsFromSides(comparison, easel)

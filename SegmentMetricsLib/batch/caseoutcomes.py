@@ -31,7 +31,7 @@ def compared(task: Task) -> dict:
         choices=task.choices,
         labelNames=dict(task.labelNames),
         listedAs=task.structure,
-        image=task.image or None,
+        image=task.image if task.image and task.report else None,
     )
     report = _newReport(replace(task, settings=case.settings), case)
     settings = case.settings if report is None else report.settings
@@ -41,7 +41,8 @@ def compared(task: Task) -> dict:
         # a copy, so that the surfaces made on the way are freed with it
         one = work(number, match.anew())
         if report is not None:
-            report.add(one.comparison)
+            isDrawn = report.isFlat and task.drawn is not None and one.comparison.distances is not None
+            report.add(one.comparison, task.drawn(one.comparison) if isDrawn else ())
         return replace(one, comparison=one.comparison.record())
 
     result = case.compare(task.protocol, kept)
@@ -97,4 +98,11 @@ def _newReport(task: Task, case: Case) -> Report | None:
 
     titles = tellingApart([task.reference, task.test])
     origins = (titles[task.reference], titles[task.test])
-    return Report(task.title, task.settings, withConventions=task.withConventions, origins=origins, image=case.image)
+    return Report(
+        task.title,
+        task.settings,
+        withConventions=task.withConventions,
+        origins=origins,
+        image=case.image,
+        script=task.script,
+    )

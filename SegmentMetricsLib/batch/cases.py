@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..base.errors import InputError, asPath, requireKind
 from ..base.texts import oneLine
@@ -23,6 +24,9 @@ from ..io.sheets import Line, Sheet, readSheet
 from ..io.structurenames import namesOfFiles
 from ..model.structures import REFERENCE_AND_TEST, Structure
 from ..settings.settings import Settings, asSettings
+
+if TYPE_CHECKING:
+    from ..case.comparison import Comparison
 
 OK, FAILED = "ok", "failed"
 REQUIRED = ("case", "reference", "test")
@@ -50,7 +54,7 @@ class Task:
     label, for files that do not name their labels. structure: name of the single structures without a name of their own
     in the two files, "" for that of their labels. displayed: function of a module that makes the surface which Slicer
     displays of a structure, None if the settings do not ask for it. image: path of the image under the contours, "" for
-    none.
+    none. script: as of a Report. drawn: function of a module that draws the pictures of a flat Report.
     """
 
     case: str
@@ -68,6 +72,8 @@ class Task:
     structure: str = ""
     displayed: Callable[[Structure], Structure] | None = None
     image: str = ""
+    script: str = ""
+    drawn: Callable[[Comparison], Sequence] | None = None
 
     @property
     def key(self) -> tuple[str, str]:

@@ -218,11 +218,15 @@ def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[s
 def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
     """Return the tasks with a report file for each, in the folder reports of the results."""
     from ..batch.resultfiles import REPORTS
+    from ..show.report.document import PLOTLY_FILE, hasPlotly, plotlyScript
     from ..show.report.index import INDEX
     from ..show.writing import fileNames
+    from .pairwork import drawnMap
 
     folder = (output / REPORTS).resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    if hasPlotly():  # once for all pages
+        (folder / PLOTLY_FILE).write_text(plotlyScript(), encoding="utf-8")
     # a case may have the name of the page about all cases
     _, *names = fileNames([Path(INDEX).stem, *("_".join(filter(None, task.key)) for task in tasks)])
     return [
@@ -231,6 +235,8 @@ def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
             task,
             report=str(folder / f"{name}.html"),
             withConventions=withConventions,
+            script=PLOTLY_FILE,
+            drawn=drawnMap,
             fingerprint=f"{task.fingerprint} report" + (" with conventions" if withConventions else ""),
         )
         for task, name in zip(tasks, names, strict=True)

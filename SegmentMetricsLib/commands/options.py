@@ -198,13 +198,8 @@ def addReport(parser: argparse.ArgumentParser) -> None:
 
 
 def isReportWanted(options: argparse.Namespace) -> bool:
-    """Return whether the options request a report. Raises InputError if reports cannot be written here."""
-    if not (options.report or options.report_conventions or options.report_patient):
-        return False
-    from ..show.report import requirePlotly
-
-    requirePlotly()
-    return True
+    """Return whether the options request a report."""
+    return bool(options.report or options.report_conventions or options.report_patient)
 
 
 def settingsFrom(options: argparse.Namespace) -> Settings:

@@ -60,18 +60,38 @@ class Overlays:
 
     def prepared(self, result):
         """Return the picture of a comparison for write(), which does not need the comparison; None if there is none."""
-        if self.problem:
+        if not self._isReady():
             return None
+        from ..mrml import pictures
+
+        return pictures.Overlay(result)
+
+    def _isReady(self) -> bool:
+        """Make the easel, unless there is one already or the machine cannot draw; return whether there is one."""
+        if self.problem or self._easel is not None:
+            return not self.problem
         from ..mrml import headless, views
 
         views.startOpenGLCheck()  # runs in parallel to the import of Slicer
         self.problem = headless.whyUnavailable()
         if self.problem:
-            return None
+            return False
         from ..mrml import pictures
 
-        self._easel = self._easel or pictures.Easel()
-        return pictures.Overlay(result)
+        self._easel = pictures.Easel()
+        return True
+
+    def ofMap(self, result) -> list:
+        """Return pictures of the map of a comparison for a page without plotly, [] if there are none."""
+        if not self._isReady():
+            return []
+        from ..mrml import pictures, views
+
+        try:
+            return pictures.mapsFromSides(result, self._easel)
+        except views.NoOpenGLError as error:
+            self.problem = str(error)
+            return []
 
     def write(self, picture, path: Path) -> None:
         """Draw the result of prepared() into a file; nothing for None."""
@@ -89,6 +109,18 @@ class Overlays:
         if self._easel is not None:
             self._easel.close()
             self._easel = None
+
+
+# What draws the maps of a process that compares cases.
+_ofCases = Overlays()
+
+
+def drawnMap(result) -> list:
+    """Return pictures of the map of a comparison as Overlays.ofMap() does, with what this process draws with."""
+    if _ofCases._easel is None:
+        # graphics that still exist when the interpreter shuts down may crash it
+        atexit.register(_ofCases.close)
+    return _ofCases.ofMap(result)
 
 
 @dataclass(frozen=True)
@@ -136,7 +168,10 @@ class WrittenPairs:
         # a copy, so that the surfaces made for measuring and drawing are freed with it
         match = match.anew()
         comparison, byConvention = self.work.compare(match)
-        part = None if self.report is None else self.report.part(comparison, number)
+        part = None
+        if self.report is not None:
+            isDrawn = self.report.isFlat and comparison.distances is not None
+            part = self.report.part(comparison, number, self.overlays.ofMap(comparison) if isDrawn else ())
         result = PairResult(comparison.record(), byConvention, comparison.settings, comparison.share, (part, ""))
         if self.folder is None:
             return result

@@ -41,6 +41,9 @@ SLICE_DIRECTIONS = {
     "the patient's feet": (0, 0, -1),
 }
 
+# The sides from which a page without plotly shows a map.
+SIDES = {"front": (0, 1, 0), "left": (-1, 0, 0), "back": (0, -1, 0), "right": (1, 0, 0)}
+
 BACKGROUND = (0.985, 0.988, 0.992)
 LINE = (0.86, 0.88, 0.90)
 # The area of a picture that the structure fills: left, bottom, right, top as fractions.
@@ -141,6 +144,28 @@ class Overlay:
         place, size = (28 * scale, height - 21 * scale), max(round(13 * scale), 9)
         writeText(canvas, f"Seen from {self._seenFrom}", place, size, PALE_INK)
         return writePng(canvas, path)
+
+
+def mapsFromSides(comparison, easel: Easel, size: tuple[int, int] = (320, 290)) -> list[tuple[str, np.ndarray]]:
+    """Return pictures of the map of signed distances: of the reference and then of the test, each from four sides.
+
+    Each has a title, and colors (height, width, 3) as bytes. size: width and height in pixels. There are none for
+    contours in a plane. Errors as for Overlay().
+    """
+    if comparison.dimension == 2:
+        return []
+    limit, tolerance = outputs.checkedLimits(comparison, "signed", None, None)
+    maps = visibleMaps(comparison)
+    coloring = Coloring("signed", limit, tolerance, comparison.distances.hasSides)
+    points = np.concatenate([vtk_to_numpy(surface.GetPoints().GetData()) for surface in maps])
+    view = easel.view(0)
+    view.resize(size)
+    found = []
+    for side, surface in zip(REFERENCE_AND_TEST, maps, strict=True):
+        for name, direction in SIDES.items():
+            view.lookFrom(direction, points, AREA)
+            found.append((f"{side.capitalize()}, from the {name}", _imageOf(view, surface, coloring)))
+    return found
 
 
 def visibleMaps(comparison, kind: str = "signed") -> list[vtkPolyData]:

@@ -9,6 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from ...analysis.places import positionText
 from ...base.errors import InputError, asPath, installing, requireKind
 from ...base.markup import Markup, filled, joined
@@ -29,7 +31,9 @@ from ...settings.names import PURPOSES
 from ...settings.settings import Settings, asSettings
 from ..tables import byFamily, withCommonUnit
 from . import figures
+from .charts import chart
 from .elements import NO_DEVICE, NOTHING, badge, fromFile, linkTo, page, resource, soft, table
+from .flatmap import flatMap
 from .gray import Gray
 from .notices import alarms, common, failed, sentences
 from .provenance import Source, provenance, sourceOf
@@ -38,6 +42,10 @@ from .slicepictures import slicePictures
 from .sliceviews import largestOf
 from .stepping import stepPictures
 
+# The file with plotly.js that all pages of a batch share.
+PLOTLY_FILE = "plotly.min.js"
+# Pictures (height, width, 3) of bytes, with their titles.
+Pictures = Sequence[tuple[str, np.ndarray]]
 MOST_PLACES = 10
 SOLID = "\N{NO-BREAK SPACE}"
 SCORE_NOTE = "The score is the weight of a structure's passed rules over that of all its rules that could be evaluated."
@@ -46,11 +54,28 @@ MOST_MEASUREMENTS = 12
 
 
 def requirePlotly() -> None:
-    """Raise InputError if plotly, which draws the figures of the page, is not installed."""
+    """Raise InputError if plotly, which draws a map to turn, is not installed."""
     try:
         import plotly.offline  # noqa: F401
     except ImportError as error:
-        raise InputError(f"A report needs plotly: {installing('report')}.") from error
+        raise InputError(f"A map to turn in a report needs plotly: {installing('report')}.") from error
+
+
+def hasPlotly() -> bool:
+    """Return whether plotly is installed."""
+    try:
+        requirePlotly()
+    except InputError:
+        return False
+    return True
+
+
+def plotlyScript() -> Markup:
+    """Return the content of plotly.js. Raises InputError if plotly is not installed."""
+    requirePlotly()
+    from plotly.offline import get_plotlyjs
+
+    return Markup(get_plotlyjs())
 
 
 class Shown(NamedTuple):
@@ -76,7 +101,11 @@ class Report:
     name of the case. settings: of the comparisons. withConventions: whether to show the values that other tools would
     have reported. patient: text about the patient to include, "" for none. origins: names of the files or segmentations
     that the reference and the test are from, () if unknown. scene: name of the scene that they are in, "" for none.
-    image: what is shown under the contours, None for nothing.
+    image: what is shown under the contours, None for nothing. script: name of a file beside the page with plotly.js, ""
+    to put it into the page.
+
+    Without plotly, isFlat is true: charts are plain drawings, and the map is shown by the pictures that add() and
+    part() are given.
     """
 
     def __init__(
@@ -89,8 +118,9 @@ class Report:
         origins: Sequence[str] = (),
         scene: str = "",
         image: GrayImage | None = None,
+        script: str = "",
     ):
-        requirePlotly()
+        self.isFlat, self.script = not hasPlotly(), script
         settings = asSettings(settings)
         requireKind(title, str, "The title of a report", "a text")
         self.title, self.withConventions, self.patient = title, withConventions, patient
@@ -104,16 +134,19 @@ class Report:
         self._sections: list[Markup] = []
         self._sources: list[tuple[Source, Source]] = []
 
-    def add(self, comparison: Comparison) -> None:
-        """Add a pair. Raises InputError for anything but a comparison."""
+    def add(self, comparison: Comparison, pictures: Pictures = ()) -> None:
+        """Add a pair. pictures: as of part(). Raises InputError for anything but a comparison."""
         requireKind(comparison, Comparison, "What a report shows", "a Comparison")
-        self.include(self.part(comparison, len(self._sections)))
+        self.include(self.part(comparison, len(self._sections), pictures))
 
-    def part(self, comparison: Comparison, number: int) -> Part:
-        """Return the part of the report about a pair, for include(); it holds no geometry. number: from 0."""
+    def part(self, comparison: Comparison, number: int, pictures: Pictures = ()) -> Part:
+        """Return the part of the report about a pair, for include(); it holds no geometry.
+
+        number: from 0. pictures: of the map, with a title for each, shown if the report isFlat.
+        """
         record = comparison.record()
         sources = sourceOf(comparison.reference), sourceOf(comparison.test)
-        return Part(record, sources, self._section(comparison, record, number))
+        return Part(record, sources, self._section(comparison, record, number, pictures))
 
     def include(self, part: Part) -> None:
         """Add the part() of the next pair, which may have been created in another process."""
@@ -143,8 +176,6 @@ class Report:
         self, judgment, unmatched: Mapping[str, Sequence[str]], failures: Mapping[str, str], findings: Sequence[str]
     ) -> str:
         """Return the whole page; arguments as for write()."""
-        from plotly.offline import get_plotlyjs
-
         ranking = Ranking(self.records, judgment)
         # a structure that the other side has, but damaged, is among the failures
         unmatched = {side: notAmong(names, failures) for side, names in unmatched.items()}
@@ -164,8 +195,16 @@ class Report:
             provenance=provenance(self.settings, self.records, self._sources, judgment),
             noDevice=NO_DEVICE,
         )
-        scripts = (Markup(get_plotlyjs()), resource("report.js"))
-        return page(self.title, body, joined((filled("<script>$script</script>", script=s) for s in scripts), "\n"))
+        own = filled("<script>$script</script>", script=resource("report.js"))
+        return page(self.title, body, joined((self._plotly(), own), "\n"))
+
+    def _plotly(self) -> Markup:
+        """Return the script that draws the maps, nothing without plotly."""
+        if self.isFlat:
+            return NOTHING
+        if self.script:
+            return filled('<script src="$file"></script>', file=self.script)
+        return filled("<script>$script</script>", script=plotlyScript())
 
     def _head(self, ranking: Ranking, failures: int) -> Markup:
         of = f"{len(self.records)} of " if failures else ""
@@ -179,6 +218,7 @@ class Report:
             date=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}",
             convention=self.settings.convention,
             noDevice=NO_DEVICE,
+            script=self.script or PLOTLY_FILE,
         )
 
     def _origins(self) -> Markup:
@@ -212,24 +252,46 @@ class Report:
         overview = table(Table.ofColumns(ranked))
         return filled("<h2>Overview</h2>$overview$missing", overview=overview, missing=joined(missing))
 
-    def _section(self, comparison: Comparison, record: Record, n: int) -> Markup:
-        """Return the contents of a pair's section below its summary and findings."""
+    def _section(self, comparison: Comparison, record: Record, n: int, images: Pictures) -> Markup:
+        """Return the contents of a pair's section below its summary and findings. images: of the map, if it is flat."""
         from .othertools import otherTools
 
         steps = stepPictures(comparison, f"step{n}", self.gray) if comparison.distances is not None else NOTHING
         beside = [_places(record, n if steps else None)]
         if comparison.slices:
-            profile = _figure("chart profile", f"slices{n}", figures.profile(comparison.slices))
+            profile = self._chart("profile", f"slices{n}", figures.profile(comparison.slices), "Slice by slice")
             beside.append(filled("<h3>Profile</h3>$profile$note", profile=profile, note=_profileNote(comparison)))
         where = [steps, joined(beside)]
         # in print, only the pictures are left of structures that are brief
         return fromFile(
             "contents",
-            pictures=_pictures(comparison, n, self.gray) if comparison.distances is not None else "",
+            pictures=self._pictures(comparison, n, images) if comparison.distances is not None else "",
             where=joined(filled("<div>$part</div>", part=part) for part in where if part),
             measurements=_measurements(record),
             conventions=otherTools(comparison) if self.withConventions else "",
         )
+
+    def _pictures(self, comparison: Comparison, n: int, images: Pictures = ()) -> Markup:
+        """Return the distance map with its switches, the histogram, and slices through the largest distance.
+
+        images: of the map, with titles, if it is flat.
+        """
+        found = [self._chart("", f"histogram{n}", figures.distribution(comparison), "Distribution of the distances")]
+        switches = NOTHING
+        if comparison.dimension == 3 and self.isFlat:
+            found.insert(0, flatMap(comparison, images))
+        elif comparison.dimension == 3:
+            figure = figures.distanceMap(comparison)
+            found.insert(0, _figure("map", f"map{n}", figure, stills=2))
+            switches = _switches(n, figure["signed"], figure["first"])
+        largest = largestOf(comparison)
+        said = filled("<p>$sentence</p>", sentence=largest.sentence()) if largest.isAny else NOTHING
+        pictures = filled('<div class="pictures">$pictures</div>', pictures=joined(found))
+        return joined((said, switches, pictures, slicePictures(comparison, f"cut{n}", self.gray)))
+
+    def _chart(self, kind: str, name: str, figure: Mapping, title: str) -> Markup:
+        """Return a chart: a plain drawing if the report is flat."""
+        return chart(figure, title) if self.isFlat else _figure(f"chart {kind}".rstrip(), name, figure)
 
     def _framed(self, n: int, ranking: Ranking, findings: Sequence[str]) -> Markup:
         """Return the section of a pair with its summary; the worst pair's is open. findings: of this pair only."""
@@ -285,23 +347,6 @@ def _column(head: str, found: Sequence[Measurement | None]) -> Shown:
     hasValues = any(measurement is not None and measurement.status != "undefined" for measurement in found)
     head, texts = withCommonUnit(head, found)
     return Shown(head, list(map(_solid, texts)), hasValues)
-
-
-def _pictures(comparison: Comparison, n: int, gray: Gray | None = None) -> Markup:
-    """Return the distance map with its switches, the histogram, and slices through the largest distance.
-
-    gray: the image under the contours, or None.
-    """
-    found = [_figure("chart", f"histogram{n}", figures.distribution(comparison))]
-    switches = NOTHING
-    if comparison.dimension == 3:
-        figure = figures.distanceMap(comparison)
-        found.insert(0, _figure("map", f"map{n}", figure, stills=2))
-        switches = _switches(n, figure["signed"], figure["first"])
-    largest = largestOf(comparison)
-    said = filled("<p>$sentence</p>", sentence=largest.sentence()) if largest.isAny else NOTHING
-    pictures = filled('<div class="pictures">$pictures</div>', pictures=joined(found))
-    return joined((said, switches, pictures, slicePictures(comparison, f"cut{n}", gray)))
 
 
 def _figure(kind: str, name: str, figure: Mapping, stills: int = 1) -> Markup:

@@ -38,7 +38,9 @@ PRESETS = (
 )
 AUTOMATIC = "automatic"
 # The window of what a picture shows extends between these percentiles of its values.
-DARK, BRIGHT = 1, 99.5
+DARK, BRIGHT = 1, 99
+# In the automatic window of a CT, what is below this, in Hounsfield units, counts only where it is most of a picture.
+AIR = -300
 # Codes of a CT: numbers of steps from one value, in Hounsfield units, to the next.
 STEPS = ((-1024, 0), (-160, 40), (0, 50), (80, 80), (240, 46), (3071, 39))
 QUALITY = 80
@@ -86,7 +88,10 @@ class Gray:
     def window(self, pictures: Sequence[np.ndarray]) -> tuple[float, float]:
         """Return the darkest and the brightest value of the automatic window of pictures, given by their codes."""
         counts = sum(np.bincount(codes.ravel(), minlength=256) for codes in pictures)
-        counts[0] = 0  # air, and what lies beyond the image
+        counts[0] = 0  # what lies beyond the image
+        isAir = self.values < AIR
+        if self.image.isHounsfield and counts[~isAir].sum() > counts[isAir].sum():
+            counts[isAir] = 0
         if not counts.any():
             return float(self.values[0]), float(self.values[-1])
         below = np.cumsum(counts) / counts.sum() * 100
@@ -130,12 +135,13 @@ def idOf(window: str, name: str = "") -> str:
     return f"{name}-{window}" if window == AUTOMATIC else f"window-{window.replace(' ', '-')}"
 
 
-def jpeg(codes: np.ndarray) -> str:
-    """Return a picture (rows, columns) of bytes as JPEG in base64."""
-    rows, columns = codes.shape
+def jpeg(pixels: np.ndarray) -> str:
+    """Return a picture of bytes, (rows, columns) of grays or (rows, columns, 3) of colors, as JPEG in base64."""
+    rows, columns = pixels.shape[:2]
     image = vtkImageData()
     image.SetDimensions(columns, rows, 1)
-    image.GetPointData().SetScalars(numpy_to_vtk(codes[::-1].ravel(), deep=True))
+    scalars = np.ascontiguousarray(pixels[::-1]).reshape(rows * columns, -1)
+    image.GetPointData().SetScalars(numpy_to_vtk(scalars, deep=True))
     writer = vtkJPEGWriter()
     writer.SetInputData(image)
     writer.SetQuality(QUALITY)

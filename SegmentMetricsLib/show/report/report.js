@@ -12,7 +12,7 @@ function draw(section) {
   for (const steps of section.querySelectorAll("[data-steps]")) {
     if (!steps.content) showSlice(steps, Number(steps.querySelector("input[type=range]").value));
   }
-  for (const place of section.querySelectorAll("[data-figure]")) {
+  for (const place of window.Plotly ? section.querySelectorAll("[data-figure]") : []) {
     if (place.dataset.drawn) continue;
     place.dataset.drawn = "yes";
     const figure = contentOf(place.dataset.figure);
@@ -34,7 +34,9 @@ function letter(place) {
 
 // Paper has still pictures: they are made one after the other while nothing else is to do.
 async function makeStills() {
-  for (const place of document.querySelectorAll("[data-figure]")) {
+  const isMissing = !window.Plotly && document.querySelector("[data-figure]");
+  document.body.classList.toggle("unscripted", Boolean(isMissing));
+  for (const place of isMissing ? [] : document.querySelectorAll("[data-figure]")) {
     await new Promise((resolve) => (window.requestIdleCallback || setTimeout)(resolve));
     const isMap = place.classList.contains("map");
     const isWide = place.classList.contains("profile");
