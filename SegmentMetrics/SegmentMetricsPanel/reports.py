@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from SegmentMetricsLib.base.progress import Cancelled
+from SegmentMetricsLib.case.findings.imagefit import imageFindings
 from SegmentMetricsLib.case.protocol.measuring import measuredFor
+from SegmentMetricsLib.mrml.images import shownImage
 from SegmentMetricsLib.mrml.pictures import Easel, mapsFromSides
 from SegmentMetricsLib.show.report import Report
 
@@ -26,6 +28,7 @@ def write(path: Path, model, logic, work) -> list[str]:
         withConventions=parameters.reportConventions,
         origins=model.inputs.origins(),
         scene=model.scene.fileName(),
+        image=shownImage(),
     )
     isMeasured = outcome.comparisons is not None and outcome.settings == report.settings
     comparisons = outcome.comparisons if isMeasured else logic.compareChosen(parameters, report.settings, work)
@@ -39,8 +42,10 @@ def write(path: Path, model, logic, work) -> list[str]:
             measured.append(work.run(lambda comparison=comparison: measuredFor(comparison, protocol)))
     judgment = logic.judge(parameters, comparisons, measured)
     c = comparisons
+    doubts = [] if report.gray is None else imageFindings(report.gray.image, [(one.reference, one.test) for one in c])
+    findings = [*doubts, *c.findings]
     work.run(
-        lambda: report.write(path, judgment=judgment, unmatched=c.unmatched, failures=c.failures, findings=c.findings)
+        lambda: report.write(path, judgment=judgment, unmatched=c.unmatched, failures=c.failures, findings=findings)
     )
     missing = _("{name} is not in it: {reason}")
     return [missing.format(name=name, reason=reason) for name, reason in comparisons.failures.items()]

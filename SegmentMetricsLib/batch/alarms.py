@@ -33,6 +33,8 @@ SHORT = {
 }
 # Most pairs that are named; further ones are only counted.
 MOST_PAIRS = 5
+# What an alarm about no single pair is about.
+WHOLE_CASE = "all structures"
 
 
 def nameOf(pair: Mapping) -> str:
@@ -44,6 +46,11 @@ def alarmsOf(pair: Mapping) -> list[Kind]:
     """Return the kinds of alarms of a pair from results.jsonl, in the order in which they are listed."""
     kinds = {finding.kind for finding in split(pair.get("findings", ())).alarms}
     return [kind for kind in SHORT if kind in kinds]
+
+
+def alarmsOfCase(outcome: Mapping) -> list[Kind]:
+    """Return the kinds of alarms of a whole case from results.jsonl, such as about the image under its contours."""
+    return alarmsOf(outcome.get("pairing", {}))
 
 
 def inShort(pair: Mapping) -> str:
@@ -67,15 +74,18 @@ class Alarms:
                 self._found[kind].append(place)
             self._pairs += 1
             self._alarmed += bool(kinds)
+        for kind in alarmsOfCase(outcome):
+            self._found[kind].append(_Place(outcome["case"], outcome["method"], WHOLE_CASE))
 
     def lines(self) -> list[str]:
         """Return a line with the number of pairs with alarms, and one per kind with its first pairs; [] without any."""
-        if not self._alarmed:
+        if not any(self._found.values()):
             return []
         share = f"{self._alarmed} of {counted(self._pairs, 'pair')}"
         verb = "needs" if self._alarmed == 1 else "need"
+        about = f"Alarms: {share} {verb} a look before any number means anything; results.csv has all of them."
         return [
-            f"Alarms: {share} {verb} a look before any number means anything; results.csv has all of them.",
+            about if self._alarmed else "Alarms: check these cases first.",
             *(
                 f"  {SHORT[kind]} ({len(places)}): {commaSeparated(map(str, places), MOST_PAIRS)}"
                 for kind, places in self._found.items()

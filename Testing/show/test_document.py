@@ -70,18 +70,18 @@ def testSegmentsOfNoFileAreToldByTheirContents():
 
 def testTheLargestDistanceIsSaidInALine():
     from SegmentMetricsLib.analysis.places import positionText
-    from SegmentMetricsLib.show.report.document import _pictures
 
     plain = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 40))
     longer = shapes.box((5, 5, 5), (14, 14, 24), (20, 20, 40))
-    text = unescape(_pictures(compare(plain, longer), 3))
+    report = Report("Case", Settings())
+    text = unescape(report._pictures(compare(plain, longer), 3))
     line = re.search(r"<p>Largest distance:( .*?)</p>", text)[1]
     assert re.fullmatch(r" 10\.00 mm at L \d+ P \d+ S 2[45], on the test's contour\.", line)
     assert 'name="side3" data-what="side" value="test" checked data-first' in text
     # of all places of the end, the one that is listed as the worst
     assert f" at {positionText(compare(plain, longer).worstPlaces[0].position)}, " in line
-    assert "on the reference's contour" in unescape(_pictures(compare(longer, plain), 3))
-    assert "Largest distance" not in _pictures(compare(plain, plain), 3)
+    assert "on the reference's contour" in unescape(report._pictures(compare(longer, plain), 3))
+    assert "Largest distance" not in report._pictures(compare(plain, plain), 3)
 
 
 def testColumnsOfTheOverviewAreOfOneDefinition():
@@ -230,7 +230,10 @@ def testOfABatch(tmp_path):
     out = tmp_path / "out"
     given = ["batch", str(tmp_path / "cases.csv"), "--output", str(out), "--report", "--workers", "1"]
     assert __main__.main(given) == 1
-    (page,) = set((out / "reports").iterdir()) - {out / "reports" / "index.html"}
+    (page,) = set((out / "reports").glob("*.html")) - {out / "reports" / "index.html"}
     text = page.read_text("utf-8")
+    # one plotly for all pages
+    assert '<script src="plotly.min.js"></script>' in text and len(text) < 200_000
+    assert (out / "reports" / "plotly.min.js").stat().st_size > 1_000_000
     assert page.parent == out / "reports" and "../odd/case" in text
     assert "Reference: <b>one.nrrd</b>" in text and "Test: <b>two.nrrd</b>" in text

@@ -10,7 +10,7 @@ from ...base.texts import commaSeparated
 from ...comparison.findings import Finding, Kind
 from ...geometry.grids import Grid
 from ...model.grayimages import GrayImage
-from ...model.structures import Match, Structure
+from ...model.structures import Structure
 from .search import areOfOneKind
 
 # Most names in a finding.
@@ -19,7 +19,7 @@ MOST_NAMES = 6
 MARGIN = 40.0
 
 
-def aroundPairs(image: GrayImage, pairs: Iterable[Match]) -> GrayImage:
+def aroundPairs(image: GrayImage, pairs: Iterable[Sequence[Structure]]) -> GrayImage:
     """Return the part of an image around the structures of pairs, which is less to hold and to send."""
     boxes = [structure.box for match in pairs for structure in match if not structure.isEmpty]
     if not boxes:
@@ -28,7 +28,7 @@ def aroundPairs(image: GrayImage, pairs: Iterable[Match]) -> GrayImage:
     return image.cropped(np.min(lows, axis=0), np.max(highs, axis=0), MARGIN)
 
 
-def imageFindings(image: GrayImage, pairs: Sequence[Match]) -> Iterator[Finding]:
+def imageFindings(image: GrayImage, pairs: Iterable[Sequence[Structure]]) -> Iterator[Finding]:
     """Yield what is doubtful about an image under the contours of pairs."""
     structures = [structure for match in pairs for structure in match]
     others = [one for one in structures if image.patient and one.patient and one.patient != image.patient]

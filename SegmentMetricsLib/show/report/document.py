@@ -23,6 +23,7 @@ from ...case.protocol.protocol import Rule
 from ...case.records import Record
 from ...case.resulttables import OVERVIEW, definitionOf, heading, measurementsTable, sideOf, sidesTable
 from ...case.tablemodel import Column, Table
+from ...comparison.findings import split
 from ...comparison.measurements import Measurement, typeset
 from ...families.signed.entries import SIDES
 from ...model.grayimages import GrayImage
@@ -236,7 +237,7 @@ class Report:
         isFailed: whether there are structures that could not be compared, which are listed elsewhere.
         """
         missing = [filled("<p>$sentence</p>", sentence=sentence) for sentence in onlyIn(unmatched)]
-        missing.append(sentences(findings))
+        missing.append(sentences(split(findings).advice))  # alarms are above
         if not self.records:
             return joined((NOTHING if isFailed else Markup('<p class="notice">No structure is in both.</p>'), *missing))
         shown, more = _chosen([column for definition in OVERVIEW for column in _columns(self.records, definition)])

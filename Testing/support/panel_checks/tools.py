@@ -74,12 +74,7 @@ def checkTools(session: Session) -> None:
 def checkReport(session: Session) -> None:
     """A report is written for what is chosen, with the other tools if that is wanted, once there are results."""
     ui, path = session.ui, Path(session.folder.name) / "Case 1.html"
-    from SegmentMetricsPanel.views.reports import hasPlotly
-
     assert ui.reportButton.enabled, ui.reportButton.accessibleDescription
-    if not hasPlotly():  # the button would ask whether to install it
-        assert not session.panel.report(path) and "plotly" in ui.messageLabel.text and not path.exists()
-        return
     assert session.panel.report(path)
     page = path.read_text(encoding="utf-8")
     assert "<title>Case 1: contour comparison</title>" in page and f"{STRUCTURE}</summary>" not in page
