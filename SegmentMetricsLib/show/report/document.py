@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -48,8 +49,13 @@ PLOTLY_FILE = "plotly.min.js"
 # Pictures (height, width, 3) of bytes, with their titles.
 Pictures = Sequence[tuple[str, np.ndarray]]
 MOST_PLACES = 10
+# Volumes of surface and voxels are alike if they differ by less than this fraction.
+ALIKE = 0.05
 SOLID = "\N{NO-BREAK SPACE}"
 SCORE_NOTE = "The score is the weight of a structure's passed rules over that of all its rules that could be evaluated."
+SURFACE_NOTE = (
+    "Volumes are those within the measured surfaces; where those of the voxels differ clearly, the structure has both."
+)
 # Most measurements in the overview: what fits across a page of paper beside names and verdicts.
 MOST_MEASUREMENTS = 12
 
@@ -197,7 +203,12 @@ class Report:
             noDevice=NO_DEVICE,
         )
         own = filled("<script>$script</script>", script=resource("report.js"))
-        return page(self.title, body, joined((self._plotly(), own), "\n"))
+        # whose page it is, if it lies beside others on a desk
+        running = " · ".join(filter(None, (self.patient and f"Patient: {self.patient}", self.title)))
+        return page(self.title, body, joined((self._plotly(), own), "\n"), running, self._date())
+
+    def _date(self) -> str:
+        return f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
 
     def _plotly(self) -> Markup:
         """Return the script that draws the maps, nothing without plotly."""
@@ -216,7 +227,7 @@ class Report:
             patient=filled("<p>Patient: $patient</p>", patient=self.patient) if self.patient else "",
             origins=self._origins(),
             count=f"{of}{counted(len(self.records) + failures, 'structure')} compared",
-            date=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}",
+            date=self._date(),
             convention=self.settings.convention,
             noDevice=NO_DEVICE,
             script=self.script or PLOTLY_FILE,
@@ -251,6 +262,8 @@ class Report:
         columns += [(Column(column.head), column.cells) for column in shown]
         ranked = [(column, [cells[n] for n in ranking.order]) for column, cells in columns]
         overview = table(Table.ofColumns(ranked))
+        if any(column.head.startswith(("Volume", "Area")) for column in shown):
+            missing.insert(0, filled('<p class="soft">$note</p>', note=SURFACE_NOTE))
         return filled("<h2>Overview</h2>$overview$missing", overview=overview, missing=joined(missing))
 
     def _section(self, comparison: Comparison, record: Record, n: int, images: Pictures) -> Markup:
@@ -262,12 +275,13 @@ class Report:
         if comparison.slices:
             profile = self._chart("profile", f"slices{n}", figures.profile(comparison.slices), "Slice by slice")
             beside.append(filled("<h3>Profile</h3>$profile$note", profile=profile, note=_profileNote(comparison)))
-        where = [steps, joined(beside)]
+        where = [steps, filled('<div class="besides">$parts</div>', parts=joined(map(_div, beside)))]
         # in print, only the pictures are left of structures that are brief
         return fromFile(
             "contents",
+            volumes=_volumes(record),
             pictures=self._pictures(comparison, n, images) if comparison.distances is not None else "",
-            where=joined(filled("<div>$part</div>", part=part) for part in where if part),
+            where=joined(map(_div, where)),
             measurements=_measurements(record),
             conventions=otherTools(comparison) if self.withConventions else "",
         )
@@ -376,6 +390,26 @@ def _switches(n: int, signed: bool, side: str) -> Markup:
     kinds = choice("kind", ("signed", "absolute"), "signed", "Distance") if signed else NOTHING
     sides = choice("side", ("reference", "test", "both"), side, "Surface")
     return filled('<div class="switches" data-for="map$n">$choices</div>', n=n, choices=joined((sides, kinds)))
+
+
+def _div(part: Markup) -> Markup:
+    return filled("<div>$part</div>", part=part) if part else NOTHING
+
+
+def _volumes(record: Record) -> Markup:
+    """Return the volumes of surfaces and of voxels where they differ clearly, as in small structures; else nothing."""
+    found = record.measurements
+    pairs = [(f"Volume{side}", f"VoxelVolume{side}") for side in ("Reference", "Test")]
+    if any(key not in found or not math.isfinite(found[key].value) for pair in pairs for key in pair):
+        return NOTHING
+    if all(abs(found[a].value - found[b].value) <= ALIKE * max(found[a].value, found[b].value) for a, b in pairs):
+        return NOTHING
+    texts = [" and ".join(typeset(found[key].text()) for key in keys) for keys in zip(*pairs, strict=True)]
+    what = "Areas" if record.dimension == 2 else "Volumes"
+    within = "contours" if record.dimension == 2 else "surfaces"
+    by = "the voxels" if record.dimension == 3 else "the pixels"
+    sentence = f"{what} of reference and test within their {within}: {texts[0]}; of {by}: {texts[1]}."
+    return filled("<p>$sentence</p>", sentence=sentence)
 
 
 def _profileNote(comparison: Comparison) -> Markup:

@@ -66,7 +66,7 @@ def indexOf(lines: Sequence[CaseLine], title: str) -> str:
         noDevice=NO_DEVICE,
         cases=table(content, isProse=True),
     )
-    return page(title, body)
+    return page(title, body, date=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}")
 
 
 def _cells(line: CaseLine) -> list[str]:

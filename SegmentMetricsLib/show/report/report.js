@@ -143,6 +143,44 @@ function distancesOf(trace) {
   return new Float32Array(bytes.buffer);
 }
 
+// Saves the page with what was entered. Of the drawings only their data are saved, from which they are drawn again.
+function saveSigned() {
+  const copy = document.documentElement.cloneNode(true);
+  const ofCopy = [...copy.querySelectorAll(".sign input, .sign textarea")];
+  [...document.querySelectorAll(".sign input, .sign textarea")].forEach((field, number) => {
+    const other = ofCopy[number];
+    other.removeAttribute("autocomplete");
+    if (field.type === "radio") {
+      other.toggleAttribute("checked", field.checked);
+      other.toggleAttribute("disabled", !field.checked);
+    } else {
+      if (field.tagName === "TEXTAREA") other.textContent = field.value;
+      else other.setAttribute("value", field.value);
+      other.setAttribute("readonly", "");
+    }
+  });
+  for (const place of copy.querySelectorAll("[data-figure]")) {
+    place.replaceChildren();
+    delete place.dataset.drawn;
+    place.className = place.className.replace(/ ?js-plotly-plot/, "");
+  }
+  for (const still of copy.querySelectorAll("img.still")) still.removeAttribute("src");
+  // what plotly adds to the head
+  for (const style of copy.querySelectorAll("style[id^=plotly]")) style.remove();
+  const body = copy.querySelector("body");
+  delete body.dataset.stills;
+  body.classList.add("is-signed");
+  const now = new Date();
+  copy.querySelector(".signed").textContent = `Saved as a signed copy on ${now.toLocaleString("sv")}.`;
+  const page = new Blob(["<!DOCTYPE html>\n", copy.outerHTML, "\n"], { type: "text/html;charset=utf-8" });
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(page);
+  const name = decodeURIComponent(location.pathname.split("/").pop()).replace(/\.html?$/i, "") || "report";
+  link.download = `${name} signed.html`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
 // What a link leads to is open, and drawn.
 function follow() {
   const section = document.getElementById(location.hash.slice(1));
@@ -172,6 +210,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const link = event.target.closest("[data-place]");
     if (button && button.dataset.by) showSlice(steps, Number(steps.querySelector("input[type=range]").value) + Number(button.dataset.by));
     else if (button) showSlice(steps, steps.content.first);
+    if (event.target.id === "save") saveSigned();
     if (link) {
       event.preventDefault();
       showPlace(link);
