@@ -150,7 +150,7 @@ class PairWork:
 
     protocol: adds measurements to those of the settings, or None. criticals: critical structures by name. displayed:
     makes the surface that Slicer displays of a structure, None if the structures already have those that are measured.
-    run: executes a calculation.
+    run: executes a calculation. isSpread: whether to compute what the grid itself contributes to measurements.
     """
 
     settings: Settings
@@ -158,6 +158,7 @@ class PairWork:
     criticals: Mapping[str, Structure] = field(default_factory=dict)
     displayed: Callable[[Structure], Structure] | None = None
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce
+    isSpread: bool = False
 
     def compare(self, match: Match) -> tuple[Comparison, dict[str, Mapping[str, Measurement]]]:
         """Return the comparison of a pair, and all measurements by convention and key, those of the comparison first.
@@ -167,7 +168,13 @@ class PairWork:
         return compareMatch(match, self.settings, self.protocol, self._compareTwo)
 
     def _compareTwo(self, reference: Structure, test: Structure, settings: Settings) -> Comparison:
-        return self.run(lambda: comparePair(reference, test, settings, self.criticals, self.displayed))
+        def compared() -> Comparison:
+            result = comparePair(reference, test, settings, self.criticals, self.displayed)
+            # the numbers of other tools are those of the files
+            isOwn = settings.convention == self.settings.convention
+            return result.withGridUncertainty(self.displayed) if self.isSpread and isOwn else result
+
+        return self.run(compared)
 
     def __call__(self, number: int, match: Match) -> PairResult:
         comparison, byConvention = self.compare(match)

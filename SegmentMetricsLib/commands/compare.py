@@ -73,6 +73,12 @@ def add(commands) -> None:
         help="write a report that names the patient like this (it names nobody)",
     )
     compare.add_argument(
+        "--grid-uncertainty",
+        action="store_true",
+        help="also compute how much each number depends on where the voxel grid lies: its mean, standard deviation and "
+        "95 %% range when the grid is shifted by fractions of a voxel (takes several dozen times as long)",
+    )
+    compare.add_argument(
         "--workers", metavar="N", type=int, help="number of processes on this computer (one per processor, if it pays)"
     )
     addSettings(compare)
@@ -115,6 +121,7 @@ def run(options: argparse.Namespace) -> int:
         report=report,
         workers=options.workers,
         isNumbersOnly=options.numbers_only,
+        isSpread=options.grid_uncertainty,
     )
     return compareAndWrite(case, request)
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..base.errors import Cause, Reason, Undefined, causeOf
 from ..base.progress import checkpoint
@@ -34,6 +34,19 @@ LEAST_IN_CENTIMETERS = 0.1
 LEAST_LENGTH, LEAST = 1e-5, 1e-12
 
 
+class Spread(NamedTuple):
+    """The spread of a measurement that the voxel grid alone causes, from shifts of it by less than a voxel.
+
+    mean, sd: of all shifts. low, high: the range of 95 % of them. shifts: number of those with a finite value.
+    """
+
+    mean: float
+    sd: float
+    low: float
+    high: float
+    shifts: int
+
+
 @dataclass(frozen=True)
 class Measurement:
     """One number of a comparison.
@@ -42,7 +55,8 @@ class Measurement:
     what the value leaves out. referenceToTest, testToReference: the value of each direction alone, None if there is
     none. lower, upper: bounds of the true value, certain for the largest distances and valid for about 95 % of pairs
     for others; None if unknown. position: LPS in mm of the single place that the value refers to, None if there is
-    none. empty: which structure is empty, in words, "" if none is.
+    none. empty: which structure is empty, in words, "" if none is. grid: the spread that the voxel grid alone causes,
+    None if it was not computed.
     """
 
     key: str
@@ -61,6 +75,7 @@ class Measurement:
     upper: float | None = None
     position: tuple[float, float, float] | None = None
     empty: str = ""
+    grid: Spread | None = None
 
     @property
     def cause(self) -> Cause | None:
@@ -101,6 +116,8 @@ class Measurement:
             result["position"] = list(self.position)
         if self.empty:
             result["empty"] = self.empty
+        if self.grid is not None:
+            result["gridUncertainty"] = self.grid._asdict()
         if isinstance(self.reason, Reason):
             result["cause"] = {"kind": nameOf(self.reason.kind), "values": self.reason.values}
         return result
@@ -132,6 +149,7 @@ class Measurement:
             upper=data.get("upper"),
             position=tuple(data["position"]) if "position" in data else None,
             empty=data.get("empty", ""),
+            grid=Spread(**data["gridUncertainty"]) if "gridUncertainty" in data else None,
         )
 
     def text(self) -> str:

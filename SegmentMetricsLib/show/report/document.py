@@ -19,10 +19,11 @@ from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
 from ...case.explanations import ofMeasurement
 from ...case.findings import repeated
+from ...case.gridspread import SHIFTS
 from ...case.protocol.judgment import scoreText
 from ...case.protocol.protocol import Rule
 from ...case.records import Record
-from ...case.resulttables import OVERVIEW, definitionOf, heading, measurementsTable, sideOf, sidesTable
+from ...case.resulttables import OVERVIEW, definitionOf, heading, measurementsTable, sideOf, sidesTable, spreadOf
 from ...case.tablemodel import Column, Table
 from ...comparison.findings import split
 from ...comparison.measurements import Measurement, typeset
@@ -53,6 +54,10 @@ MOST_PLACES = 10
 ALIKE = 0.05
 SOLID = "\N{NO-BREAK SPACE}"
 SCORE_NOTE = "The score is the weight of a structure's passed rules over that of all its rules that could be evaluated."
+SPREAD_NOTE = (
+    f"Grid: what the number is when the voxel grid lies a fraction of a voxel elsewhere, from {SHIFTS} shifts of the "
+    "smooth surfaces. A difference within this range says nothing about the contours."
+)
 SURFACE_NOTE = (
     "Volumes are those within the measured surfaces; where those of the voxels differ clearly, the structure has both."
 )
@@ -451,13 +456,16 @@ def _patchSize(size: float, dimension: int) -> str:
 def _measurements(record: Record) -> Markup:
     """Return the table of all measurements by family; those by sides of the patient are in a separate table."""
     found = byFamily(one for one in record.measurements.values() if not sideOf(one.key))
-    values = measurementsTable(found).only(
+    everything = measurementsTable(found)
+    spread = spreadOf(everything)
+    values = everything.only(
         {
             "Measurement": "",
             "Title": "Measurement",
             "Value": "Value",
             "ReferenceToTest": "Reference to test",
             "TestToReference": "Test to reference",
+            **({"GridMean": "Grid: mean", "GridSD": "SD", "GridRange": "95 % range"} if spread else {}),
         }
     )
     rows = []
@@ -470,7 +478,10 @@ def _measurements(record: Record) -> Markup:
     toward = "<h3>Toward the sides of the patient</h3>$sides"
     return fromFile(
         "measurements",
-        measurements=table(Table(values.columns, rows), groups=families, kind="measured"),
+        measurements=table(
+            Table(values.columns, rows), groups=families, kind="measured spread" if spread else "measured"
+        ),
+        note=filled('<p class="soft">$note</p>', note=SPREAD_NOTE) if spread else "",
         sides=filled(toward, sides=table(sides)) if sides else "",
     )
 
