@@ -23,6 +23,7 @@ from .segmentationfiles import segmentHeaders
 # Modalities of DICOM files that are no images of the patient.
 NO_IMAGES = ("RTSTRUCT", "SEG", "RTPLAN", "RTDOSE", "RTRECORD", "RTIMAGE", "REG", "PR", "SR", "KO", "DOC", "FID")
 MODALITY, DESCRIPTION, PATIENT, POSITION = "0008|0060", "0008|103e", "0010|0020", "0020|0032"
+SEGMENTATION_SUFFIX = ".seg.nrrd"
 # The distances of slices may differ by this fraction.
 UNEVEN = 0.02
 # Most series that a message lists.
@@ -41,7 +42,7 @@ def readGrayImage(path: str | Path) -> GrayImage:
             raise InputError("there is no such file or folder.")
         if path.is_dir() or suffixOf(path) == DICOM_SUFFIX or (not suffixOf(path) and isDicom(path)):
             return _fromSeries(path)
-        if suffixOf(path) not in IMAGE_SUFFIXES:
+        if suffixOf(path) not in (SEGMENTATION_SUFFIX, *IMAGE_SUFFIXES):
             kinds = ", ".join((*IMAGE_SUFFIXES, DICOM_SUFFIX))
             raise InputError(f"this is not an image that can be shown; use {kinds} or a folder of DICOM files.")
         return _fromFile(path)
@@ -58,7 +59,7 @@ def readGrayImage(path: str | Path) -> GrayImage:
 def _fromFile(path: Path) -> GrayImage:
     suffix = suffixOf(path)
     _, image = inspected(path, suffix)
-    if segmentHeaders(image) or suffix == ".seg.nrrd":
+    if segmentHeaders(image) or suffix == SEGMENTATION_SUFFIX:
         raise InputError("this is a segmentation, not the image that it was drawn on.")
     grid = _gridOf(image)
     header = nifti.check(path) if suffix in (".nii", ".nii.gz") else None

@@ -56,7 +56,8 @@ SOLID = "\N{NO-BREAK SPACE}"
 SCORE_NOTE = "The score is the weight of a structure's passed rules over that of all its rules that could be evaluated."
 SPREAD_NOTE = (
     f"Grid: what the number is when the voxel grid lies a fraction of a voxel elsewhere, from {SHIFTS} shifts of the "
-    "smooth surfaces. A difference within this range says nothing about the contours."
+    "smooth surfaces. Differences no larger than this range say nothing about the contours. The mean may lie beside "
+    "the number itself: smoothing makes small structures smaller."
 )
 SURFACE_NOTE = (
     "Volumes are those within the measured surfaces; where those of the voxels differ clearly, the structure has both."

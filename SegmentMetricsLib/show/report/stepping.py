@@ -190,5 +190,5 @@ def _choices(gray: Gray) -> Markup:
     """Return the switch of the windows."""
     options = [filled("<option>$name</option>", name=name) for name in gray.windows]
     return filled(
-        '<label>Window <select data-windows autocomplete="off">$options</select></label>', options=together(options)
+        '<label>Window <select data-windows="" autocomplete="off">$options</select></label>', options=together(options)
     )
