@@ -20,7 +20,7 @@ from ...case.comparison import Comparison
 from ...case.explanations import ofMeasurement
 from ...case.findings import repeated
 from ...case.gridspread import SHIFTS
-from ...case.protocol.judgment import scoreText
+from ...case.protocol.judgment import SCORE_NOTE, scoreText
 from ...case.protocol.protocol import Rule
 from ...case.records import Record
 from ...case.resulttables import OVERVIEW, definitionOf, heading, measurementsTable, sideOf, sidesTable, spreadOf
@@ -53,7 +53,6 @@ MOST_PLACES = 10
 # Volumes of surface and voxels are alike if they differ by less than this fraction.
 ALIKE = 0.05
 SOLID = "\N{NO-BREAK SPACE}"
-SCORE_NOTE = "The score is the weight of a structure's passed rules over that of all its rules that could be evaluated."
 SPREAD_NOTE = (
     f"Grid: what the number is when the voxel grid lies a fraction of a voxel elsewhere, from {SHIFTS} shifts of the "
     "smooth surfaces. Differences no larger than this range say nothing about the contours. The mean may lie beside "
