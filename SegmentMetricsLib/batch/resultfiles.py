@@ -23,6 +23,7 @@ from ..model.naming import PAIR_JOINT, notAmong, pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import OWN_CONVENTION, Settings
 from ..show import verdicts as verdictwriting
+from ..show.report.elements import PLOTLY_FILE
 from ..show.report.index import INDEX, CaseLine, writeIndex
 from ..show.writing import UNENCODABLE, VERDICTS_FILE, cells, openTable, writeSchema
 from . import correlations, tableschema
@@ -180,6 +181,8 @@ class CohortFiles:
         finally:
             unfinished.unlink(missing_ok=True)
         if not any(task.report for task in self.tasks.values()):
+            if not any((self.folder / REPORTS).glob("*.html")):
+                (self.folder / REPORTS / PLOTLY_FILE).unlink(missing_ok=True)
             with suppress(OSError):  # it does not exist or is not empty
                 (self.folder / REPORTS).rmdir()
 

@@ -35,7 +35,7 @@ from ...settings.settings import Settings, asSettings
 from ..tables import byFamily, withCommonUnit
 from . import figures
 from .charts import chart
-from .elements import NO_DEVICE, NOTHING, badge, fromFile, linkTo, page, resource, soft, table
+from .elements import NO_DEVICE, NOTHING, PLOTLY_FILE, badge, fromFile, linkTo, page, resource, soft, table
 from .flatmap import flatMap
 from .gray import Gray
 from .notices import alarms, common, failed, sentences
@@ -45,8 +45,6 @@ from .slicepictures import slicePictures
 from .sliceviews import largestOf
 from .stepping import stepPictures
 
-# The file with plotly.js that all pages of a batch share.
-PLOTLY_FILE = "plotly.min.js"
 # Pictures (height, width, 3) of bytes, with their titles.
 Pictures = Sequence[tuple[str, np.ndarray]]
 MOST_PLACES = 10

@@ -12,6 +12,8 @@ from ...case.tablemodel import Column, Table
 from ...comparison.measurements import typeset
 
 NO_DEVICE = "SegmentMetrics is research software, not a medical device. Do not base decisions on it alone."
+# The file with plotly.js that all pages of a batch share.
+PLOTLY_FILE = "plotly.min.js"
 # The heading of alarms.
 CHECK_FIRST = "Check this first"
 # Tables with more columns are printed in a smaller font.
