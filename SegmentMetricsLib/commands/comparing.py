@@ -96,7 +96,7 @@ def _compared(case: Case, request: Request, folder: Path | None) -> tuple[CaseRe
             yield number, outcome
 
     with progressBar(len(pairs), "pair", len(pairs) > 1) as progress, closing(Overlays()) as overlays:
-        written = WrittenPairs(work, names, folder, request.report, request.isNumbersOnly, overlays)
+        written = WrittenPairs(work, names, folder, request.report, request.isNumbersOnly, overlays, case.image)
         result = case.compare(request.protocol, written, each)
     result.requireAny()
     return result, [written.filesOf(pairs.index(match)) for match in result.pairing.pairs]

@@ -17,6 +17,7 @@ from ..base.errors import InputError, PairError
 from ..base.parallel import DIED, QUEUED, availableProcessors, localExecutor, runEach
 from ..case.caseresult import PairResult
 from ..case.casework import PairWork
+from ..model.grayimages import GrayImage
 from ..model.structures import Match, Structure
 
 if TYPE_CHECKING:
@@ -58,13 +59,16 @@ class Overlays:
         self.problem = ""
         self._easel = None
 
-    def prepared(self, result):
-        """Return the picture of a comparison for write(), which does not need the comparison; None if there is none."""
+    def prepared(self, result, image: GrayImage | None = None):
+        """Return the picture of a comparison for write(), which does not need the comparison; None if there is none.
+
+        image: to show slices of, or None.
+        """
         if not self._isReady():
             return None
         from ..mrml import pictures
 
-        return pictures.Overlay(result)
+        return pictures.Overlay(result, image=image)
 
     def _isReady(self) -> bool:
         """Make the easel, unless there is one already or the machine cannot draw; return whether there is one."""
@@ -129,6 +133,7 @@ class WrittenPairs:
 
     names: of the files of each pair. folder: for the files, None to write none. report: an empty report that makes the
     parts, or None. isNumbersOnly: whether surfaces and pictures are omitted, as they always are without a folder.
+    image: under the contours, or None.
     """
 
     work: PairWork
@@ -137,6 +142,7 @@ class WrittenPairs:
     report: Report | None = None
     isNumbersOnly: bool = False
     overlays: Overlays = field(default_factory=Overlays)
+    image: GrayImage | None = None
 
     @property
     def isShowing(self) -> bool:
@@ -181,7 +187,7 @@ class WrittenPairs:
         # otherwise the modules for these are not even imported
         if comparison.distances is not None and self.isShowing:
             writing.writeSurfaces(comparison, self.folder / writing.fileName("distances", name))
-            picture = self.overlays.prepared(comparison)
+            picture = self.overlays.prepared(comparison, self.image)
         # free memory, as drawing needs as much again
         del comparison, match
         self.overlays.write(picture, self.folder / writing.fileName("overlay", name))

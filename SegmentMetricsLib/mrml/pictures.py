@@ -15,12 +15,14 @@ from vtkmodules.vtkFiltersCore import vtkMassProperties, vtkStripper, vtkTubeFil
 from ..base.errors import InputError
 from ..base.texts import shortest
 from ..geometry.grids import RAS_FROM_LPS
+from ..model.grayimages import GrayImage
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from . import colors, outputs
 from .conversion import withNormals
 from .headless import privateScene
 from .lettering import INK, PALE_INK, textWidth, writeText
+from .slicestrip import sliceStrip
 from .views import ANTERIOR_LEFT, ThreeDView, startOpenGLCheck, viewAxes, writePng
 
 # Candidate directions toward the viewer (RAS). The first is preferred; the others show what it would hide.
@@ -104,7 +106,8 @@ class Overlay:
     seen from the direction that shows the differences best, and overlaid with the outline of the other one. They are
     drawn as Slicer shows them, or as measured if smoothing would leave almost nothing of a thin structure. size: width
     and height in pixels, at least 640 x 400. kind, range, tolerance: as for outputs.showDistanceMap. Slicer's scene is
-    not changed. Raises NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and if there are no
+    not changed. image: what the contours were drawn on, to add slices of it with the contours below, or None. Raises
+    NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and if there are no
     distances.
     """
 
@@ -115,6 +118,7 @@ class Overlay:
         kind: str = "signed",
         range: float | None = None,
         tolerance: float | None = None,
+        image: GrayImage | None = None,
     ) -> None:
         if any(given < least for given, least in zip(size, SMALLEST, strict=True)):
             raise InputError(f"An overlay picture needs at least 640 x 400 pixels, not {size[0]} x {size[1]}.")
@@ -130,11 +134,14 @@ class Overlay:
         self._coloring = Coloring(kind, limit, tolerance, comparison.distances.hasSides)
         self._names = pairTitle((comparison.reference.name, comparison.test.name))
         self._numbers = mainNumbers(comparison, tolerance, kind)
+        self._strip = None
+        if image is not None:
+            self._strip = sliceStrip(comparison, image, size[0], _scaleOf(size), _bytes(BACKGROUND))
 
     def write(self, path: str | Path, easel: Easel) -> Path:
         """Draw the picture, write it as PNG and return the path. Raises OSError if the file cannot be written."""
         width, height = self._size
-        scale = min(width / 1200, height / 700)
+        scale = _scaleOf(self._size)
         header = round(88 * scale)
         strip = round(150 * scale)  # on the right, for the legend and the orientation marker
         canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
@@ -143,7 +150,12 @@ class Overlay:
         _writeHeader(canvas, self._names, self._numbers, ((width - strip) // 2, header), scale, self._coloring.kind)
         place, size = (28 * scale, height - 21 * scale), max(round(13 * scale), 9)
         writeText(canvas, f"Seen from {self._seenFrom}", place, size, PALE_INK)
-        return writePng(canvas, path)
+        return writePng(canvas if self._strip is None else np.concatenate([canvas, self._strip]), path)
+
+
+def _scaleOf(size: tuple[int, int]) -> float:
+    """Return the scale of text and lines in a picture of a size in pixels."""
+    return min(size[0] / 1200, size[1] / 700)
 
 
 def mapsFromSides(comparison, easel: Easel, size: tuple[int, int] = (320, 290)) -> list[tuple[str, np.ndarray]]:

@@ -19,9 +19,9 @@ from .figures import worseSide
 # The line to the nearest place is drawn in a plane if its projection is at least this fraction of its length (less than
 # 20 degrees out of plane), and if it ends within this fraction of its length from the contour.
 IN_PLANE, NEAR_CONTOUR = 0.94, 0.1
-# There is something to see in a plane if the contour that the place is on extends over this many mm there, or over this
-# fraction of its extent along the axes of the plane. Else the plane is moved toward the middle of that contour, in as
-# many steps as this.
+# There is something to see in a plane if the contour that the place is on is there as long as a circle of this diameter
+# in mm, or of this fraction of its extent along the axes of the plane. Else the plane is moved toward the middle of
+# that contour, in as many steps as this.
 LEAST_SEEN, LEAST_SHARE, MOST_STEPS = 8.0, 0.25, 40
 # A normal is along an axis if the absolute value of that component is at least this.
 STRAIGHT = 0.9999
@@ -131,9 +131,9 @@ def _cutsToSee(
         before, behind = map(distanceFrom, cuts[own])
         chosen = [both[int(behind < before - 3 * beside)] for both in cuts]
         first = first or chosen
-        extent = float(np.ptp(chosen[own].start, axis=0).max()) if len(chosen[own].start) else 0.0
+        length = float(np.linalg.norm(chosen[own].end - chosen[own].start, axis=1).sum())
         whole = float(np.delete(high - low, view.axis).max())
-        if extent >= min(LEAST_SEEN, LEAST_SHARE * whole):
+        if length >= np.pi * min(LEAST_SEEN, LEAST_SHARE * whole):
             return chosen, moved
     return first, 0.0
 
