@@ -17,6 +17,8 @@ from .search import areOfOneKind
 MOST_NAMES = 6
 # Part of an image kept around the structures, in mm.
 MARGIN = 40.0
+# About so many points of a structure are looked up.
+MOST_POINTS = 20_000
 
 
 def aroundPairs(image: GrayImage, pairs: Iterable[Sequence[Structure]]) -> GrayImage:
@@ -57,12 +59,15 @@ def _named(structures: Iterable[Structure]) -> str:
 
 
 def _coveredOf(structure: Structure, grid: Grid) -> float:
-    """Return the share of a structure's boundary that lies in the voxels of an image, in [0, 1]."""
-    points = structure.surface.points
-    index = grid.toIndex(points[:: max(len(points) // 20_000, 1)])
-    # surfaces reach half a voxel of their own grid beyond the outermost centers
-    own = 0.0 if structure.mask is None else 0.5 * float(structure.mask.grid.spacing.max())
-    slack = 0.5 + own / grid.spacing + 1e-6
+    """Return the share of a structure, by its voxels or its surface, that lies in the voxels of an image, in [0, 1]."""
+    if structure.mask is None:
+        points = structure.surface.points
+        points = points[:: max(len(points) // MOST_POINTS, 1)]
+    else:
+        voxels = np.argwhere(structure.mask.voxels)[:, ::-1]
+        points = structure.mask.grid.toWorld(voxels[:: max(len(voxels) // MOST_POINTS, 1)] + structure.mask.low)
+    index = grid.toIndex(points)
+    slack = np.full(3, 0.5 + 1e-3)
     if grid.flatAxis is not None:
         slack[grid.flatAxis] = np.inf
     return float(((index >= -slack) & (index <= np.array(grid.size) - 1 + slack)).all(axis=1).mean())
