@@ -8,7 +8,7 @@ from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.case.findings.imagefit import imageFindings
 from SegmentMetricsLib.case.protocol.measuring import measuredFor
 from SegmentMetricsLib.mrml.images import shownImage
-from SegmentMetricsLib.mrml.pictures import Easel, mapsFromSides
+from SegmentMetricsLib.mrml.pictures import ViewCache, mapsFromSides
 from SegmentMetricsLib.show.report import Report
 
 from .translation import _
@@ -55,5 +55,5 @@ def _pictures(comparison, report) -> list:
     """Return pictures of the map by Slicer's renderer if the page cannot have one to turn."""
     if not report.isFlat or comparison.distances is None:
         return []
-    with Easel() as easel:
-        return mapsFromSides(comparison, easel)
+    with ViewCache() as cache:
+        return mapsFromSides(comparison, cache)

@@ -23,7 +23,7 @@ from ..model.naming import PAIR_JOINT, notAmong, pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import OWN_CONVENTION, Settings
 from ..show import verdicts as verdictwriting
-from ..show.report.elements import PLOTLY_FILE
+from ..show.report.blocks import PLOTLY_FILE
 from ..show.report.index import INDEX, CaseLine, writeIndex
 from ..show.writing import UNENCODABLE, VERDICTS_FILE, cells, openTable, writeSchema
 from . import correlations, tableschema

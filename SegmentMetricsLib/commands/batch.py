@@ -218,8 +218,8 @@ def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[s
 def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
     """Return the tasks with a report file for each, in the folder reports of the results."""
     from ..batch.resultfiles import REPORTS
+    from ..show.report.blocks import PLOTLY_FILE
     from ..show.report.document import hasPlotly, plotlyScript
-    from ..show.report.elements import PLOTLY_FILE
     from ..show.report.index import INDEX
     from ..show.writing import fileNames
     from .pairwork import drawnMap

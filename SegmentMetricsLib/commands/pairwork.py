@@ -57,7 +57,7 @@ class Overlays:
 
     def __init__(self) -> None:
         self.problem = ""
-        self._easel = None
+        self._views = None
 
     def prepared(self, result, image: GrayImage | None = None):
         """Return the picture of a comparison for write(), which does not need the comparison; None if there is none.
@@ -71,8 +71,8 @@ class Overlays:
         return pictures.Overlay(result, image=image)
 
     def _isReady(self) -> bool:
-        """Make the easel, unless there is one already or the machine cannot draw; return whether there is one."""
-        if self.problem or self._easel is not None:
+        """Make the views, unless there are some already or the machine cannot draw; return whether there are."""
+        if self.problem or self._views is not None:
             return not self.problem
         from ..mrml import headless, views
 
@@ -82,7 +82,7 @@ class Overlays:
             return False
         from ..mrml import pictures
 
-        self._easel = pictures.Easel()
+        self._views = pictures.ViewCache()
         return True
 
     def ofMap(self, result) -> list:
@@ -92,7 +92,7 @@ class Overlays:
         from ..mrml import pictures, views
 
         try:
-            return pictures.mapsFromSides(result, self._easel)
+            return pictures.mapsFromSides(result, self._views)
         except views.NoOpenGLError as error:
             self.problem = str(error)
             return []
@@ -104,15 +104,15 @@ class Overlays:
         from ..mrml import views
 
         try:
-            picture.write(path, self._easel)
+            picture.write(path, self._views)
         except views.NoOpenGLError as error:
             self.problem = str(error)
 
     def close(self) -> None:
         """Free the resources for drawing; nothing can be drawn afterwards."""
-        if self._easel is not None:
-            self._easel.close()
-            self._easel = None
+        if self._views is not None:
+            self._views.close()
+            self._views = None
 
 
 # What draws the maps of a process that compares cases.
@@ -121,7 +121,7 @@ _ofCases = Overlays()
 
 def drawnMap(result) -> list:
     """Return pictures of the map of a comparison as Overlays.ofMap() does, with what this process draws with."""
-    if _ofCases._easel is None:
+    if _ofCases._views is None:
         # graphics that still exist when the interpreter shuts down may crash it
         atexit.register(_ofCases.close)
     return _ofCases.ofMap(result)

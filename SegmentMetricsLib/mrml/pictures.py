@@ -57,7 +57,7 @@ LEAST_AREA = 0.25
 LINE_SAMPLES = 8
 
 
-class Easel:
+class ViewCache:
     """Views that are reused for drawing several pictures; close it, or use it in a with statement.
 
     Creating a view takes longer than drawing a picture. Nothing of a drawn picture remains in a view.
@@ -80,7 +80,7 @@ class Easel:
         while self._views:
             self._views.popitem()[1].close()
 
-    def __enter__(self) -> Easel:
+    def __enter__(self) -> ViewCache:
         return self
 
     def __exit__(self, *error) -> None:
@@ -138,14 +138,14 @@ class Overlay:
         if image is not None:
             self._strip = sliceStrip(comparison, image, size[0], _scaleOf(size), _bytes(BACKGROUND))
 
-    def write(self, path: str | Path, easel: Easel) -> Path:
+    def write(self, path: str | Path, cache: ViewCache) -> Path:
         """Draw the picture, write it as PNG and return the path. Raises OSError if the file cannot be written."""
         width, height = self._size
         scale = _scaleOf(self._size)
         header = round(88 * scale)
         strip = round(150 * scale)  # on the right, for the legend and the orientation marker
         canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
-        view = easel.view(LINE_SAMPLES if _isPlanar(self._maps) else 0)
+        view = cache.view(LINE_SAMPLES if _isPlanar(self._maps) else 0)
         _drawMaps(view, canvas[header:], self._maps, self._direction, strip, self._coloring, scale)
         _writeHeader(canvas, self._names, self._numbers, ((width - strip) // 2, header), scale, self._coloring.kind)
         place, size = (28 * scale, height - 21 * scale), max(round(13 * scale), 9)
@@ -158,7 +158,7 @@ def _scaleOf(size: tuple[int, int]) -> float:
     return min(size[0] / 1200, size[1] / 700)
 
 
-def mapsFromSides(comparison, easel: Easel, size: tuple[int, int] = (320, 290)) -> list[tuple[str, np.ndarray]]:
+def mapsFromSides(comparison, cache: ViewCache, size: tuple[int, int] = (320, 290)) -> list[tuple[str, np.ndarray]]:
     """Return pictures of the map of signed distances: of the reference and then of the test, each from four sides.
 
     Each has a title, and colors (height, width, 3) as bytes. size: width and height in pixels. There are none for
@@ -170,7 +170,7 @@ def mapsFromSides(comparison, easel: Easel, size: tuple[int, int] = (320, 290)) 
     maps = visibleMaps(comparison)
     coloring = Coloring("signed", limit, tolerance, comparison.distances.hasSides)
     points = np.concatenate([vtk_to_numpy(surface.GetPoints().GetData()) for surface in maps])
-    view = easel.view(0)
+    view = cache.view(0)
     view.resize(size)
     found = []
     for side, surface in zip(REFERENCE_AND_TEST, maps, strict=True):

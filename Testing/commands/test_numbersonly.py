@@ -37,9 +37,9 @@ def withoutSurfaces(folder) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize(
-    "more", [(), ("--metrics", "all", "--critical", "Label 2", "--protocol", "head-and-neck-observers")]
+    ("workers", "more"),
+    [(1, ()), (3, ("--metrics", "all", "--critical", "Label 2", "--protocol", "head-and-neck-observers"))],
 )
 def testTheNumbersAreTheSame(run, files, workers, more):
     given = ("compare", *files, "--workers", workers, *more)
@@ -53,7 +53,7 @@ def testTheNumbersAreTheSame(run, files, workers, more):
     assert {kind for pair in metrics("out")["pairs"] for kind in pair["files"]} == ({"slices"} if more else set())
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def testSlicerIsNotImported(files, tmp_path, workers):
     (tmp_path / "slicer.py").write_text(NOTING)
     given = ["compare", *files, "--workers", workers, "--report-conventions", "--metrics", "all"]
@@ -77,7 +77,7 @@ def testAReportIsTheSame(run, files):
     assert "distances_Label_1.vtp" not in contents("out")
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def testPairsThatFailStopNoOthers(run, workers):
     planar = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
     for which, second in (("a", BOX), ("b", planar)):
@@ -95,8 +95,14 @@ def stripped(out: str) -> str:
     return out.rsplit("\n", 2)[0]
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("more", [(), ("--metrics", "all", "--critical", "Label 2"), ("--structure", "2")])
+@pytest.mark.parametrize(
+    ("workers", "more"),
+    [
+        (1, ("--metrics", "all", "--critical", "Label 2")),
+        (1, ("--structure", "2")),
+        pytest.param(3, (), marks=pytest.mark.nightly),
+    ],
+)
 def testWithoutAFolderTheSameIsPrinted(run, files, tmp_path, workers, more):
     given = ("compare", *files, "--workers", workers, *more)
     status, out, err = run(*given, "-o", "out")
@@ -108,7 +114,7 @@ def testWithoutAFolderTheSameIsPrinted(run, files, tmp_path, workers, more):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.nightly), 2])
 def testWithoutAFolderSlicerIsNotImported(files, tmp_path, workers):
     (tmp_path / "slicer.py").write_text(NOTING)
     folder = tmp_path / "read only"

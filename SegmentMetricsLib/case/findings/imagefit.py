@@ -11,7 +11,7 @@ from ...comparison.findings import Finding, Kind
 from ...geometry.grids import Grid
 from ...model.grayimages import GrayImage
 from ...model.structures import Structure
-from .search import areOfOneKind
+from .pairfindings import areOfOneKind
 
 # Most names in a finding.
 MOST_NAMES = 6

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ...base.markup import Markup, filled, joined
 from ...base.texts import shortest
-from .elements import NOTHING
+from .blocks import NOTHING
 
 # Size of a chart in units of its view box, and about the distance of ticks there.
 WIDTH, HEIGHT, APART = 440, 300, 60

@@ -34,8 +34,8 @@ from ...settings.names import PURPOSES
 from ...settings.settings import Settings, asSettings
 from ..tables import byFamily, withCommonUnit
 from . import figures
+from .blocks import NO_DEVICE, NOTHING, PLOTLY_FILE, badge, fromFile, linkTo, page, resource, soft, table
 from .charts import chart
-from .elements import NO_DEVICE, NOTHING, PLOTLY_FILE, badge, fromFile, linkTo, page, resource, soft, table
 from .flatmap import flatMap
 from .gray import Gray
 from .notices import alarms, common, failed, sentences

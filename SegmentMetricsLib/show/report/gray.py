@@ -19,7 +19,7 @@ from vtkmodules.vtkIOImage import vtkJPEGWriter
 
 from ...base.markup import Markup, filled, joined
 from ...model.grayimages import GrayImage
-from .elements import NOTHING
+from .blocks import NOTHING
 
 
 class Preset(NamedTuple):

@@ -15,7 +15,7 @@ from ...geometry.crosssections import cut
 from ...geometry.grids import Grid
 from ...geometry.planecuts import Cut, Line, joined, thinned
 from ...geometry.surfaces import Surface
-from .elements import NOTHING, fromFile
+from .blocks import NOTHING, fromFile
 from .gray import Gray, jpeg
 from .slicepictures import (
     LEFT,
