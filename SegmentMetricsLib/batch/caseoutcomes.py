@@ -35,7 +35,7 @@ def compared(task: Task) -> dict:
     )
     report = _newReport(replace(task, settings=case.settings), case)
     settings = case.settings if report is None else report.settings
-    work = PairWork(settings, task.protocol, case.criticals, task.displayed)
+    work = PairWork(settings, task.protocol, case.criticals, task.displayed, isSpread=task.isSpread)
 
     def kept(number: int, match: Match) -> PairResult:
         # a copy, so that the surfaces made on the way are freed with it

@@ -55,6 +55,7 @@ class Task:
     in the two files, "" for that of their labels. displayed: function of a module that makes the surface which Slicer
     displays of a structure, None if the settings do not ask for it. image: path of the image under the contours, "" for
     none. script: as of a Report. drawn: function of a module that draws the pictures of a flat Report.
+    isSpread: as of a PairWork.
     """
 
     case: str
@@ -73,6 +74,7 @@ class Task:
     displayed: Callable[[Structure], Structure] | None = None
     image: str = ""
     script: str = ""
+    isSpread: bool = False
     drawn: Callable[[Comparison], Sequence] | None = None
 
     @property

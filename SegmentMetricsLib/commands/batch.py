@@ -28,6 +28,7 @@ from ..model.naming import parse
 from ..settings.settings import OWN_CONVENTION
 from .options import (
     DEFAULTS,
+    addGridUncertainty,
     addLabelNames,
     addOutput,
     addProtocol,
@@ -63,6 +64,7 @@ def add(commands) -> None:
     addOutput(batch, "folder for the results; a later run continues there")
     addProtocol(batch)
     addReport(batch)
+    addGridUncertainty(batch)
     where = batch.add_mutually_exclusive_group()
     where.add_argument(
         "--workers", metavar="N", type=int, help="number of processes on this computer (one per processor)"
@@ -148,6 +150,8 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
     correlated = None if options.correlate is None else namesFrom(options.correlate)
     chosenKeys(correlated or (), columnsOf(tasks))
+    if options.grid_uncertainty:
+        tasks = [replace(task, isSpread=True, fingerprint=f"{task.fingerprint}+grid") for task in tasks]
     if isReportWanted(options):
         tasks = withReports(tasks, options.output, options.report_conventions)
     if settings.surface == "displayed":

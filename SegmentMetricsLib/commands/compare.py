@@ -12,6 +12,7 @@ from ..base.texts import tellingApart
 from .comparing import Request, compareAndWrite
 from .options import (
     DEFAULTS,
+    addGridUncertainty,
     addLabelNames,
     addOutput,
     addPairs,
@@ -72,12 +73,7 @@ def add(commands) -> None:
         default="",
         help="write a report that names the patient like this (it names nobody)",
     )
-    compare.add_argument(
-        "--grid-uncertainty",
-        action="store_true",
-        help="also compute how much each number depends on where the voxel grid lies: its mean, standard deviation and "
-        "95 %% range when the grid is shifted by fractions of a voxel (takes several dozen times as long)",
-    )
+    addGridUncertainty(compare)
     compare.add_argument(
         "--workers", metavar="N", type=int, help="number of processes on this computer (one per processor, if it pays)"
     )

@@ -92,5 +92,13 @@ def testTheCommandWritesIt(tmp_path):
     (row,) = csv.DictReader((tmp_path / "out" / "metrics.csv").open(encoding="utf-8"))
     assert float(row["DSC_gridMean"]) == told["mean"] and float(row["DSC_gridHigh"]) == told["high"]
     assert {"DSC_gridSD", "DSC_gridLow"} < set(row)
+    # and so does a case of a batch
+    from SegmentMetricsLib.batch.cases import Task
+    from SegmentMetricsLib.batch.tasks import runCase
+
+    task = Task("case", "", str(tmp_path / "one.nrrd"), str(tmp_path / "two.nrrd"), Settings(metrics=("DSC",)))
+    outcomes = [runCase(replace(task, isSpread=isSpread)) for isSpread in (True, False)]
+    found = [outcome["pairs"][0]["measurements"]["DSC"] for outcome in outcomes]
+    assert found[0]["gridUncertainty"] == told and "gridUncertainty" not in found[1]
     text = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "95 % range" in text and f"from {SHIFTS} shifts" in text

@@ -43,7 +43,7 @@ DARK, BRIGHT = 1, 99
 AIR = -300
 # Codes of a CT: numbers of steps from one value, in Hounsfield units, to the next.
 STEPS = ((-1024, 0), (-160, 40), (0, 50), (80, 80), (240, 46), (3071, 39))
-QUALITY = 80
+QUALITY = 76
 
 
 class Plane(NamedTuple):

@@ -37,7 +37,7 @@ ACROSS, DOWN, AROUND = 400, 360, 12.0
 # Tolerance for thinning lines in pixels, and most points of all lines of a structure.
 THINNED, MOST_POINTS = 0.15, 40_000
 # Most pixels of all slices of a structure together: more make them no clearer than the screen shows them.
-MOST_PIXELS = 4_000_000
+MOST_PIXELS = 2_500_000
 # For boundaries without slices of their own: about so many, no closer than this in mm.
 SLICES_OF_MESH, CLOSEST = 60, 1.0
 # Most worst places that are marked.
