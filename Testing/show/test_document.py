@@ -184,6 +184,12 @@ def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
     text = (out / "report.html").read_text("utf-8")
     assert text.count('<section class="structure') == 2 and "Slice by slice" in text
     assert "two.nrrd compared with one.nrrd" in text and "MONAI" in text
+    # the image under the contours is another one, which the list of cases says, too
+    assert "Image: <b>CT of another.nrrd</b>" in text and '<image class="gray"' in text
+    assert "CT of another.nrrd, does not reach" in text.partition('class="alarms"')[2].partition("</section>")[0]
+    index = (out / "reports" / "index.html").read_text("utf-8")
+    assert "The whole case: an image of another place." in index
+    assert "Alarms: check these cases first." in capsys.readouterr().out
     assert "Reference: <b>one.nrrd</b>" in text and "Test: <b>two.nrrd</b>" in text
     assert re.findall(r"<td>(\w+\.nrrd)</td><td>(\w+)</td>", text) == [("one.nrrd", "reference"), ("two.nrrd", "test")]
     # the value that the differences are to, and which numbers no run of the tool gives
@@ -219,13 +225,19 @@ def testThatOfAnEarlierRunGoes(withoutPictures, tmp_path):
     assert __main__.main(given) == 0 and page.read_text() == "of somebody else"
 
 
-def testOfABatch(tmp_path):
+def testOfABatch(tmp_path, capsys):
     from SegmentMetricsLib import __main__
 
     paths = [tmp_path / f"{name}.nrrd" for name in ("one", "two")]
     for high, path in zip((12, 14), paths, strict=True):
         SimpleITK.WriteImage(shapes.box((5, 5, 5), (12, 12, high)), str(path))
-    lines = ["case,reference,test", "../odd/case,one.nrrd,two.nrrd", "missing,one.nrrd,three.nrrd"]
+    image = shapes.imageOf(np.full((8, 8, 8), 40, np.int16), (2, 2, 2), (100, 0, 0))
+    SimpleITK.WriteImage(image, str(tmp_path / "CT of another.nrrd"))
+    lines = [
+        "case,reference,test,image",
+        "../odd/case,one.nrrd,two.nrrd,CT of another.nrrd",
+        "missing,one.nrrd,three.nrrd,",
+    ]
     (tmp_path / "cases.csv").write_text("\n".join(lines))
     out = tmp_path / "out"
     given = ["batch", str(tmp_path / "cases.csv"), "--output", str(out), "--report", "--workers", "1"]
