@@ -1,4 +1,4 @@
-"""Alarms among many cases: the pairs whose numbers mean nothing until somebody has looked at them, and why."""
+"""Alarms among many cases: the pairs that must be checked before their numbers can be used, and why."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHORT = {
     Kind.OTHER_SIDES: "names that say different sides",
     Kind.MIRRORED: "a better match when mirrored left-right",
     Kind.OTHER_FRAMES: "different frames of reference",
-    Kind.IMAGES_APART: "images that lie apart in space",
+    Kind.IMAGES_APART: "images that do not overlap in space",
     Kind.IMAGE_OF_OTHER: "an image of another patient",
     Kind.IMAGE_IN_OTHER_FRAME: "an image in another frame of reference",
     Kind.IMAGE_ELSEWHERE: "an image of another place",
@@ -82,8 +82,8 @@ class Alarms:
         if not any(self._found.values()):
             return []
         share = f"{self._alarmed} of {counted(self._pairs, 'pair')}"
-        verb = "needs" if self._alarmed == 1 else "need"
-        about = f"Alarms: {share} {verb} a look before any number means anything; results.csv has all of them."
+        their = "its" if self._alarmed == 1 else "their"
+        about = f"Alarms: {share} must be checked before {their} numbers can be used; results.csv lists all alarms."
         return [
             about if self._alarmed else "Alarms: check these cases first.",
             *(

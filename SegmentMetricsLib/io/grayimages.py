@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import SimpleITK
@@ -22,7 +23,8 @@ from .segmentationfiles import segmentHeaders
 
 # Modalities of DICOM files that are no images of the patient.
 NO_IMAGES = ("RTSTRUCT", "SEG", "RTPLAN", "RTDOSE", "RTRECORD", "RTIMAGE", "REG", "PR", "SR", "KO", "DOC", "FID")
-MODALITY, DESCRIPTION, PATIENT, POSITION = "0008|0060", "0008|103e", "0010|0020", "0020|0032"
+MODALITY, DESCRIPTION, PATIENT = "0008|0060", "0008|103e", "0010|0020"
+POSITION, FRAME = "0020|0032", "0020|0052"
 SEGMENTATION_SUFFIX = ".seg.nrrd"
 # The distances of slices may differ by this fraction.
 UNEVEN = 0.02
@@ -102,23 +104,39 @@ def _fromSeries(path: Path) -> GrayImage:
         found = {one: reader.GetGDCMSeriesFileNames(str(folder), one) for one in reader.GetGDCMSeriesIDs(str(folder))}
     if file is not None:
         found = {one: names for one, names in found.items() if any(Path(name).samefile(file) for name in names)}
-    headers = {one: _headerOf(names[0]) for one, names in found.items()}
-    series = {one: found[one] for one, header in headers.items() if header and header[0] not in NO_IMAGES}
+    given = ((_headerOf(names[0]), names) for names in found.values())
+    series = [(header, names) for header, names in given if header is not None and header.modality not in NO_IMAGES]
     if not series:
         raise InputError("this holds no DICOM image." if file is None else "this is no DICOM image.")
     if len(series) > 1:
-        told = [f"{headers[one][2]} ({counted(len(names), 'file')}, such as {Path(names[0]).name})" for one, names in
-                list(series.items())[:MOST_SERIES]]  # fmt: skip
+        told = [
+            f"{header.title} ({counted(len(names), 'file')}, such as {Path(names[0]).name})"
+            for header, names in series[:MOST_SERIES]
+        ]
         raise InputError(
             f"this folder holds {len(series)} series of images: {commaSeparated(told)}; give a file of the one that is "
             "meant, or a folder with this one alone."
         )
-    (one, names), = series.items()  # fmt: skip
-    return _read(names, headers[one])
+    header, names = series[0]
+    return _read(names, header)
 
 
-def _headerOf(file: str) -> tuple[str, str, str, SimpleITK.ImageFileReader] | None:
-    """Return modality, fingerprint of the patient, a name of the series, and the reader of a file; None if no image."""
+class _Header(NamedTuple):
+    """What the header of a DICOM file says.
+
+    modality: "" if unknown. patient: fingerprint of the patient's ID. frame: UID of the frame of reference. title: of
+    the series, for messages. reader: with all elements.
+    """
+
+    modality: str
+    patient: str
+    frame: str
+    title: str
+    reader: SimpleITK.ImageFileReader
+
+
+def _headerOf(file: str) -> _Header | None:
+    """Return the header of a DICOM file, None if it is no image."""
     reader = SimpleITK.ImageFileReader()
     reader.SetFileName(file)
     try:
@@ -133,11 +151,11 @@ def _headerOf(file: str) -> tuple[str, str, str, SimpleITK.ImageFileReader] | No
     patient = text(PATIENT)
     # the same as of structures
     fingerprint = hashlib.sha256(patient.encode()).hexdigest() if patient else ""
-    return text(MODALITY), fingerprint, " ".join(filter(None, (text(MODALITY), text(DESCRIPTION)))) or "image", reader
+    title = " ".join(filter(None, (text(MODALITY), text(DESCRIPTION)))) or "image"
+    return _Header(text(MODALITY), fingerprint, text(FRAME), title, reader)
 
 
-def _read(names: tuple[str, ...], header: tuple) -> GrayImage:
-    modality, patient, _, first = header
+def _read(names: tuple[str, ...], header: _Header) -> GrayImage:
     step = _stepOf(names)
     try:
         with quiet():
@@ -154,9 +172,9 @@ def _read(names: tuple[str, ...], header: tuple) -> GrayImage:
         _valuesOf(image),
         grid,
         name=Path(names[0]).parent.name if len(names) > 1 else Path(names[0]).name,
-        modality=modality,
-        frameOfReference=frameOfReference(first),
-        patient=patient,
+        modality=header.modality,
+        frameOfReference=header.frame,
+        patient=header.patient,
     )
 
 
@@ -168,9 +186,9 @@ def _stepOf(names: tuple[str, ...]) -> np.ndarray | None:
     positions = []
     for name in names:
         found = _headerOf(name)
-        if found is None or not found[3].HasMetaDataKey(POSITION):
+        if found is None or not found.reader.HasMetaDataKey(POSITION):
             return None
-        positions.append([float(number) for number in found[3].GetMetaData(POSITION).split("\\")])
+        positions.append([float(number) for number in found.reader.GetMetaData(POSITION).split("\\")])
     ways = np.diff(np.array(positions), axis=0)
     if not len(ways):
         return None

@@ -21,7 +21,7 @@ def sliceStrip(comparison, image: GrayImage, width: int, scale: float, backgroun
 
     width: in pixels. scale: of text and lines. background: color as bytes (3,).
     """
-    surfaces = [direction.surface for direction in comparison.distances.directions]
+    surfaces = [direction.surface for direction in comparison.knownDistances.directions]
     largest = largestOf(comparison)
     found = picturesOf(surfaces, largest)
     if not found:

@@ -18,10 +18,10 @@ PURPOSES = {
     "boundary": "How far the contours lie apart.",
     "signed": "In which direction the contours differ: test outside or inside the reference.",
     "overlap": "How much volume the segments share, and how large they are.",
-    "agreement": "How often the two agree voxel by voxel, also beyond chance; most depend on how large the image is.",
-    "voxel": "How far the voxels of the segments lie apart, counted over whole segments rather than their contours.",
+    "agreement": "How often the two agree voxel by voxel, also corrected for chance; most depend on the image size.",
+    "voxel": "How far apart the voxels of the segments lie, over whole segments rather than their contours.",
     "hazard": "How dangerous the differences are: those near the chosen critical structures count more.",
-    "similarity": "How well contours are followed slice by slice, with what lies inside and outside judged by levels.",
+    "similarity": "How well the test follows the reference's contours slice by slice; inside and outside have levels.",
     "slices": "How the segments differ in every slice of the reference, as a table and a chart.",
     "effort": "What it takes to correct the test: the length of contour to draw, and how far the center is off.",
 }

@@ -109,8 +109,8 @@ def testWithoutAFolderTheSameIsPrinted(run, files, tmp_path, workers, more):
     before = sorted(tmp_path.rglob("*"))
     found = run(*given)
     assert (found[0], found[2]) == (status, err) == (0, "") and stripped(found[1]) == stripped(out)
-    assert found[1].endswith("\n\nNothing was written; --output DIR keeps numbers, surfaces and pictures, and with "
-                             "--report a report.\n")  # fmt: skip
+    assert found[1].endswith("\n\nNothing was written; --output DIR saves the numbers, surfaces and pictures, "
+                             "and --report adds a report.\n")  # fmt: skip
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -151,7 +151,7 @@ def testWithoutAFolderPairsThatFailAreTold(run):
 @pytest.mark.parametrize("option", ["--report", "--report-conventions", "--report-patient=Doe"])
 def testAReportNeedsAFolder(run, files, option):
     name = option.partition("=")[0]
-    said = f"segment-metrics: {name} writes a file, and there is no folder for it: give --output DIR.\n"
+    said = f"segment-metrics: {name} writes files and needs a folder for them: give --output DIR.\n"
     assert run("compare", *files, option) == (2, "", said)
 
 

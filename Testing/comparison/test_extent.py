@@ -287,8 +287,8 @@ class TestFinding:
         tubes = shapes.box((5, 5, 5), (14, 14, 50), LONG), shapes.box((6, 5, 5), (15, 14, 38), LONG)
         finding = next(f for f in compare(*tubes).findings if "end" in f)
         assert finding.startswith(
-            "The Hausdorff distance of 12.0 mm lies at the upper end, beyond what both contours cover; "
-            "within that they lie at most about 1.0 mm apart."
+            "The Hausdorff distance of 12.0 mm lies at the upper end, which only one of the contours reaches; "
+            "where both are, they lie at most about 1.0 mm apart."
         )
         where = '--extent common; in Python extent="common"; in Slicer Advanced > Extent'
         assert finding.endswith(f", choose the common extent ({where}).")

@@ -20,7 +20,7 @@ from ...case.comparison import Comparison
 from ...case.explanations import ofMeasurement
 from ...case.findings import repeated
 from ...case.gridspread import SHIFTS
-from ...case.protocol.judgment import SCORE_NOTE, scoreText
+from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
 from ...case.protocol.protocol import Rule
 from ...case.records import Record
 from ...case.resulttables import OVERVIEW, definitionOf, heading, measurementsTable, sideOf, sidesTable, spreadOf
@@ -146,7 +146,7 @@ class Report:
 
     def add(self, comparison: Comparison, pictures: Pictures = ()) -> None:
         """Add a pair. pictures: as of part(). Raises InputError for anything but a comparison."""
-        requireKind(comparison, Comparison, "What a report shows", "a Comparison")
+        requireKind(comparison, Comparison, "The input of a report", "a Comparison")
         self.include(self.part(comparison, len(self._sections), pictures))
 
     def part(self, comparison: Comparison, number: int, pictures: Pictures = ()) -> Part:
@@ -195,7 +195,7 @@ class Report:
             head=self._head(ranking, len(failures)),
             failed=failed(failures),
             alarms=alarms(self.records, findings),
-            judged=_judged(ranking) if judgment is not None else "",
+            judged=_judged(ranking, judgment) if judgment is not None else "",
             filters=self.gray.filters() if self.gray else "",
             overview=self._overview(unmatched, findings, ranking, bool(failures)),
             common=common(shared, self.records),
@@ -205,10 +205,10 @@ class Report:
             provenance=provenance(self.settings, self.records, self._sources, judgment),
             noDevice=NO_DEVICE,
         )
-        own = filled("<script>$script</script>", script=resource("report.js"))
+        script = filled("<script>$script</script>", script=resource("report.js"))
         # whose page it is, if it lies beside others on a desk
         running = " · ".join(filter(None, (self.patient and f"Patient: {self.patient}", self.title)))
-        return page(self.title, body, joined((self._plotly(), own), "\n"), running, self._date())
+        return page(self.title, body, joined((self._plotly(), script), "\n"), running, self._date())
 
     def _date(self) -> str:
         return f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
@@ -489,9 +489,8 @@ def _solid(text: str) -> str:
     return text.replace(" ", SOLID)
 
 
-def _judged(ranking: Ranking) -> Markup:
+def _judged(ranking: Ranking, judgment: Judgment) -> Markup:
     """Return the verdicts of the protocol, rule by rule, the worst structure first."""
-    judgment = ranking.judgment
     sources = {verdict.rule.source for verdict in judgment.verdicts}
     scores = {name: scoreText(verdicts) for name, verdicts in judgment.byStructure().items()}
     rows = []

@@ -35,8 +35,8 @@ def flatMap(comparison: Comparison, images: Sequence[tuple[str, np.ndarray]]) ->
 
 def _scale(comparison: Comparison) -> Markup:
     """Return the scale of the colors."""
-    signed = comparison.distances.hasSides
-    limit = mapRange(comparison.distances, figures.firstTolerance(comparison) or 0.0)
+    signed = comparison.knownDistances.hasSides
+    limit = mapRange(comparison.knownDistances, figures.firstTolerance(comparison) or 0.0)
     ends = figures.clipped(comparison, limit)["signed" if signed else "absolute"]
     ticks = figures.colorTicks(limit, *ends)
     low = -limit if signed else 0.0

@@ -87,7 +87,7 @@ class Gray:
 
     def window(self, pictures: Sequence[np.ndarray]) -> tuple[float, float]:
         """Return the darkest and the brightest value of the automatic window of pictures, given by their codes."""
-        counts = sum(np.bincount(codes.ravel(), minlength=256) for codes in pictures)
+        counts = np.sum([np.bincount(codes.ravel(), minlength=256) for codes in pictures], axis=0)
         counts[0] = 0  # what lies beyond the image
         isAir = self.values < AIR
         if self.image.isHounsfield and counts[~isAir].sum() > counts[isAir].sum():

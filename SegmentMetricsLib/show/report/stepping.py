@@ -52,7 +52,7 @@ def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) ->
     """
     if comparison.dimension == 2:
         return NOTHING
-    surfaces = [direction.surface for direction in comparison.distances.directions]
+    surfaces = [direction.surface for direction in comparison.knownDistances.directions]
     boxes = np.array([surface.box for surface in surfaces])
     low, high = boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
     view, heights = _heights(comparison, gray, low, high)
