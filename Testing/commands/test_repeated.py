@@ -117,7 +117,7 @@ def testACaseOfManyStructures(run):
     page = Path("out/report.html").read_text("utf-8")
     page = page[page.index("<body>") :]
     assert page.count(grids) == 1
-    assert page.index("<h2>Overview</h2>") < page.index("Holds for ") < page.index('id="structure0"')
+    assert page.index("<h2>Overview</h2>") < page.index("<h3>For ") < page.index('id="structure0"')
     # in the page each structure has the cause, and in the same line what to do about it
     told = [line for line in re.findall(r"<li>.*?</li>", page) if "lies at the upper end" in line]
     assert len(told) == 4 and all(advice in line for line in told) and page.count(advice) == 4
