@@ -33,6 +33,7 @@ from .base.version import __version__
 from .settings import vocabulary
 
 if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
+    from .batch.batchresults import BatchResults, readBatch
     from .case.caseresult import CaseResult
     from .case.casework import compareCase
     from .case.comparison import Comparison, compare
@@ -48,6 +49,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .settings.settings import Settings
 
 __all__ = [
+    "BatchResults",
     "CaseResult",
     "Comparison",
     "Grid",
@@ -62,12 +64,14 @@ __all__ = [
     "compare",
     "compareCase",
     "compareLabels",
+    "readBatch",
     "readStructures",
     "stressTest",
 ]
 
 # Public names are imported on first use, so that importing the package itself takes no time.
 _HOMES = {
+    "BatchResults": "batch.batchresults",
     "CaseResult": "case.caseresult",
     "Comparison": "case.comparison",
     "Grid": "geometry.grids",
@@ -81,6 +85,7 @@ _HOMES = {
     "compare": "case.comparison",
     "compareCase": "case.casework",
     "compareLabels": "case.multilabel",
+    "readBatch": "batch.batchresults",
     "readStructures": "io.reading",
     "samples": "io.samples",
     "stressTest": "case.stress",

@@ -18,7 +18,7 @@ from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
 from ..model.grayimages import GrayImage
-from ..model.structures import Match, Pairing, Structure, nameMeant, requireUsable, unusableIn
+from ..model.structures import Match, Pairing, Structure, inAnySpelling, nameMeant, requireUsable, unusableIn
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from . import comparison
@@ -238,9 +238,9 @@ def openCase(
     """Read the structures of a case and pair them.
 
     names, labelNames: as for compareCase(). choices: pairs as for readableChoices(). listedAs: the name of the
-    structure of two files in a list of cases, as for settled(); choices that such a case does not have are left out.
-    needsPair: whether to raise InputError if there is no pair. image: path of the image under the contours; what is
-    doubtful about it is among the findings of the pairing.
+    structure of two files in a list of cases, as for settled(); choices and names that such a case does not have are
+    left out. needsPair: whether to raise InputError if there is no pair. image: path of the image under the contours;
+    what is doubtful about it is among the findings of the pairing.
     """
     given = (reference, test)
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
@@ -250,6 +250,8 @@ def openCase(
     isInFiles = len(paths) == len(given)
     settings = withLabelsNamed(settings, *sets, labelNames)
     chosen = readableChoices(choices, *sets, labelNames, isNeeded=listedAs is None)
+    if names is not None and listedAs is not None:
+        names = _ofCase(names, sets, labelNames)
     pairing = pairStructures(*sets, names=names, choices=chosen, labelNames=labelNames)
     advice = adviceOnCases(sets) if isInFiles and listedAs is None else ""
     why = []
@@ -258,12 +260,19 @@ def openCase(
         why = whyNothingIsPaired(pairing, sets, *owners, isChosen=bool(names))
         if needsPair:
             raise InputError(" ".join([*why, advice]).rstrip())
-    unusable = {} if names else unusableIn(pairing, *sets)
+    isWhole = names is None or (not names and listedAs is None)
+    unusable = unusableIn(pairing, *sets) if isWhole else {}
     shown = None
     if image is not None:
         shown = aroundPairs(readGrayImage(image), pairing.pairs)
         pairing = replace(pairing, findings=alarmsFirst([*imageFindings(shown, pairing.pairs), *pairing.findings]))
-    return Case(pairing, settings, sets, unusable, not names, advice, why, shown)
+    return Case(pairing, settings, sets, unusable, isWhole, advice, why, shown)
+
+
+def _ofCase(names: Collection[str], sets: Sequence[StructureSet], labelNames: Mapping[int, str] | None) -> list[str]:
+    """Return those names that a structure of either set has, or one that was left out of its file."""
+    known = {one.name for own in sets for one in (*own, *own.leftOut)}
+    return [name for name in inAnySpelling(names, labelNames, *sets) if name in known]
 
 
 def _several(structures: Iterable[Structure]) -> StructureSet:
