@@ -297,17 +297,21 @@ def comparePair(
     displayed: makes the surface that Slicer displays of a structure, if the settings ask for it; None if the structures
     already have the surfaces that are measured.
     """
-
-    def measured(structure: Structure) -> Structure:
-        isMade = displayed is None or settings.surface == "unsmoothed" or structure.mask is None or structure.isEmpty
-        return structure if isMade else displayed(structure)
-
     try:
-        return comparison.compare(measured(reference), measured(test), settings, criticals=criticals)
+        both = (withSurface(structure, settings, displayed) for structure in (reference, test))
+        return comparison.compare(*both, settings, criticals=criticals)
     except (InputError, MemoryError) as error:
         problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
         names = f"{reference.name} of {reference.file} and {test.name} of {test.file}"
         raise PairError(f"{names}: {problem}", problem) from error
+
+
+def withSurface(
+    structure: Structure, settings: Settings, displayed: Callable[[Structure], Structure] | None
+) -> Structure:
+    """Return a structure with the surface that the settings ask for. displayed: as for comparePair()."""
+    isMade = displayed is None or settings.surface == "unsmoothed" or structure.mask is None or structure.isEmpty
+    return structure if isMade else displayed(structure)
 
 
 def withLabelsNamed(

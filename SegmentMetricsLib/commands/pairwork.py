@@ -62,12 +62,15 @@ class Overlays:
     def prepared(self, result, image: GrayImage | None = None):
         """Return the picture of a comparison for write(), which does not need the comparison; None if there is none.
 
-        image: to show slices of, or None.
+        result: a Comparison, or an ObservedStructure, whose picture is that of where the observers differ. image:
+        to show slices of, or None.
         """
         if not self._isReady():
             return None
         from ..mrml import pictures
 
+        if not hasattr(result, "distances"):
+            return pictures.VariationPicture(result)
         return pictures.Overlay(result, image=image)
 
     def _isReady(self) -> bool:
