@@ -78,7 +78,6 @@ def propose(session):
 
 
 def writeReport(session):
-    pytest.importorskip("plotly", reason="plotly is not installed")
     session.apply()
     return lambda: session.panel.report(Path(session.folder.name) / "report.html")
 

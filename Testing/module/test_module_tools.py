@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -16,20 +17,6 @@ import slicer
 from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
 from scenework import choose, segmentation, twoBoxes
-
-from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.show.report import requirePlotly
-
-
-def hasPlotly() -> bool:
-    try:
-        requirePlotly()
-    except InputError:
-        return False
-    return True
-
-
-needsPlotly = pytest.mark.skipif(not hasPlotly(), reason="plotly is not installed")
 
 
 def twoStructures() -> list:
@@ -105,7 +92,6 @@ def testAConventionOfAnotherVersion(session):
     assert session.ui.applyButton.enabled and session.parameters.convention == "SegmentMetrics"
 
 
-@needsPlotly
 def testReportOfAllStructures(desktop, session, tmp_path):
     session.ui.modeComboBox.currentIndex = 1
     nodes = twoStructures()
@@ -122,12 +108,10 @@ def testReportOfAllStructures(desktop, session, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["Two structures.html"]
 
 
-@needsPlotly
 @pytest.mark.parametrize("mode", [0, 1])
 def testReportsMeasureOnlyWhatWasNotMeasured(session, tmp_path, monkeypatch, mode):
     """The profile of slices is all that a report needs beside what is shown; with it, nothing is measured again."""
     import html
-    import re
 
     from SegmentMetricsLib.case import comparison
 
@@ -153,7 +137,6 @@ def testReportsMeasureOnlyWhatWasNotMeasured(session, tmp_path, monkeypatch, mod
     session.chooseFamilies("boundary", "signed", "overlap")
 
 
-@needsPlotly
 def testReportThatCannotBeWritten(desktop, session, tmp_path):
     choose(session, *twoBoxes(), "Box")
     session.apply()
@@ -192,6 +175,24 @@ def testReportsDoNotNameASceneThatWasClosed(session, tmp_path):
     slicer.mrmlScene.SetURL(path)
     assert name() == "scene.mrb"
     slicer.mrmlScene.SetURL("")
+
+
+@pytest.mark.opengl
+def testReportWithoutPlotlyHasPicturesOfTheMap(desktop, session, tmp_path, monkeypatch):
+    """Nothing is downloaded and nobody is asked: Slicer's renderer draws both surfaces from four sides."""
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    desktop.answers.append(str(tmp_path / "Box"))
+    session.ui.reportButton.click()
+    session.settle(0.1)
+    assert [shown[0] for shown in desktop.shown] == ["getSaveFileName"]
+    text = (tmp_path / "Box.html").read_text(encoding="utf-8")
+    assert "Plotly.newPlot" in text and 'data-figure="' not in text and len(text) < 1_000_000
+    titles = re.findall('<img alt="([^"]*)" src="data:image/jpeg;base64,', text)
+    sides = ("front", "left", "back", "right")
+    assert titles == [f"{which}, from the {side}" for which in ("Reference", "Test") for side in sides]
+    assert text.count('<svg class="flat"') == 2
 
 
 PROTOCOL = "Structure,Measurement,Relation,Pass\nBox,DSC,>=,0.1\nBox,HD95,<=,0.5\n"
