@@ -252,6 +252,35 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
             )
         return outcomes.keepPair(comparisons[0], judgment=judgment)
 
+    def measureObservers(self, parameters, work):
+        """Compare the observers that the parameter node describes and return their ObservedOutcome.
+
+        work: a LongWork. What is finished is kept if the work is stopped; raises Cancelled if nothing is.
+        """
+        from SegmentMetricsLib import mrml
+        from SegmentMetricsLib.base.progress import Cancelled
+        from SegmentMetricsLib.mrml import observedoutcomes
+
+        model = self.modelOf(parameters)
+        settings, method = model.settings(), parameters.consensus.method
+        observers, tests = (model.observers.given(role) for role in ("observer", "test"))
+        given = [*observers, *tests]
+        contents = observedoutcomes.contentsOf(given, settings.surface)
+
+        def asGiven(some) -> list:
+            return [(node, segment) if segment else node for node, segment in some]
+
+        study = mrml.compareObservers(
+            *(asGiven(observers), settings),
+            tests=asGiven(tests),
+            consensus=method,
+            progress=work.report,
+            run=work.run,
+        )
+        if not work.isWanted():
+            raise Cancelled
+        return observedoutcomes.keepObservers(study, given, contents, method, slicer.mrmlScene)
+
     def compareChosen(self, parameters, settings, work, *, inFull=lambda compare: compare()) -> list:
         """Compare the segments chosen in the parameter node and return Comparisons.
 

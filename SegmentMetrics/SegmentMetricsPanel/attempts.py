@@ -20,6 +20,7 @@ class Host(typing.Protocol):
     def longWork(self, isWanted): ...  # the LongWork, as a context, that runs until isWanted() is false
     def freeze(self, isFrozen: bool) -> None: ...  # freeze while an attempt is running, then resume
     def take(self, outcome, isRepeated: bool) -> None: ...  # set a new outcome; isRepeated: by an automatic update
+    def takeObserved(self, outcome) -> None: ...  # set what was found of several observers
     def takeTools(self, outcome, number: int, found) -> None: ...  # store other tools' values for a pair
     def showOutcome(self) -> None: ...  # show the result, also while another module is open
     def refresh(self) -> None: ...  # show what is chosen now
@@ -44,8 +45,13 @@ class Attempts:
         self.host.settleChoices()
         if model.whyNot():
             return False
+        if model.observers.isChosen:
+            return self._compareObservers(isRepeated)
         model.inputs.accept()
-        parameters = model.parameters
+        return self._comparePair(isRepeated)
+
+    def _comparePair(self, isRepeated: bool) -> bool:
+        model, parameters = self.model, self.model.parameters
 
         def measure(work):
             try:
@@ -66,6 +72,32 @@ class Attempts:
                 model.notice = stopped
         self.host.showOutcome()
         return outcome is not None
+
+    def _compareObservers(self, isRepeated: bool) -> bool:
+        """Compare the chosen observers and tests. isRepeated: as for apply()."""
+        model, parameters = self.model, self.model.parameters
+        model.observers.accept()
+        stopped = _("The comparison was stopped.")
+        outcome = self._attempt(lambda work: self.logic.measureObservers(parameters, work), stopped)
+        if model.parameters is not parameters:  # the scene was closed meanwhile
+            return False
+        if outcome is None or outcome.wasStopped:
+            parameters.autoUpdate = False
+        if outcome is not None and outcome.wasStopped:
+            model.notice = stopped
+        if outcome is not None and not (outcome.wasStopped and isRepeated):
+            self.host.takeObserved(outcome)
+        self.host.showOutcome()
+        return outcome is not None
+
+    def showObservedPair(self, row: int, column: int) -> bool:
+        """Compare the pair in a cell of the observers' matrix, to be shown in detail. Returns True on success."""
+        model = self.model
+        pair = model.observers.segmentsOf(row, column)
+        if model.isBusy or model.whyNot() or pair is None:
+            return False
+        model.observers.choosePair(pair)
+        return self._comparePair(isRepeated=False)
 
     def compareTools(self) -> bool:
         """Compute the values that other tools would report for the shown pair. Returns True on success."""

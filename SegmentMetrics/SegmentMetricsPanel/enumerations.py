@@ -34,14 +34,35 @@ def choicesOf(setting: str) -> type[Labeled]:
 
 
 class Mode(Labeled):
-    """Whether one pair of segments or all matching structures are compared."""
+    """Whether one pair of segments, all matching structures, or several observers are compared."""
 
     onePair = enum.auto()
     allStructures = enum.auto()
+    severalObservers = enum.auto()
 
     @staticmethod
     def texts() -> dict[str, str]:
-        return {"onePair": _("One pair of segments"), "allStructures": _("All matching structures")}
+        return {
+            "onePair": _("One pair of segments"),
+            "allStructures": _("All matching structures"),
+            "severalObservers": _("Several observers"),
+        }
+
+
+class ConsensusMethod(Labeled):
+    """How the consensus of several observers is made; the names are those of compareObservers, without "-"."""
+
+    majority = enum.auto()
+    staple = enum.auto()
+    meanSurface = enum.auto()
+
+    @staticmethod
+    def texts() -> dict[str, str]:
+        return {"majority": _("Majority"), "staple": _("STAPLE"), "meanSurface": _("Mean surface")}
+
+    @property
+    def method(self) -> str:
+        return "mean-surface" if self.name == "meanSurface" else self.name
 
 
 class MapSide(Labeled):

@@ -11,11 +11,12 @@ from SegmentMetricsLib.case.protocol import exampleNames
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
 from . import chosensettings
-from .contents import results
+from .contents import observers, results
 from .contents.verdicts import orderOf
 from .editedpairs import choicesOf, proposedOf
 from .enumerations import Mode
 from .inputs import Inputs
+from .observing import Observers
 from .translation import _
 
 
@@ -30,6 +31,8 @@ class Scene(typing.Protocol):
     def protocols(self) -> Sequence: ...  # the tables that hold protocols
     def protocol(self, table): ...  # the Protocol in a table; may raise InputError
     def recall(self, table): ...  # the Outcome that a table holds, or None; may raise InputError
+    def recallObservers(self, table): ...  # the ObservedOutcome that a table holds, or None; may raise InputError
+    def isConsensus(self, segmentation) -> bool: ...  # whether it is the consensus of several observers
     def fileName(self) -> str: ...  # of the scene, "" if it has none
     def noteChange(self, isClosed: bool) -> None: ...  # the scene is being closed, or added to
     def oneChange(self, parameters) -> AbstractContextManager: ...  # in which several writes are one change
@@ -48,6 +51,7 @@ class PanelModel:
     def __init__(self, scene: Scene):
         self.scene = scene
         self.inputs = Inputs(scene)
+        self.observers = Observers(scene)
         self.parameters = None
         self.outcome = None
         self.kept = None  # the outcome that was shown before nodes were imported
@@ -64,6 +68,7 @@ class PanelModel:
         """Use other parameters, or None while there is no scene."""
         self.parameters = parameters
         self.inputs.setParameters(parameters)
+        self.observers.setParameters(parameters)
         if parameters is None:
             self.setOutcome(None)
 
@@ -117,10 +122,13 @@ class PanelModel:
 
     def isRecallDue(self) -> bool:
         """Return whether the scene holds other results than those that are shown."""
-        return self.parameters.result is not (self.outcome.table if self.outcome else None)
+        isPairDue = self.parameters.result is not (self.outcome.table if self.outcome else None)
+        return isPairDue or self.observers.isRecallDue()
 
     def recall(self) -> None:
         """Load the results stored in the scene, or drop those whose table was deleted."""
+        if self.observers.isRecallDue():
+            self.notice = self.observers.recall() or self.notice
         kept = self.kept
         try:
             outcome = self.scene.recall(self.parameters.result)
@@ -188,13 +196,26 @@ class PanelModel:
     def suspect(self, segments: set[str] | None) -> None:
         """Check whether compared segments really changed. segments: IDs of those that may have, None for all."""
         # check segments known to have changed again: the change may have been undone
-        self.change, self.isUnchecked = self.outcome.change(None if self.change else segments), False
+        if self.outcome is not None:
+            self.change = self.outcome.change(None if self.change else segments)
+        self.observers.suspect(segments)
+        self.isUnchecked = False
 
     def staleness(self) -> str:
         """Return the reason why the shown results are out of date, or "" if they are not."""
-        if self.outcome is None or self.parameters is None:
+        if self.parameters is None:
             return ""
-        return self.change or self._difference()
+        reason = self.observersStaleness() if self.observers.isChosen else ""
+        return reason or ("" if self.outcome is None else self.change or self._difference())
+
+    def observersStaleness(self) -> str:
+        """Return the reason why the results of several observers are out of date, or "" if they are not."""
+        if self.observers.outcome is None:
+            return "" if self.outcome is None else _("The selection has changed.")
+        try:
+            return self.observers.staleness(self.settings())
+        except InputError:
+            return _("The settings have changed.")
 
     def _difference(self) -> str:
         """Return the reason why the results do not match the current choices, or "" if they do."""
@@ -226,7 +247,11 @@ class PanelModel:
     def isUpdateDue(self) -> bool:
         """Return whether to measure again without being asked: only what is shown, and once after each change."""
         isWanted = self.isNews and self.parameters.autoUpdate and bool(self.staleness())
-        return isWanted and not self.whyNot() and self._isSamePair()
+        if not isWanted or self.whyNot():
+            return False
+        if self.observers.isChosen:
+            return self.observers.isShown and self.observers.isSameChoice()
+        return self._isSamePair()
 
     # What is possible, and why not
 
@@ -234,7 +259,8 @@ class PanelModel:
         """Return the reason why nothing can be measured, or "" if Apply is enabled."""
         if self.isBusy:
             return _("Measuring ...")
-        return self.inputs.whyNot() or self.whyNotSettings()
+        chosen = self.observers if self.observers.isChosen else self.inputs
+        return chosen.whyNot() or self.whyNotSettings()
 
     def whyNotSettings(self) -> str:
         """Return the problem with the settings or the protocol, or "" if there is none."""
@@ -276,6 +302,9 @@ class PanelModel:
 
     def summary(self) -> str:
         """Return the outcome in one sentence of HTML, or the next step before there is one."""
+        if self.observers.isChosen:
+            parts = [observers.summary(self.observers.structure())]
+            return "<br>".join([*parts, results.summary(self.outcome, 0)] if self.outcome is not None else parts)
         if self.outcome is not None:
             return results.summary(self.outcome, self.number())
         if self.whyNot():
@@ -284,5 +313,6 @@ class PanelModel:
 
     def message(self, *problems: str) -> str:
         """Return the message to show, "" for none. problems: with what is drawn, "" where there is none."""
-        texts = (self.notice, self.inputs.mistake(), self.parameters and self.whyNotSettings(), *problems)
+        mistake = "" if self.observers.isChosen else self.inputs.mistake()
+        texts = (self.notice, mistake, self.parameters and self.whyNotSettings(), *problems)
         return next(filter(None, texts), "")

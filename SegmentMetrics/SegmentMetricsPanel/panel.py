@@ -22,6 +22,7 @@ from .views.hazard import HazardView
 from .views.inputs import InputsView
 from .views.layouts import LayoutView
 from .views.maps import MapView
+from .views.observers import ObserverChoiceView, ObserversView
 from .views.pages import PagesView
 from .views.pairs import PairsView
 from .views.places import PlacesView
@@ -31,6 +32,7 @@ from .views.reports import ReportsView
 from .views.results import ResultsView
 from .views.settings import SettingsView
 from .views.slices import SlicesView
+from .views.variation import VariationView
 from .watching import SegmentWatcher
 from .work import LongWork, waiting
 
@@ -54,10 +56,13 @@ class Panel(VTKObservationMixin):
         self.model = model = PanelModel(SlicerScene())
         self.attempts = Attempts(model, logic, self)
         self.inputs = InputsView(ui, model)
+        self.observerChoice = ObserverChoiceView(ui, model)
         self.pairs = PairsView(ui, model, self.attempts.propose)
         self.settings = SettingsView(ui, model)
         self.protocols = ProtocolsView(ui, model, self.onNews)
         self.pages = PagesView(ui, model)
+        self.observers = ObserversView(ui, model, self.onObservedPair)
+        self.variation = VariationView(model)
         self.results = ResultsView(ui, model, self.onWritten)
         self.verdicts = VerdictsView(ui, model, self.onWritten)
         self.plot = DistancePlotView(ui.plotFrame.layout(), model)
@@ -122,9 +127,9 @@ class Panel(VTKObservationMixin):
         self.protocols.release()
         if parameters is None:
             self.watcher.stop()
-            for view in (self.map, self.focus, self.hazard, self.slices):
+            for view in (self.map, self.focus, self.hazard, self.slices, self.variation):
                 view.release()
-            for view in (self.pairs, self.results, self.verdicts, self.pages, self.conventions):
+            for view in (self.observers, self.pairs, self.results, self.verdicts, self.pages, self.conventions):
                 view.show()
             self.reports.enable()
             self.shown = None
@@ -183,6 +188,10 @@ class Panel(VTKObservationMixin):
         with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
             self.apply()
 
+    def onObservedPair(self, row: int, column: int) -> None:
+        with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
+            self.attempts.showObservedPair(row, column)
+
     def onNews(self, _caller=None, _event=None) -> None:
         """Schedule a refresh."""
         self.model.isNews = True
@@ -213,6 +222,8 @@ class Panel(VTKObservationMixin):
             self.parameters.showMap = False
         elif self.outcome is not None and node is self.outcome.table:
             self.model.setOutcome(None)  # the other result nodes stay: they belong to the user
+        elif self.model.observers.outcome is not None and node is self.model.observers.outcome.table:
+            self.model.observers.setOutcome(None)
         self.onNews()
 
     def onMapRange(self, range: float) -> None:
@@ -229,7 +240,7 @@ class Panel(VTKObservationMixin):
 
     def onEvent(self) -> None:
         """Let nothing leave the panel until it is known whether the compared segments really changed."""
-        if self.outcome is not None and not self.model.isBusy:
+        if self._hasResults() and not self.model.isBusy:
             self.model.isUnchecked = True
             self._enableActions()
 
@@ -243,7 +254,7 @@ class Panel(VTKObservationMixin):
 
         suspects: IDs of the segments that may have changed, None for all.
         """
-        if self.outcome is not None:
+        if self._hasResults():
             with waiting():
                 self.model.suspect(suspects)
             self.onNews()
@@ -271,18 +282,20 @@ class Panel(VTKObservationMixin):
             with waiting():
                 model.recall()
         model.kept = None
-        for view in (self.inputs, self.pairs, self.settings, self.protocols):
+        for view in (self.inputs, self.observerChoice, self.pairs, self.settings, self.protocols):
             view.show()
         self._enableApply()
         stale = model.staleText()
         self.ui.staleLabel.text, self.ui.staleLabel.visible = stale, bool(stale)
         self.watcher.watch(self._watched())
-        shown = (self.outcome, model.number(), self.parameters.showMarkers)
+        shown = (self.outcome, model.number(), self.parameters.showMarkers, self.observers.wanted())
         if shown != self.shown:  # unless results are new, tables keep their selection
             self.shown = shown
             for view in (self.results, self.verdicts, self.places, self.pages):
                 view.show()
-        for view in (self.map, self.focus, self.hazard, self.plot, self.layout, self.slices, self.conventions):
+        for view in (self.observers, self.map, self.focus, self.variation, self.hazard):
+            view.show()
+        for view in (self.plot, self.layout, self.slices, self.conventions):
             view.show()
         self._enableActions()
         self._showMessage()
@@ -293,14 +306,18 @@ class Panel(VTKObservationMixin):
             view.enable()
 
     def _showMessage(self) -> None:
-        message = self.model.message(self.map.problem, self.hazard.problem, self.plot.problem)
+        message = self.model.message(self.variation.problem, self.map.problem, self.hazard.problem, self.plot.problem)
         self.ui.messageLabel.text, self.ui.messageLabel.visible = message, bool(message)
 
     def _enableApply(self) -> None:
         self.measureButton.enable(self.model.whyNot())
 
+    def _hasResults(self) -> bool:
+        return self.outcome is not None or self.model.observers.outcome is not None
+
     def _watched(self) -> list:
         nodes = [self.parameters.reference, self.parameters.test]
+        nodes += self.model.observers.outcome.nodes if self.model.observers.isShown else []
         return nodes + ([self.outcome.node(side) for side in REFERENCE_AND_TEST] if self.outcome else [])
 
     # As the Host of attempts
@@ -328,6 +345,14 @@ class Panel(VTKObservationMixin):
         self.shown = None
         self.conventions.forget(outcome)
         self.model.take(outcome, isRepeated)
+
+    def takeObserved(self, outcome) -> None:
+        """Set what was found of several observers, and open its page."""
+        self.shown = None
+        self.model.observers.take(outcome)
+        self.model.setOutcome(None)
+        self.variation.take()
+        self.pages.current = "observers"
 
     def takeTools(self, outcome, number: int, found) -> None:
         """Store what other tools would report for a pair of an outcome."""

@@ -9,7 +9,7 @@ from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapp
 from SegmentMetricsLib.settings.settings import DECLARED, DEFAULT_FAMILIES, OWN_CONVENTION, Settings
 
 from .chosensettings import IN_PANEL
-from .enumerations import Labeled, MapKind, MapSide, MapSurface, Mode, Plot, SliceQuantity, choicesOf
+from .enumerations import ConsensusMethod, Labeled, MapKind, MapSide, MapSurface, Mode, Plot, SliceQuantity, choicesOf
 
 
 def withSettings(kind: type) -> type:
@@ -47,6 +47,19 @@ class SegmentMetricsParameterNode:
     testSegment: str
     # edited pairs, flattened: reference name, test name ("" for none), and how the pair was found, repeated for each
     pairs: list[str]
+
+    # several observers: segmentations, or segments of observersOf
+    observersOf: slicer.vtkMRMLSegmentationNode
+    observerNodes: list[slicer.vtkMRMLSegmentationNode]
+    testNodes: list[slicer.vtkMRMLSegmentationNode]
+    observerSegments: list[str]
+    testSegments: list[str]
+    areObserversChosen: bool = False
+    consensus: ConsensusMethod = ConsensusMethod.majority
+    observersResult: slicer.vtkMRMLTableNode
+    observedStructure: str
+    observedKey: str = "HD95"
+    showVariation: bool = True
 
     families: Annotated[list[str], Default(generator=lambda: list(DEFAULT_FAMILIES))]
     critical: list[str]

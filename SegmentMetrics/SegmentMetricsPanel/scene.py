@@ -6,7 +6,7 @@ from pathlib import Path
 
 import slicer
 
-from SegmentMetricsLib.mrml import outcomes, pairSegments, protocolFromTable
+from SegmentMetricsLib.mrml import folders, observedoutcomes, outcomes, pairSegments, protocolFromTable
 from SegmentMetricsLib.mrml.inputs import nameOf
 from SegmentMetricsLib.mrml.protocols import allProtocols
 
@@ -22,6 +22,7 @@ class SlicerScene:
         self.closedURL = slicer.mrmlScene.GetURL() if isClosed else None
 
     recall = staticmethod(outcomes.recall)
+    recallObservers = staticmethod(observedoutcomes.recallObservers)
     pairing = staticmethod(pairSegments)
     protocol = staticmethod(protocolFromTable)
 
@@ -42,6 +43,10 @@ class SlicerScene:
     def segmentations() -> list:
         nodes = slicer.util.getNodesByClass("vtkMRMLSegmentationNode")
         return [node for node in nodes if not node.GetHideFromEditors()]
+
+    @staticmethod
+    def isConsensus(node) -> bool:
+        return folders.isResult(node, observedoutcomes.CONSENSUS_ROLE)
 
     @staticmethod
     def protocols() -> list:

@@ -32,6 +32,7 @@ class Page(NamedTuple):
 def allPages() -> list[Page]:
     """Return the pages in the order of their buttons, in the current language."""
     return [
+        Page("observers", _("Observers"), _("How all observers agree, and who differs where."), isObserved),
         Page("numbers", _("Numbers"), _("All measurements and verdicts, to copy, export and report."), isMeasured),
         Page("plot", _("Plot"), _("How the distances are distributed."), isCompared),
         Page("map", _("Map"), _("How the surfaces are colored by their distance."), isCompared),
@@ -44,6 +45,11 @@ def allPages() -> list[Page]:
 def isMeasured(model: PanelModel) -> bool:
     """Return whether there are results."""
     return model.outcome is not None
+
+
+def isObserved(model: PanelModel) -> bool:
+    """Return whether there are results of several observers."""
+    return model.observers.isShown
 
 
 def isCompared(model: PanelModel) -> bool:

@@ -101,6 +101,7 @@ class InputsView:
         for chooser in self.choosers:
             chooser.show()
             chooser.showSegments(isPair)
+            chooser.selector.visible = self.inputs.parameters.mode != Mode.severalObservers
 
     def settle(self) -> None:
         """Process pending changes of the selectors immediately."""

@@ -207,6 +207,8 @@ class ObserverStudy(Sequence[ObservedStructure]):
         Of the comparisons.
     remarks : Sequence[str], optional
         Sentences on what was not compared, and on doubts about what was.
+    wasStopped : bool, optional
+        Whether the work was stopped before all structures were measured.
 
     Attributes
     ----------
@@ -216,14 +218,21 @@ class ObserverStudy(Sequence[ObservedStructure]):
         The names of all.
     remarks : tuple[str, ...]
         As given.
+    wasStopped : bool
+        As given.
     """
 
     def __init__(
-        self, found: Sequence[ObservedStructure], gathered: Gathered, settings: Settings, remarks: Sequence[str] = ()
+        self,
+        found: Sequence[ObservedStructure],
+        gathered: Gathered,
+        settings: Settings,
+        remarks: Sequence[str] = (),
+        wasStopped: bool = False,
     ):
         self.structures = tuple(found)
         self.observers, self.testNames = tuple(gathered.observers), tuple(gathered.tests)
-        self.settings, self.remarks = settings, tuple(remarks)
+        self.settings, self.remarks, self.wasStopped = settings, tuple(remarks), wasStopped
 
     def __len__(self) -> int:
         return len(self.structures)
@@ -365,7 +374,7 @@ def studied(gathered: Gathered, settings: Settings, found: Iterator[ObservedStru
     if not results and not wasStopped:
         why = [*problems, *remarks] or ["The observers have no structure."]
         raise InputError(f"Nothing can be compared. {' '.join(why[:MOST_REASONS])}")
-    return ObserverStudy(results, gathered, settings, [*problems, *remarks])
+    return ObserverStudy(results, gathered, settings, [*problems, *remarks], wasStopped)
 
 
 @dataclass(frozen=True)
@@ -442,8 +451,8 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
     empty = [everyone[n] for n in members if n not in drawn]
     if empty:
         remarks.append(
-            f"{commaSeparated(empty)} left {organ.name} empty: that counts in all pairs and in the agreement, but not "
-            "in the consensus."
+            f"{commaSeparated(empty)} left {organ.name} empty: that counts in all pairs and in the agreement, but "
+            "neither in the consensus nor in the verdict on tests."
         )
     agreement, known = {"ConformityIndex": math.nan, "GeneralizedConformityIndex": math.nan}, {}
     pooled = [one for pair, one in matrix.pooled.items() if max(pair) < count]
@@ -464,9 +473,11 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
         remarks.append(f"There is no agreement and no consensus of {organ.name}: {why}")
     elif 0 < len(drawn) < sentences.ENOUGH:
         remarks.append(sentences.tooFew(len(drawn)))
-    isRanked = len(members) >= sentences.ENOUGH
+    # an empty contour is infinitely far from all others: beside it, every test would be within the range
+    judging = drawn or members
+    isRanked = len(judging) >= sentences.ENOUGH
     tests = [
-        verdictOf(matrix, name, count + n, members, isRanked)
+        verdictOf(matrix, name, count + n, judging, isRanked)
         for n, name in enumerate(work.tests)
         if organ.structures[count + n] is not None
     ]

@@ -1,0 +1,123 @@
+"""What several observers have in common and where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from SegmentMetricsLib.analysis.places import Place
+from SegmentMetricsLib.comparison.measurements import fixed, withUnit
+from SegmentMetricsLib.families.registry import findDefinition
+
+from ..markup import escaped
+from ..translation import _
+from . import places
+from .table import Table
+
+
+class Cell(NamedTuple):
+    """A cell of the matrix. share: 0 for the best value of the matrix to 1 for the worst, None if it has no color."""
+
+    text: str
+    tip: str
+    share: float | None = None
+
+
+def summary(found: Mapping | None) -> str:
+    """Return how the observers agree in one sentence of HTML. found: ObservedStructure.toDictionary(), or None."""
+    if found is None:
+        return _("Check the observers, and the tests, which are not observers; then Apply.")
+    return f"<b>{escaped(found['name'])}</b>: {escaped(found['sentence'])}"
+
+
+def matrix(found: Mapping, names, key: str) -> list[list[Cell]]:
+    """Return the cells of the matrix of a measurement: the reference in the row, the test in the column."""
+    values, one = found["matrix"][key], findDefinition(key)
+    unit, better = (one.definition.unit, one.definition.better) if one is not None else ("", None)
+    reasons = {(n["reference"], n["test"]): n for n in found.get("notFinite", ()) if n["measurement"] == key}
+    known = [value for row in values for value in row if value is not None]
+    low, high = (min(known), max(known)) if known else (0.0, 0.0)
+    cells = []
+    for reference, row in zip(names, values):
+        cells.append([])
+        for test, value in zip(names, row):
+            who = _("{reference} (reference) and {test} (test)").format(reference=reference, test=test)
+            if reference == test:
+                cells[-1].append(Cell("", ""))
+            elif value is None:
+                reason = reasons.get((reference, test))
+                text = {"infinite": "∞"}.get(reason["status"], "-") if reason else "-"
+                why = reason["reason"] if reason else _("They were not compared.")
+                cells[-1].append(Cell(text, f"{who}\n{why}", 1.0 if text == "∞" else None))
+            else:
+                share = None
+                if better is not None:
+                    share = (value - low) / (high - low) if high > low else 0.0
+                    share = share if better == "lower" else 1.0 - share if high > low else 0.0
+                tip = f"{who}: {key} {withUnit(value, unit)}\n" + _("Click to see this pair on the pages.")
+                cells[-1].append(Cell(fixed(value, unit) if unit != "mm3" else withUnit(value, unit), tip, share))
+    return cells
+
+
+def colorOf(share: float) -> tuple[int, int, int]:
+    """Return the light background color, RGB, of a cell of the matrix: white for 0, the best, to orange for 1."""
+    return 255, round(255 - 85 * share), round(255 - 165 * share)
+
+
+def keyTitle(key: str) -> str:
+    """Return a measurement as it is listed: its key and its unit."""
+    one = findDefinition(key)
+    unit = one.definition.unit if one is not None else ""
+    return f"{key} ({unit})" if unit else key
+
+
+def about(found: Mapping) -> str:
+    """Return the agreement, the consensus, and the verdicts on tests, line by line."""
+    lines, agreement = [], found["agreement"]
+    indices = [agreement["ConformityIndex"], agreement["GeneralizedConformityIndex"]]
+    if None not in indices:
+        text = _("Conformity index {all}, generalized {pairs}.")
+        lines.append(text.format(all=fixed(indices[0], ""), pairs=fixed(indices[1], "")))
+    variation = found["variation"]
+    if variation is not None and None not in variation.values():
+        text = _("Local SD on the consensus: {sd} mm; 95 % of its surface is below {most} mm.")
+        sd, most = variation["rootMeanSquareSD"], variation["percentile95SD"]
+        lines.append(text.format(sd=fixed(sd, "mm"), most=fixed(most, "mm")))
+    for test in found["tests"]:
+        text = _("{name}: rank {rank} in {key}, mean {mean}.")
+        key = next((key for key in ("HD95", "MASD", "DSC") if key in test["rank"]), next(iter(test["rank"]), None))
+        if key is None:
+            continue
+        one, mean = findDefinition(key), test["mean"][key]
+        shown = "∞" if mean is None else withUnit(mean, one.definition.unit if one is not None else "")
+        lines.append(text.format(name=test["name"], rank=test["rank"][key], key=key, mean=shown))
+    return "\n".join(lines)
+
+
+def remarks(content: Mapping, found: Mapping | None) -> str:
+    """Return what a reader should know of the shown structure and of the study, line by line."""
+    return "\n".join([*(found["remarks"] if found is not None else ()), *content["remarks"]])
+
+
+def outlierPlaces(found: Mapping | None) -> list[Place]:
+    """Return the places where the outlier is farthest from the consensus of the others, the worst first."""
+    name = ((found or {}).get("outlier") or {}).get("name")
+    listed = [one["worstPlaces"] for one in (found or {}).get("leaveOneOut", ()) if one["name"] == name]
+    return [Place.fromDictionary(place) for place in (listed[0] if listed else ())]
+
+
+def aboutPlaces(found: Mapping | None) -> str:
+    """Return a sentence about the list of the outlier's places, "" if there is nothing to say."""
+    if not found or not found["leaveOneOut"]:
+        return ""
+    if "outlier" not in found:
+        return _("No observer differs more from the others than the rest.")
+    text = _("Where {name} lies farthest from the consensus of the others. Click to go there.")
+    if not outlierPlaces(found):
+        text = _("{name} differs most from the others, but nowhere by more than the tolerance.")
+    return text.format(name=found["outlier"]["name"])
+
+
+def placesTable(found: Mapping | None) -> Table:
+    """Return the list of the outlier's places, empty if there are none."""
+    return Table(*places.rows(outlierPlaces(found), True), stretched=[3])

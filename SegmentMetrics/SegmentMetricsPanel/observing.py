@@ -1,0 +1,197 @@
+"""Several observers: who is one, who is a test, what was found of them, and whether that is out of date."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
+
+from .enumerations import Mode
+from .translation import _
+
+LEAST = 2
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A segmentation, or a segment of one, that may be an observer or a test.
+
+    segment: its ID, "" for all segments of the node. role: "observer", "test", or "" for none.
+    """
+
+    node: object
+    segment: str
+    title: str
+    role: str
+
+
+class Observers:
+    """The choice of observers and tests, and the results. scene: a model.Scene.
+
+    parameters: where the choice is stored, None without a scene. outcome: an ObservedOutcome or None. change: a
+    sentence about a change to the segments since they were measured.
+    """
+
+    def __init__(self, scene):
+        self.scene = scene
+        self.parameters = None
+        self.setOutcome(None)
+
+    @property
+    def isChosen(self) -> bool:
+        """Whether several observers are to be compared."""
+        return self.parameters is not None and self.parameters.mode == Mode.severalObservers
+
+    @property
+    def isShown(self) -> bool:
+        """Whether there are results of several observers to show."""
+        return self.isChosen and self.outcome is not None
+
+    def setParameters(self, parameters) -> None:
+        """Use other parameters, or None while there is no scene."""
+        self.parameters = parameters
+        if parameters is None:
+            self.setOutcome(None)
+
+    def setOutcome(self, outcome) -> None:
+        """Set the results to show, or None."""
+        self.outcome, self.change = outcome, ""
+
+    # Who is an observer
+
+    def candidates(self) -> list[Candidate]:
+        """Return all segmentations, or all segments of the chosen one, with their roles.
+
+        Until somebody chooses, all segmentations that have segments are observers.
+        """
+        p, scene = self.parameters, self.scene
+        if p.observersOf is not None:
+            roles = dict.fromkeys(p.observerSegments, "observer") | dict.fromkeys(p.testSegments, "test")
+            return [Candidate(p.observersOf, i, n, roles.get(i, "")) for i, n in scene.segments(p.observersOf).items()]
+        nodes = [node for node in scene.segmentations() if scene.segments(node) and not scene.isConsensus(node)]
+        if not p.areObserversChosen:
+            return [Candidate(node, "", scene.name(node), "observer") for node in nodes]
+        observers, tests = list(p.observerNodes), list(p.testNodes)
+        roles = ["observer" if node in observers else "test" if node in tests else "" for node in nodes]
+        return [Candidate(node, "", scene.name(node), role) for node, role in zip(nodes, roles)]
+
+    def setRole(self, number: int, role: str) -> None:
+        """Make one of the candidates an observer, a test, or none of both."""
+        every = self.candidates()
+        roles = [one.role for one in every]
+        roles[number] = role
+        self._store(every, roles)
+
+    def _store(self, every, roles) -> None:
+        p = self.parameters
+        observers, tests = ([c for c, r in zip(every, roles) if r == role] for role in ("observer", "test"))
+        with self.scene.oneChange(p):
+            if p.observersOf is not None:
+                p.observerSegments, p.testSegments = [c.segment for c in observers], [c.segment for c in tests]
+            else:
+                p.observerNodes, p.testNodes = [c.node for c in observers], [c.node for c in tests]
+                p.areObserversChosen = True
+
+    def accept(self) -> None:
+        """Keep the current choice, even if it was only a guess, because it is now being measured."""
+        every = self.candidates()
+        self._store(every, [one.role for one in every])
+
+    def chooseSource(self, node) -> None:
+        """Choose among the segments of a node, or among all segmentations for None."""
+        with self.scene.oneChange(self.parameters):
+            self.parameters.observersOf = node
+            self.parameters.observerSegments, self.parameters.testSegments = [], []
+
+    def given(self, role: str) -> list[tuple]:
+        """Return the node and the segment ID, "" for all segments, of everybody with a role, "observer" or "test"."""
+        return [(one.node, one.segment) for one in self.candidates() if one.role == role]
+
+    def whyNot(self) -> str:
+        """Return the reason why the observers cannot be compared, or "" if they can."""
+        if self.parameters is None or self.scene.isChanging():
+            return _("The scene is being opened or closed.")
+        if len(self.given("observer")) < LEAST:
+            return _("Check at least two observers.")
+        return ""
+
+    # What was found
+
+    def isRecallDue(self) -> bool:
+        """Return whether the scene holds other results than those that are shown."""
+        return self.parameters.observersResult is not (self.outcome.table if self.outcome else None)
+
+    def recall(self) -> str:
+        """Load the results stored in the scene, or drop those whose table was deleted; return what is wrong, or ""."""
+        try:
+            self.setOutcome(self.scene.recallObservers(self.parameters.observersResult))
+        except InputError as error:
+            self.setOutcome(None)
+            self.parameters.observersResult = None
+            return str(error)
+        self.suspect(None)
+        return ""
+
+    def take(self, outcome) -> None:
+        """Show a new outcome, and no pair of it."""
+        self.setOutcome(outcome)
+        p = self.parameters
+        with self.scene.oneChange(p):
+            p.observersResult, p.result = outcome.table, None
+
+    def suspect(self, segments) -> None:
+        """Check whether segments really changed. segments: IDs of those that may have, None for all."""
+        if self.outcome is not None:
+            self.change = self.outcome.change(None if self.change else segments)
+
+    def isSameChoice(self) -> bool:
+        """Return whether the results belong to the chosen observers and tests."""
+        given = [*self.given("observer"), *self.given("test")]
+        isSame = given == list(zip(self.outcome.nodes, self.outcome.given))
+        return isSame and len(self.given("observer")) == len(self.outcome.content["observers"])
+
+    def staleness(self, settings) -> str:
+        """Return the reason why the results are out of date, or "" if they are not. settings: the chosen ones."""
+        if self.outcome is None:
+            return ""
+        if self.change:
+            return self.change
+        if not self.isSameChoice():
+            return _("The selection has changed.")
+        isSame = settings == self.outcome.settings and self.parameters.consensus.method == self.outcome.method
+        return "" if isSame else _("The settings have changed.")
+
+    def structure(self) -> dict | None:
+        """Return what was found of the shown structure, as ObservedStructure.toDictionary() gives it; None if none."""
+        if self.outcome is None or not self.outcome.content["structures"]:
+            return None
+        every = self.outcome.content["structures"]
+        return next((one for one in every if one["name"] == self.parameters.observedStructure), every[0])
+
+    def key(self) -> str:
+        """Return the measurement whose matrix is shown, "" if there is none."""
+        found = self.structure()
+        keys = list(found["matrix"]) if found is not None else []
+        return self.parameters.observedKey if self.parameters.observedKey in keys else next(iter(keys), "")
+
+    def segmentsOf(self, row: int, column: int) -> list[tuple] | None:
+        """Return node and segment ID of the reference and of the test in a cell of the matrix, None if it has none."""
+        found, outcome = self.structure(), self.outcome
+        if found is None or row == column:
+            return None
+        segments = outcome.segments[outcome.content["structures"].index(found)]
+        pair = [(outcome.nodes[number], segments[number]) for number in (row, column)]
+        return pair if all(node is not None and segment for node, segment in pair) else None
+
+    def choosePair(self, pair) -> None:
+        """Make a pair of segmentsOf() reference and test."""
+        p = self.parameters
+        with self.scene.oneChange(p):
+            for side, (node, segment) in zip(REFERENCE_AND_TEST, pair):
+                setattr(p, side, node)
+                setattr(p, f"{side}Segment", segment)
+
+    def leavePair(self) -> None:
+        """Show no pair, but all observers together."""
+        self.parameters.result = None

@@ -1,0 +1,82 @@
+"""The consensus of several observers, colored by how they vary, and as a segmentation of its own."""
+
+import slicer
+
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.mrml import colors, navigation, showConsensus, showVariation
+from SegmentMetricsLib.mrml.conversion import pointsOf
+from SegmentMetricsLib.mrml.observedoutcomes import CONSENSUS_ROLE, VARIATION_ROLE, coverIn3D, variationMaps
+
+from ..contents.observers import outlierPlaces
+from ..translation import _
+from ..work import waiting
+from .places import cameras
+
+
+class VariationView:
+    """Shows the map of the local SD while all observers are looked at together.
+
+    problem: the reason why it cannot be shown, or "".
+    """
+
+    def __init__(self, model):
+        self.model, self.observers = model, model.observers
+        self.problem, self.shown, self.isNew = "", None, False
+
+    def take(self) -> None:
+        """Note that there are new results: their consensus is to be made, and the views are to go there."""
+        self.shown, self.isNew = None, True
+
+    def release(self) -> None:
+        """Release the results."""
+        self.problem, self.shown, self.isNew = "", None, False
+
+    def show(self) -> None:
+        """Show the map, or none; does nothing if nothing has changed."""
+        outcome, found = self.observers.outcome, self.observers.structure()
+        isWanted = self.observers.isShown and self.model.parameters.showVariation and self.model.outcome is None
+        wanted = (outcome.run, found["name"]) if isWanted and found and found["variation"] else None
+        if wanted == self.shown and not self.isNew:
+            return
+        self.shown, self.problem = wanted, ""
+        with waiting():
+            if self.isNew:
+                self._makeConsensus(outcome)
+            model = self._map(outcome, found["name"]) if wanted else None
+            for other in variationMaps(slicer.mrmlScene):
+                other.GetDisplayNode().SetVisibility(other is model)
+                legend = colors.legendOf(other)
+                if legend is not None:
+                    legend.SetVisibility(other is model)
+            consensus = outcome.result(CONSENSUS_ROLE) if outcome is not None else None
+            coverIn3D([*outcome.nodes, consensus] if model is not None else [], slicer.mrmlScene)
+            if self.isNew and model is not None:
+                self._frame(outcome.found(found["name"]), model, outlierPlaces(found))
+        self.isNew = False
+
+    def _makeConsensus(self, outcome) -> None:
+        if any(one.consensus is not None and not one.consensus.isEmpty for one in outcome.study):
+            outcome.mark(showConsensus(outcome.study))
+
+    def _map(self, outcome, name: str):
+        """Return the map of a structure, made if it is missing; None if there is none."""
+        model = outcome.result(VARIATION_ROLE.format(name=name))
+        if model is not None and model.GetPolyData() is not None:  # its file may be missing from a loaded scene
+            return model
+        if outcome.study is None:
+            self.problem = _("The map of the local SD is not in the scene. Press Apply again to draw it.")
+            return None
+        try:
+            return outcome.mark(showVariation(outcome.found(name)))
+        except InputError as error:
+            self.problem = str(error)
+            return None
+
+    def _frame(self, found, model, places) -> None:
+        """Let all views go to the outlier's worst place and show the whole consensus around it."""
+        place = places[0] if places else None
+        where = (place.position, place.normal) if place is not None else (None, None)
+        drawn = pointsOf(model.GetPolyData()) * (-1, -1, 1)
+        navigation.frame(
+            found.consensus.box, where[0], normal=where[1], drawn=drawn, scene=slicer.mrmlScene, cameras=cameras()
+        )
