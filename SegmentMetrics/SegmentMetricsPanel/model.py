@@ -244,6 +244,10 @@ class PanelModel:
         stale, advice = self.staleness(), "" if self.whyNot() else _("Apply to measure again.")
         return _("Out of date: {reason}").format(reason=f"{stale} {advice}".strip()) if stale else ""
 
+    def observedPair(self) -> tuple[int, int] | None:
+        """Return the row and column of the shown pair in the observers' matrix, None if none of its pairs is shown."""
+        return self.observers.cellOf(self.outcome) if self.observers.isShown and self.record() is not None else None
+
     def isUpdateDue(self) -> bool:
         """Return whether to measure again without being asked: only what is shown, and once after each change."""
         isWanted = self.isNews and self.parameters.autoUpdate and bool(self.staleness())
@@ -303,8 +307,10 @@ class PanelModel:
     def summary(self) -> str:
         """Return the outcome in one sentence of HTML, or the next step before there is one."""
         if self.observers.isChosen:
-            parts = [observers.summary(self.observers.structure())]
-            return "<br>".join([*parts, results.summary(self.outcome, 0)] if self.outcome is not None else parts)
+            text = observers.summary(self.observers.structure())
+            if (pair := self.observedPair()) is None:
+                return text
+            return f"{text}<br>{observers.pairSummary(self.observers.outcome.names, pair, self.record().summary)}"
         if self.outcome is not None:
             return results.summary(self.outcome, self.number())
         if self.whyNot():

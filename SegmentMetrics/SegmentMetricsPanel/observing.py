@@ -184,6 +184,15 @@ class Observers:
         pair = [(outcome.nodes[number], segments[number]) for number in (row, column)]
         return pair if all(node is not None and segment for node, segment in pair) else None
 
+    def cellOf(self, outcome) -> tuple[int, int] | None:
+        """Return the row and column of the pair in an Outcome, None if it is not in the matrix."""
+        found, own = self.structure(), self.outcome
+        if found is None:
+            return None
+        everyone = list(zip(own.nodes, own.segments[own.content["structures"].index(found)]))
+        pair = list(zip(map(outcome.node, REFERENCE_AND_TEST), outcome.segments[0]))
+        return tuple(map(everyone.index, pair)) if set(map(everyone.count, pair)) == {1} else None
+
     def choosePair(self, pair) -> None:
         """Make a pair of segmentsOf() reference and test."""
         p = self.parameters

@@ -8,9 +8,13 @@ pytest.importorskip("slicer", reason="slicer-core is not installed")
 pytest.importorskip("PySide6", reason="PySide6 is not installed")
 
 import shapes
+import slicer
+from panel_checks.session import edit
 from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
 from scenework import segmentation
+
+from SegmentMetricsLib.mrml.observedoutcomes import variationMaps
 
 
 def box(x: int):
@@ -34,11 +38,137 @@ def check(session, row: int, column: int, isChecked: bool) -> None:
     session.settle(0.1)
 
 
+def shownMaps() -> list[str]:
+    return [m.GetName() for m in variationMaps(slicer.mrmlScene) if m.GetDisplayNode().GetVisibility()]
+
+
+def inThreeD(node) -> bool:
+    return bool(node.GetDisplayNode().GetVisibility3D())
+
+
 def testFiveClicksLeadToTheSentenceAndTheMap(session):
+    ui = session.ui
+    nodes = load(session)
+    check(session, 3, 1, True)
+    session.apply()
+    assert ui.summaryLabel.text.startswith("<b>Box</b>: Three observers agree within 1.6 mm SD")
+    assert "Chris differs most" in ui.summaryLabel.text and "AI is within their range" in ui.summaryLabel.text
+    assert session.texts(ui.matrixTable)[0] == ["", "2.00", "6.00", "1.00"], "HD95 of pairs, in the given order"
+    assert ui.observersLabel.text.startswith("Conformity index 0.250, generalized 0.429.")
+    assert "AI: rank 1 in HD95" in ui.observersLabel.text
+    assert session.texts(ui.outlierTable)[0][1] == "+5.2"
+    assert shownMaps() == ["Box: local SD of 3 observers"]
+    consensus = slicer.mrmlScene.GetFirstNodeByName("Consensus of 3 observers (majority)")
+    assert consensus.GetSegmentation().GetNumberOfSegments() == 1
+    assert "Consensus" not in str(session.texts(ui.observersTable)), "it is no observer"
+    assert not any(inThreeD(node) for node in [*nodes, consensus]), "they would cover the map"
+    ui.showVariationCheckBox.click()
+    session.settle(0.1)
+    assert shownMaps() == [] and all(inThreeD(node) for node in nodes)
+
+
+def testACellShowsItsPairAndTheButtonLeavesIt(session):
+    ui = session.ui
+    nodes = load(session)
+    session.apply()
+    ui.matrixTable._native.cellClicked.emit(2, 1)
+    session.settle(0.2)
+    p, values = session.parameters, dict(line[:2] for line in session.texts(ui.mainTable))
+    assert (p.reference, p.test) == (nodes[2], nodes[1]) and values["HD95"] == "4.00 mm"
+    assert "Chris (reference) and Ben (test)</b>: DSC" in ui.summaryLabel.text
+    assert shownMaps() == [] and list(session.maps()) == ["reference"] and session.panel.staleness() == ""
+    assert session.isShown(ui.allObserversButton) and ui.matrixTable.item(2, 1).font().underline()
+    ui.matrixTable._native.cellClicked.emit(1, 1)
+    session.settle(0.1)
+    assert p.reference is nodes[2], "nobody is compared with himself"
+    ui.allObserversButton.click()
+    session.settle(0.2)
+    assert session.panel.outcome is None and session.maps() == {} and shownMaps() and not ui.numbersPage.visible
+
+
+def testSavedAndLoaded(session, tmp_path):
     ui = session.ui
     load(session)
     check(session, 3, 1, True)
     session.apply()
-    assert ui.summaryLabel.text.startswith("<b>Box</b>: Three observers agree within 2.")
-    assert "Chris differs most" in ui.summaryLabel.text and "AI is within their range" in ui.summaryLabel.text
-    print(session.texts(ui.matrixTable), ui.observersLabel.text, session.texts(ui.outlierTable))
+    path = str(tmp_path / "scene.mrb")
+
+    def seen() -> list:
+        tables = (ui.observersTable, ui.matrixTable, ui.outlierTable)
+        return [ui.summaryLabel.text, *map(session.texts, tables), shownMaps(), session.panel.staleness()]
+
+    before = seen()
+    assert slicer.util.saveScene(path)
+    slicer.mrmlScene.Clear(0)
+    session.settle(0.1)
+    assert session.panel.model.observers.outcome is None and not session.isShown(ui.observersPage)
+    slicer.util.loadScene(path)
+    session.settle(0.3)
+    assert seen() == before and before[-2] and not before[-1]
+    ui.matrixTable._native.cellClicked.emit(0, 1)
+    session.settle(0.2)
+    assert session.panel.outcome.records[0].measurements["HD95"].value == 2.0
+
+
+def testWhatChangesIsSaidAndNothingIsLost(session):
+    ui, observers = session.ui, session.panel.model.observers
+    nodes = load(session)
+    session.apply()
+    node, image = nodes[1], slicer.vtkOrientedImageData()
+    segment = node.GetSegmentation().GetNthSegmentID(0)
+    node.GetBinaryLabelmapRepresentation(segment, image)
+    edit(node, segment, image, lambda voxels: voxels.__setitem__(slice(0, 200), 0))
+    session.settle(0.6)
+    assert session.panel.staleness() == "Box of Ben has changed." and "Out of date" in ui.staleLabel.text
+    session.apply()
+    assert session.panel.staleness() == ""
+    check(session, 0, 0, False)
+    assert session.panel.staleness() == "The selection has changed."
+    check(session, 0, 0, True)
+    ui.consensusComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert session.panel.staleness() == "The settings have changed."
+    session.apply()
+    assert slicer.mrmlScene.GetFirstNodeByName("Consensus of 4 observers (staple)")
+    slicer.mrmlScene.RemoveNode(nodes[3])
+    session.settle(0.6)
+    assert session.panel.staleness() and observers.outcome is not None, "the numbers stay"
+    for row in (0, 1):
+        check(session, row, 0, False)
+    assert ui.applyButton.accessibleDescription == "Check at least two observers." and not ui.applyButton.enabled
+    ui.modeComboBox.currentIndex = 0
+    session.settle(0.1)
+    assert session.isShown(ui.referenceSelector) and not session.isShown(ui.observersTable) and shownMaps() == []
+
+
+def testSegmentsOfOneSegmentation(session):
+    ui = session.ui
+    segmentation("All", Anna=box(0), Ben=box(2), Empty=shapes.box((0, 0, 0), (0, 0, 0), (40, 26, 26)), Model=box(1))
+    session.settle(0.1)
+    ui.modeComboBox.currentIndex = 2
+    session.settle(0.1)
+    ui.observersOfComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert [line[0] for line in session.texts(ui.observersTable)] == ["Anna", "Ben", "Empty", "Model"]
+    assert not ui.applyButton.enabled
+    for row in (0, 1):
+        check(session, row, 0, True)
+    check(session, 3, 1, True)
+    session.apply()
+    assert "Two observers agree with DSC 0.8" in ui.summaryLabel.text
+    assert "With two observers there is no consensus" in ui.observersRemarksLabel.text
+    assert session.texts(ui.matrixTable)[0] == ["", "2.00", "1.00"] and shownMaps() == []
+
+
+def testZShot(session):
+    ui = session.ui
+    load(session)
+    check(session, 3, 1, True)
+    session.apply()
+    from desktop import photographs
+
+    with photographs.fontScale():
+        photographs.photograph(ui.inputsSection.parent(), "/tmp/obs1.png", 330, 800)
+        session.panel.onObservedPair(0, 2)
+        session.settle(0.2)
+        photographs.photograph(ui.inputsSection.parent(), "/tmp/obs2.png", 330, 1100)

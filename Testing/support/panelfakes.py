@@ -28,10 +28,13 @@ DEFAULTS = {
     "oversampling": 0, "beta": 1.0, "quantile": 1.0, "hazardReach": 10.0, "hazardDecay": 8.0, "il": 1.0, "ol": 1.0,
     "convention": "SegmentMetrics", "protocol": None, "autoUpdate": False, "result": None, "shownPair": 0,
     "showMap": True, "focus": True, "automaticRange": True, "range": 5.0, "opacity": 1.0, "sliceContour": True,
-    "legend": True, "showMarkers": False, "showHazard": False, "reportConventions": False,
+    "observersOf": None, "observerNodes": [], "testNodes": [], "observerSegments": [], "testSegments": [],
+    "areObserversChosen": False, "observersResult": None, "observedStructure": "", "observedKey": "HD95",
+    "showVariation": True, "legend": True, "showMarkers": False, "showHazard": False, "reportConventions": False,
 }  # fmt: skip
 CHOICES = {
-    "mode": enumerations.Mode, "plot": enumerations.Plot, "mapSide": enumerations.MapSide,
+    "mode": enumerations.Mode, "consensus": enumerations.ConsensusMethod,
+    "plot": enumerations.Plot, "mapSide": enumerations.MapSide,
     "mapKind": enumerations.MapKind, "mapSurface": enumerations.MapSurface,
     "sliceQuantity": enumerations.SliceQuantity,
     **{panel.name: enumerations.choicesOf(name) for name, panel in IN_PANEL.items() if panel.words},
@@ -94,6 +97,12 @@ class Scene:
 
     def recall(self, table):
         return table and table.results()
+
+    def recallObservers(self, table):
+        return table and table.results()
+
+    def isConsensus(self, node) -> bool:
+        return node.name.startswith("Consensus")
 
     def fileName(self) -> str:
         return ""
@@ -207,6 +216,10 @@ class Host:
     def take(self, outcome, isRepeated: bool) -> None:
         self.asked.append("take")
         self.model.take(outcome, isRepeated)
+
+    def takeObserved(self, outcome) -> None:
+        self.asked.append("takeObserved")
+        self.model.observers.take(outcome)
 
     def takeTools(self, _outcome, number: int, _found) -> None:
         self.asked.append(("takeTools", number))

@@ -30,6 +30,13 @@ def summary(found: Mapping | None) -> str:
     return f"<b>{escaped(found['name'])}</b>: {escaped(found['sentence'])}"
 
 
+def pairSummary(names, pair, text: str) -> str:
+    """Return the outcome of a pair, given by its row and column in the matrix, in one sentence of HTML."""
+    reference, test = (escaped(names[number]) for number in pair)
+    who = _("{reference} (reference) and {test} (test)").format(reference=reference, test=test)
+    return f"<b>{who}</b>: {escaped(text)}"
+
+
 def matrix(found: Mapping, names, key: str) -> list[list[Cell]]:
     """Return the cells of the matrix of a measurement: the reference in the row, the test in the column."""
     values, one = found["matrix"][key], findDefinition(key)

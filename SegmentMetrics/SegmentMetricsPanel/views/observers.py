@@ -78,6 +78,7 @@ class ObserverChoiceView:
                 tip = _("A test is compared with the observers, but is none itself, such as an automatic contour.")
                 item.setToolTip(asTip(tip if column else one.title))
                 table.setItem(row, column, item)
+        table.resizeRowsToContents()
         header = table.horizontalHeader()
         header.setSectionResizeMode(0, qt.QHeaderView.Stretch)
         header.setSectionResizeMode(1, qt.QHeaderView.ResizeToContents)
@@ -118,12 +119,12 @@ class ObserversView:
         if not self.observers.isShown:
             return None
         found = self.observers.structure()
-        return self.observers.outcome.run, found and found["name"], self.observers.key()
+        return self.observers.outcome.run, found and found["name"], self.observers.key(), self.model.observedPair()
 
     def show(self) -> None:
         """Show what was found of the observers, or nothing; does nothing if nothing has changed."""
-        wanted = self.wanted()
-        self.ui.allObserversButton.visible = self.model.outcome is not None
+        wanted, isPair = self.wanted(), self.model.outcome is not None
+        self.ui.allObserversButton.visible = isPair
         if wanted == self.shown:
             return
         self.shown = wanted
@@ -148,12 +149,13 @@ class ObserversView:
             label.text, label.visible = text, bool(text)
         self.places.show(*observers.placesTable(found))
         ui.outlierTable.visible = bool(self.places.rows)
-        ui.showVariationCheckBox.visible = bool(found and found["variation"])
+        ui.showVariationCheckBox.visible = bool(found and found["variation"]) and not isPair
 
     def _fill(self, found) -> None:
         """Fill the matrix; its header says who the rows and columns are."""
         table = self.ui.matrixTable
         names = self.observers.outcome.names if found else []
+        pair = self.model.observedPair()
         cells = observers.matrix(found, names, self.observers.key()) if found and self.keys else []
         table.setRowCount(len(cells))
         table.setColumnCount(len(cells))
@@ -171,6 +173,11 @@ class ObserversView:
                 item.setToolTip(asTip(cell.tip))
                 item.setTextAlignment(qt.Qt.AlignCenter)
                 item.setFlags(qt.Qt.ItemIsEnabled)  # the color of a selected cell would cover its own
+                if (row, column) == pair:
+                    font = item.font()
+                    font.setBold(True)
+                    font.setUnderline(True)
+                    item.setFont(font)
                 if cell.share is not None:
                     item.setBackground(qt.QBrush(qt.QColor(*observers.colorOf(cell.share))))
                     item.setForeground(qt.QBrush(qt.QColor("black")))  # a dark theme would use white
