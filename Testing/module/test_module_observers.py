@@ -27,6 +27,7 @@ def load(session) -> list:
     session.settle(0.1)
     session.ui.modeComboBox.currentIndex = 2
     session.settle(0.1)
+    session.chooseFamilies("boundary", "overlap")
     return nodes
 
 
@@ -125,11 +126,6 @@ def testWhatChangesIsSaidAndNothingIsLost(session):
     check(session, 0, 0, False)
     assert session.panel.staleness() == "The selection has changed."
     check(session, 0, 0, True)
-    ui.consensusComboBox.currentIndex = 1
-    session.settle(0.1)
-    assert session.panel.staleness() == "The settings have changed."
-    session.apply()
-    assert slicer.mrmlScene.GetFirstNodeByName("Consensus of 4 observers (staple)")
     slicer.mrmlScene.RemoveNode(nodes[3])
     session.settle(0.6)
     assert session.panel.staleness() and observers.outcome is not None, "the numbers stay"
@@ -158,17 +154,3 @@ def testSegmentsOfOneSegmentation(session):
     assert "Two observers agree with DSC 0.8" in ui.summaryLabel.text
     assert "With two observers there is no consensus" in ui.observersRemarksLabel.text
     assert session.texts(ui.matrixTable)[0] == ["", "2.00", "1.00"] and shownMaps() == []
-
-
-def testZShot(session):
-    ui = session.ui
-    load(session)
-    check(session, 3, 1, True)
-    session.apply()
-    from desktop import photographs
-
-    with photographs.fontScale():
-        photographs.photograph(ui.inputsSection.parent(), "/tmp/obs1.png", 330, 800)
-        session.panel.onObservedPair(0, 2)
-        session.settle(0.2)
-        photographs.photograph(ui.inputsSection.parent(), "/tmp/obs2.png", 330, 1100)

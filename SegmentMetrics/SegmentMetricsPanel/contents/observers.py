@@ -40,7 +40,7 @@ def pairSummary(names, pair, text: str) -> str:
 def matrix(found: Mapping, names, key: str) -> list[list[Cell]]:
     """Return the cells of the matrix of a measurement: the reference in the row, the test in the column."""
     values, one = found["matrix"][key], findDefinition(key)
-    unit, better = (one.definition.unit, one.definition.better) if one is not None else ("", None)
+    unit, better = (one.definition.unit, one.definition.better) if one is not None else ("", "")
     reasons = {(n["reference"], n["test"]): n for n in found.get("notFinite", ()) if n["measurement"] == key}
     known = [value for row in values for value in row if value is not None]
     low, high = (min(known), max(known)) if known else (0.0, 0.0)
@@ -57,10 +57,8 @@ def matrix(found: Mapping, names, key: str) -> list[list[Cell]]:
                 why = reason["reason"] if reason else _("They were not compared.")
                 cells[-1].append(Cell(text, f"{who}\n{why}", 1.0 if text == "∞" else None))
             else:
-                share = None
-                if better is not None:
-                    share = (value - low) / (high - low) if high > low else 0.0
-                    share = share if better == "lower" else 1.0 - share if high > low else 0.0
+                worse = value - low if better == "lower" else high - value
+                share = None if not better else worse / (high - low) if high > low else 0.0
                 tip = f"{who}: {key} {withUnit(value, unit)}\n" + _("Click to see this pair on the pages.")
                 cells[-1].append(Cell(fixed(value, unit) if unit != "mm3" else withUnit(value, unit), tip, share))
     return cells

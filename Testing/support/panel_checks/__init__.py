@@ -35,6 +35,7 @@ from .measuring import (
     checkSorting,
     checkStaleness,
 )
+from .observing import checkObservers
 from .scenes import (
     checkReload,
     checkRemovedSegmentation,
@@ -88,6 +89,7 @@ CHECKS = (
     checkAllStructures,
     checkPairs,
     checkProtocol,
+    checkObservers,
     checkTools,
     checkReport,
     checkSaving,

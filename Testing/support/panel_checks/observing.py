@@ -1,0 +1,71 @@
+"""Several observers."""
+
+from __future__ import annotations
+
+import slicer
+
+from .session import STRUCTURE, Session
+
+READERS = {"Anna": 0, "Ben": 1, "Chris": 0}
+SMALL = "Eye_L"
+
+
+def checkObservers(session: Session) -> None:
+    """Segments of one segmentation are compared as observers; a cell of the matrix shows its pair, as usual."""
+    ui, nodes, before = session.ui, session.nodes, session.results()
+    readers = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Readers")
+    readers.CreateDefaultDisplayNodes()
+    for name, number in READERS.items():
+        source = nodes[number].GetSegmentation()
+        segment = slicer.vtkSegment()
+        segment.DeepCopy(source.GetSegment(source.GetSegmentIdBySegmentName(SMALL)))
+        segment.SetName(name)
+        readers.GetSegmentation().AddSegment(segment, name)
+    session.settle(0.1)
+    ui.modeComboBox.currentIndex = 2
+    session.settle(0.1)
+    assert session.isShown(ui.observersTable) and not session.isShown(ui.referenceSelector)
+    ui.observersOfComboBox.currentIndex = ui.observersOfComboBox.findText("Segments of Readers")
+    session.settle(0.1)
+    assert [line[0] for line in session.texts(ui.observersTable)] == list(READERS)
+    assert not ui.applyButton.enabled, "nobody has been checked"
+    for row in range(len(READERS)):
+        check(ui.observersTable.item(row, 0))
+    session.settle(0.1)
+    session.apply()
+    assert "Three observers agree within" in ui.summaryLabel.text and "Ben differs most" in ui.summaryLabel.text
+    assert session.isShown(ui.observersPage) and ui.matrixTable.rowCount == len(READERS)
+    assert ui.matrixTable.item(0, 2).text() == "0.00" and session.panel.staleness() == ""
+    session.panel.onObservedPair(0, 1)
+    session.settle(0.2)
+    assert "Anna (reference) and Ben (test)" in ui.summaryLabel.text and list(session.maps()) == ["reference"]
+    ui.allObserversButton.click()
+    session.settle(0.2)
+    assert session.maps() == {} and session.panel.outcome is None
+    session.parameters.observersOf = None
+    remove(session, [node for node in session.results() if node not in before], readers)
+    ui.modeComboBox.currentIndex = 0
+    with slicer.util.NodeModify(session.parameters.parameterNode):
+        session.parameters.reference, session.parameters.test = nodes
+    session.settle(0.1)
+    for side, node in zip(("reference", "test"), nodes):
+        identifier = node.GetSegmentation().GetSegmentIdBySegmentName(STRUCTURE)
+        setattr(session.parameters, f"{side}Segment", identifier)
+    session.settle(0.1)
+    session.apply()
+
+
+def check(item) -> None:
+    import qt
+
+    item.setCheckState(qt.Qt.Checked)
+
+
+def remove(session: Session, results, readers) -> None:
+    """Remove the readers and all results of them."""
+    from SegmentMetricsLib.mrml import folders
+
+    folders.removeNodes(results, slicer.mrmlScene)
+    folders.removeUnusedColors(slicer.mrmlScene)
+    slicer.mrmlScene.RemoveNode(readers)
+    session.settle(0.1)
