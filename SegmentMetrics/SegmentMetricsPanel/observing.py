@@ -108,6 +108,12 @@ class Observers:
         """Return the node and the segment ID, "" for all segments, of everybody with a role, "observer" or "test"."""
         return [(one.node, one.segment) for one in self.candidates() if one.role == role]
 
+    def watched(self) -> list:
+        """Return the segmentations whose changes matter: all that may be chosen, and those that were measured."""
+        if not self.isChosen:
+            return []
+        return [one.node for one in self.candidates()] + (self.outcome.nodes if self.outcome is not None else [])
+
     def whyNot(self) -> str:
         """Return the reason why the observers cannot be compared, or "" if they can."""
         if self.parameters is None or self.scene.isChanging():
@@ -147,9 +153,9 @@ class Observers:
 
     def isSameChoice(self) -> bool:
         """Return whether the results belong to the chosen observers and tests."""
-        given = [*self.given("observer"), *self.given("test")]
-        isSame = given == list(zip(self.outcome.nodes, self.outcome.given))
-        return isSame and len(self.given("observer")) == len(self.outcome.content["observers"])
+        count, given = len(self.outcome.content["observers"]), list(zip(self.outcome.nodes, self.outcome.given))
+        measured = {"observer": set(given[:count]), "test": set(given[count:])}
+        return all(set(self.given(role)) == some for role, some in measured.items())
 
     def staleness(self, settings) -> str:
         """Return the reason why the results are out of date, or "" if they are not. settings: the chosen ones."""

@@ -205,6 +205,7 @@ class Panel(VTKObservationMixin):
             return
         if node.IsA("vtkMRMLSegmentationNode"):  # its segments are added after this event
             qt.QTimer.singleShot(0, self.model.inputs.chooseLikely)
+            self.refreshTimer.start()
         elif node.IsA("vtkMRMLTableNode"):  # so are its columns, which may make it a protocol
             self.refreshTimer.start()
 
@@ -218,6 +219,8 @@ class Panel(VTKObservationMixin):
         self.inputs.onRemoved(node)
         if node.GetAttribute(folders.ROLE_ATTRIBUTE):
             self.leftovers.note(node)
+        if self.variation.onRemoved(node) and self.isActive:
+            self.parameters.showVariation = False
         if self.map.onRemoved(node) and self.isActive:
             self.parameters.showMap = False
         elif self.outcome is not None and node is self.outcome.table:
@@ -293,7 +296,7 @@ class Panel(VTKObservationMixin):
             self.shown = shown
             for view in (self.results, self.verdicts, self.places, self.pages):
                 view.show()
-        for view in (self.observers, self.map, self.focus, self.variation, self.hazard):
+        for view in (self.observers, self.map, self.variation, self.focus, self.hazard):
             view.show()
         for view in (self.plot, self.layout, self.slices, self.conventions):
             view.show()
@@ -317,7 +320,7 @@ class Panel(VTKObservationMixin):
 
     def _watched(self) -> list:
         nodes = [self.parameters.reference, self.parameters.test]
-        nodes += self.model.observers.outcome.nodes if self.model.observers.isShown else []
+        nodes += self.model.observers.watched()
         return nodes + ([self.outcome.node(side) for side in REFERENCE_AND_TEST] if self.outcome else [])
 
     # As the Host of attempts

@@ -63,9 +63,20 @@ def testFiveClicksLeadToTheSentenceAndTheMap(session):
     assert consensus.GetSegmentation().GetNumberOfSegments() == 1
     assert "Consensus" not in str(session.texts(ui.observersTable)), "it is no observer"
     assert not any(inThreeD(node) for node in [*nodes, consensus]), "they would cover the map"
-    ui.showVariationCheckBox.click()
+    (model,) = variationMaps(slicer.mrmlScene)
+    for hide in (ui.showVariationCheckBox.click, lambda: model.GetDisplayNode().SetVisibility(False)):
+        hide()
+        session.settle(0.1)
+        assert shownMaps() == [] and all(inThreeD(node) for node in nodes) and not ui.showVariationCheckBox.checked
+        ui.showVariationCheckBox.click()
+        session.settle(0.1)
+        assert shownMaps() and not inThreeD(nodes[0])
+    slicer.mrmlScene.RemoveNode(model)
     session.settle(0.1)
-    assert shownMaps() == [] and all(inThreeD(node) for node in nodes)
+    assert all(inThreeD(node) for node in nodes) and not ui.showVariationCheckBox.checked
+    segmentation("Later", Box=box(3))
+    session.settle(0.1)
+    assert session.texts(ui.observersTable)[-1][0] == "Later" and session.panel.staleness() == ""
 
 
 def testACellShowsItsPairAndTheButtonLeavesIt(session):

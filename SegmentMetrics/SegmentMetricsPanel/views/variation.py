@@ -1,6 +1,7 @@
 """The consensus of several observers, colored by how they vary, and as a segmentation of its own."""
 
 import slicer
+from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import colors, navigation, showConsensus, showVariation
@@ -13,15 +14,18 @@ from ..work import waiting
 from .places import cameras
 
 
-class VariationView:
+class VariationView(VTKObservationMixin):
     """Shows the map of the local SD while all observers are looked at together.
 
     problem: the reason why it cannot be shown, or "".
     """
 
     def __init__(self, model):
+        super().__init__()
         self.model, self.observers = model, model.observers
         self.problem, self.shown, self.isNew = "", None, False
+        self.map = None  # the model that is shown
+        self.isDrawing = False
 
     def take(self) -> None:
         """Note that there are new results: their consensus is to be made, and the views are to go there."""
@@ -29,7 +33,8 @@ class VariationView:
 
     def release(self) -> None:
         """Release the results."""
-        self.problem, self.shown, self.isNew = "", None, False
+        self.removeObservers()
+        self.problem, self.shown, self.isNew, self.map = "", None, False, None
 
     def show(self) -> None:
         """Show the map, or none; does nothing if nothing has changed."""
@@ -39,6 +44,13 @@ class VariationView:
         if wanted == self.shown and not self.isNew:
             return
         self.shown, self.problem = wanted, ""
+        self.isDrawing = True
+        try:
+            self._show(outcome, found, wanted)
+        finally:
+            self.isDrawing = self.isNew = False
+
+    def _show(self, outcome, found, wanted) -> None:
         with waiting():
             if self.isNew:
                 self._makeConsensus(outcome)
@@ -52,7 +64,29 @@ class VariationView:
             coverIn3D([*outcome.nodes, consensus] if model is not None else [], slicer.mrmlScene)
             if self.isNew and model is not None:
                 self._frame(outcome.found(found["name"]), model, outlierPlaces(found))
-        self.isNew = False
+        self.removeObservers()
+        self.map = model
+        if model is not None:
+            self.addObserver(model, slicer.vtkMRMLDisplayableNode.DisplayModifiedEvent, self.onDisplay)
+
+    def onDisplay(self, model, _event) -> None:
+        """Show the segmentations in 3D again when the map was hidden outside the panel, as in the Data module."""
+        display = model.GetDisplayNode()
+        if not self.isDrawing and display is not None and not display.GetVisibility():
+            self.uncover()
+            self.model.parameters.showVariation = False
+
+    def onRemoved(self, node) -> bool:
+        """Show the segmentations in 3D again when the map is about to be removed; return whether it was shown."""
+        if node is not self.map:
+            return False
+        self.uncover()
+        return True
+
+    def uncover(self) -> None:
+        self.removeObservers()
+        self.map = None
+        coverIn3D([], slicer.mrmlScene)
 
     def _makeConsensus(self, outcome) -> None:
         if any(one.consensus is not None and not one.consensus.isEmpty for one in outcome.study):
