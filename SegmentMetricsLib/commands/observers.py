@@ -31,7 +31,8 @@ from .results import SOME_FAILED, progressBar, terminalWidth, unfinishedResults
 
 if TYPE_CHECKING:
     from ..case.observers.gathering import Organ
-    from ..case.observers.study import ObservedStructure, ObserverStudy, Work
+    from ..case.observers.observed import ObservedStructure
+    from ..case.observers.study import ObserverStudy, Work
     from .pairwork import Overlays
 
 METHODS = ("majority", "staple", "mean-surface")

@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..base.errors import InputError
-from ..case.observers.study import ObservedStructure, ObserverStudy
+from ..case.observers.observed import ObservedStructure
+from ..case.observers.study import ObserverStudy
 from ..settings.settings import Settings
 from ..show.observers import overview
 from . import folders, outputs

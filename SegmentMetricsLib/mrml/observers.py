@@ -10,8 +10,10 @@ import numpy as np
 from ..base.errors import InputError, requireKind
 from ..base.progress import Cancelled
 from ..case.casework import atOnce
+from ..case.observers.consensus import METHODS
 from ..case.observers.gathering import gather
-from ..case.observers.study import METHODS, ObservedStructure, ObserverStudy, Progress, Work, oneByOne, studied
+from ..case.observers.observed import ObservedStructure
+from ..case.observers.study import ObserverStudy, Progress, Work, oneByOne, studied
 from ..case.tablemodel import Column, Table
 from ..model.structures import Structure
 from ..model.structureset import LeftOut, StructureSet

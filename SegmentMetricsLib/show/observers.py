@@ -13,7 +13,8 @@ import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from ..case.observers.study import ObservedStructure, ObserverStudy
+from ..case.observers.observed import ObservedStructure
+from ..case.observers.study import ObserverStudy
 from ..case.observers.variation import Variation
 from ..case.observers.withinrange import meansAsTest
 from ..case.resulttables import heading, overviewKeys

@@ -332,3 +332,14 @@ def testPlanarContours():
 
 def testNegativeBounds():
     assert (-Bounded(2.0, 1.0, 4.0)).bounds == (-4.0, -1.0) and (-Bounded(2.0)).lower is None
+
+
+def testAnEmptyObserverIsNotPartOfTheRange():
+    """An empty contour is infinitely far from all others, so that beside it every test would be within the range."""
+    observers = [box(0), box(2), box(4)]
+    far = box(12)
+    study = compareObservers([*observers, empty()], BOUNDARY, tests=[far], names=["A", "B", "C", "E", "AI"])
+    (test,) = study.tests
+    (expected,) = compareObservers(observers, BOUNDARY, tests=[far]).tests
+    assert not test.isWithin["HD95"] and (test.rank, test.mean) == (expected.rank, expected.mean)
+    assert any("E left Box empty" in text and "nor in the verdict on tests" in text for text in study[0].remarks)

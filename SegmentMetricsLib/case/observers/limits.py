@@ -11,7 +11,8 @@ from ...base.errors import InputError
 from ...base.texts import commaSeparated, shortest
 from ...base.version import __version__
 from ..protocol.protocol import WILDCARDS, Protocol, Rule
-from .study import TOLERATED, ObservedStructure, ObserverStudy
+from .observed import TOLERATED, ObservedStructure
+from .study import ObserverStudy
 from .withinrange import meansAsTest
 
 # Measurements that get a limit where they were measured, beside distances by percentile and NSD; and the decimal places

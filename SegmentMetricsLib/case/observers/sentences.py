@@ -13,7 +13,7 @@ from ...families.registry import findDefinition
 from ..summary import ADVERBS
 
 if TYPE_CHECKING:
-    from .study import ObservedStructure
+    from .observed import ObservedStructure
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 # Observers from which on there are a consensus, and what needs one.

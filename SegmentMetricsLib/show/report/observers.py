@@ -14,7 +14,8 @@ import numpy as np
 from ...base.markup import Markup, filled, joined
 from ...base.palettes import ABSOLUTE
 from ...base.texts import commaSeparated, counted, oneLine, tellingApart
-from ...case.observers.study import ObservedStructure, ObserverStudy
+from ...case.observers.observed import ObservedStructure
+from ...case.observers.study import ObserverStudy
 from ...case.observers.withinrange import meansAsTest
 from ...case.resulttables import overviewKeys
 from ...case.summary import ADVERBS

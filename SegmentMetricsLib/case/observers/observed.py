@@ -1,0 +1,180 @@
+"""What several observers have drawn of one structure, and how each differs from the consensus of the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...analysis.places import Place
+from ...base.texts import shortest
+from ...comparison.measurements import Measurement, finite
+from ...model.structures import Structure
+from ...settings.settings import Settings
+from . import sentences
+from .consensus import Performance
+from .matrix import Matrix
+from .variation import Variation
+from .withinrange import TestVerdict
+
+# Percentage of all distances between observers that a tolerance from them covers (Nikolov et al., arXiv:1809.04430).
+TOLERATED = 95
+
+
+@dataclass(frozen=True)
+class AgainstOthers:
+    """An observer compared with the consensus of the others, which is the reference.
+
+    measurements: by key. places: where the two are farthest apart, the worst first.
+    """
+
+    name: str
+    measurements: Mapping[str, Measurement]
+    places: Sequence[Place] = ()
+
+    def toDictionary(self) -> dict:
+        """Return name and values for JSON, with null for what is not finite."""
+        content = {"name": self.name, **{key: finite(m.value) for key, m in self.measurements.items()}}
+        return content | {"worstPlaces": [place.toDictionary() for place in self.places]}
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """The observer who differs most from the consensus of the others.
+
+    key, value: the measurement that says so. places: the worst places, see AgainstOthers.
+    """
+
+    name: str
+    key: str
+    value: float
+    places: Sequence[Place] = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ObservedStructure:
+    """What several observers have drawn of one structure.
+
+    observers, testNames: the names of all, whether they have the structure or not; rows and columns of the matrix are
+    in this order. structures: of them, None for those who lack it. agreement: ConformityIndex and
+    GeneralizedConformityIndex. tolerance: the distance in mm within which 95 % of all boundaries of observers lie from
+    each other, NaN if no distances were measured. method: of the consensus. consensus: as a structure, variation: where
+    the observers differ, leaveOneOut: each against the consensus of the others; None and () with fewer than three.
+    performances: by name, what STAPLE finds of the observers. tests: their verdicts. remarks: sentences on what a
+    reader should know.
+    """
+
+    name: str
+    observers: Sequence[str]
+    testNames: Sequence[str]
+    structures: Sequence[Structure | None]
+    settings: Settings
+    pairs: Matrix
+    agreement: Mapping[str, float]
+    method: str
+    tolerance: float = math.nan
+    consensus: Structure | None = None
+    variation: Variation | None = None
+    leaveOneOut: Sequence[AgainstOthers] = ()
+    performances: Mapping[str, Performance] = field(default_factory=dict)
+    tests: Sequence[TestVerdict] = ()
+    remarks: Sequence[str] = ()
+
+    def __repr__(self) -> str:
+        return f"<ObservedStructure {self.name!r}: {self.sentence}>"
+
+    @property
+    def everyone(self) -> list[str]:
+        """The names of the observers, and then of the tests."""
+        return [*self.observers, *self.testNames]
+
+    @property
+    def members(self) -> list[int]:
+        """The numbers of the observers who have the structure."""
+        return [n for n in range(len(self.observers)) if self.structures[n] is not None]
+
+    @property
+    def drawn(self) -> list[int]:
+        """The numbers of the observers who have the structure and did not leave it empty."""
+        return [n for n in self.members if not self.structures[n].isEmpty]
+
+    @property
+    def having(self) -> list[str]:
+        """The names of the observers who have the structure."""
+        return [self.observers[n] for n in self.members]
+
+    @property
+    def matrix(self) -> dict[str, np.ndarray]:
+        """By key, the values (n, n) of every measurement: of the reference in the row with the test in the column."""
+        return {key: self.pairs.values(key) for key in self.pairs.keys}
+
+    @property
+    def percentileKeys(self) -> list[str]:
+        """The keys of the percentiles of distances in the settings, such as HD95."""
+        return [f"HD{shortest(percent)}" for percent in self.settings.percentiles]
+
+    @property
+    def outlier(self) -> Outlier | None:
+        """The observer who differs most from the consensus of the others; None if no single one does, or with too few.
+
+        By the first percentile of distances that was measured, else by the mean distance or the Dice coefficient.
+        """
+        wanted = [*self.percentileKeys, "MASD", "ASSD", "HD", "DSC", "IoU"]
+        every = [one.measurements for one in self.leaveOneOut]
+        key = next((key for key in wanted if every and all(key in own for own in every)), None)
+        if key is None:
+            return None
+        sign = 1 if every[0][key].better == "lower" else -1
+        values = [sign * one[key].value for one in every]
+        # a NaN is in no order, and of two who differ equally neither is the outlier
+        if any(map(math.isnan, values)) or sorted(values)[-1] - sorted(values)[-2] <= sentences.NOTHING:
+            return None
+        found = self.leaveOneOut[int(np.argmax(values))]
+        return Outlier(found.name, key, found.measurements[key].value, found.places)
+
+    @property
+    def sentence(self) -> str:
+        """How the observers agree, who differs most and where, and whether tests are within their range."""
+        return sentences.sentence(self)
+
+    def toDictionary(self) -> dict:
+        """Return the result for JSON, with null for what is not finite."""
+        content = {
+            "name": self.name,
+            "having": self.having,
+            "sentence": self.sentence,
+            "agreement": {key: finite(value) for key, value in self.agreement.items()},
+            "matrix": {key: _rows(values) for key, values in self.matrix.items()},
+            "spread": {key: self.pairs.spread(key, self.members).toDictionary() for key in self.pairs.keys},
+            "consensus": None,
+            "variation": None,
+            "leaveOneOut": [one.toDictionary() for one in self.leaveOneOut],
+            "tests": [test.toDictionary() for test in self.tests],
+            "tolerance": {"percentile": TOLERATED, "mm": finite(self.tolerance)},
+            "remarks": list(self.remarks),
+        }
+        if self.consensus is not None:
+            size = "volumeMm3" if self.consensus.dimension == 3 else "areaMm2"
+            content["consensus"] = {"method": self.method, size: self.consensus.mask.size}
+            if self.performances:
+                rates = {name: one._asdict() for name, one in self.performances.items()}
+                content["consensus"]["performances"] = rates
+        if self.variation is not None:
+            names = ("rootMeanSquareSD", "percentile95SD")
+            content["variation"] = {name: finite(getattr(self.variation, name)) for name in names}
+        if self.outlier is not None:
+            content["outlier"] = {"name": self.outlier.name, self.outlier.key: finite(self.outlier.value)}
+        notFinite = [
+            {"reference": self.everyone[row], "test": self.everyone[column], "measurement": key}
+            | {"status": m.status, "reason": m.reason}
+            for (row, column), found in sorted(self.pairs.pairs.items())
+            for key, m in found.items()
+            if m.status != "ok"
+        ]
+        return content | ({"notFinite": notFinite} if notFinite else {})
+
+
+def _rows(values: np.ndarray) -> list[list[float | None]]:
+    return [[finite(float(value)) for value in row] for row in values]
