@@ -19,8 +19,9 @@ from .nodenames import nameResult
 from .outcomes import RUN_ATTRIBUTE
 
 OUTCOME_ATTRIBUTE = "SegmentMetrics.ObservedOutcome"
-# node references from the table to the segmentations of all observers and tests, in their order
-OBSERVED = "SegmentMetrics.Observed"
+# node references from the table to the segmentations of all observers and tests: a role for each, as others would move up
+# where one is removed
+OBSERVED = "SegmentMetrics.Observed{number}"
 ROLE = "observers"
 # Of a consensus and of a map, for folders.findResult().
 CONSENSUS_ROLE = "consensus"
@@ -63,7 +64,7 @@ class ObservedOutcome:
     @property
     def nodes(self) -> list:
         """The segmentation nodes of all, None for those that were removed."""
-        return [self.table.GetNthNodeReference(OBSERVED, number) for number in range(len(self.given))]
+        return [self.table.GetNodeReference(OBSERVED.format(number=number)) for number in range(len(self.given))]
 
     @property
     def owner(self) -> folders.ComparedObservers:
@@ -139,9 +140,8 @@ def keepObservers(study: ObserverStudy, given: Sequence[tuple], contents: Sequen
     table = folders.findResult(owner, ROLE, scene) or scene.AddNewNodeByClass("vtkMRMLTableNode")
     nameResult(table, f"{len(study.observers)} observers")
     outputs.fillTable(table, overview(study))
-    table.RemoveNodeReferenceIDs(OBSERVED)
-    for node, _ in given:
-        table.AddNodeReferenceID(OBSERVED, node.GetID())
+    for number, (node, _) in enumerate(given):
+        table.SetNodeReferenceID(OBSERVED.format(number=number), node.GetID())
     segments = [[s.segmentID if s is not None else "" for s in one.structures] for one in study]
     chosen = [segment for _, segment in given]
     outcome = ObservedOutcome(

@@ -198,6 +198,7 @@ def test_what_the_page_says(content):
     assert (cells[0][2].share, cells[0][3].share, cells[0][0].share) == (1.0, 0.0, None), "the worst is the darkest"
     assert contents.matrix(found, NAMES, "DSC")[0][2].share == 1.0, "the lowest overlap is the worst"
     assert {cell.share for row in contents.matrix(found, NAMES, "VolumeTest") for cell in row} == {None}
+    assert [contents.short(name) for name in ("Ben", "nnU-Net version 2.1 of May")] == ["Ben", "nnU-Ne… of May"]
     assert contents.colorOf(0.0) == (255, 255, 255) and contents.colorOf(1.0) == (255, 170, 90)
     assert contents.about(found).split("\n") == [
         "Conformity index 0.250, generalized 0.429.",

@@ -12,7 +12,11 @@ from SegmentMetricsLib.families.registry import findDefinition
 from ..markup import escaped
 from ..translation import _
 from . import places
+from .results import worded
 from .table import Table
+
+# Characters of a name in the headings of the matrix: a longer one would leave no room for the numbers.
+LONGEST = 14
 
 
 class Cell(NamedTuple):
@@ -34,7 +38,13 @@ def pairSummary(names, pair, text: str) -> str:
     """Return the outcome of a pair, given by its row and column in the matrix, in one sentence of HTML."""
     reference, test = (escaped(names[number]) for number in pair)
     who = _("{reference} (reference) and {test} (test)").format(reference=reference, test=test)
-    return f"<b>{who}</b>: {escaped(text)}"
+    return f"<b>{who}</b>: {escaped(worded(text))}"
+
+
+def short(name: str) -> str:
+    """Return a name for a heading of the matrix; of a long one the beginning and the end, which tell names apart."""
+    half = LONGEST // 2
+    return name if len(name) <= LONGEST else f"{name[: half - 1]}…{name[-half:]}"
 
 
 def matrix(found: Mapping, names, key: str) -> list[list[Cell]]:

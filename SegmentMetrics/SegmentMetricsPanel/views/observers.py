@@ -6,7 +6,7 @@ import slicer
 from SegmentMetricsLib.mrml import navigation
 
 from ..contents import observers
-from ..markup import asTip, breakableInColumn, explain
+from ..markup import asTip, explain
 from ..translation import _
 from .lists import widen
 from .places import cameras
@@ -164,7 +164,7 @@ class ObserversView:
             (table.setVerticalHeaderItem, _("Reference")),
         ):
             for number, name in enumerate(names if cells else ()):
-                item = qt.QTableWidgetItem(breakableInColumn(name))
+                item = qt.QTableWidgetItem(observers.short(name))
                 item.setToolTip(asTip(f"{kind}: {name}"))
                 headerItem(number, item)
         for row, line in enumerate(cells):
@@ -184,8 +184,7 @@ class ObserversView:
                 table.setItem(row, column, item)
         table.resizeColumnsToContents()
         table.resizeRowsToContents()
-        bar = table.horizontalScrollBar().sizeHint.height()
-        table.setFixedHeight(heightOf(table, MATRIX_ROWS) + bar)
+        table.setFixedHeight(heightOf(table, MATRIX_ROWS, hasBar=True))
         table.visible = bool(cells)
 
     def onCell(self, row: int, column: int) -> None:

@@ -171,7 +171,8 @@ class SortableTable:
         self.table.setSpan(line, 0, 1, self.table.columnCount)
 
 
-def heightOf(table, rows: int) -> int:
-    """Return the height in pixels at which the first rows of a table are seen, without a horizontal scroll bar."""
+def heightOf(table, rows: int, hasBar: bool = False) -> int:
+    """Return the height in pixels at which the first rows of a table are seen, if need be above a horizontal bar."""
+    bar = table.horizontalScrollBar().sizeHint.height() if hasBar else 0
     heights = [table.rowHeight(row) for row in range(min(rows, table.rowCount))]
-    return table.horizontalHeader().sizeHint.height() + sum(heights) + 2 * table.frameWidth
+    return table.horizontalHeader().sizeHint.height() + sum(heights) + bar + 2 * table.frameWidth

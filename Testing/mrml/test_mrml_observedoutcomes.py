@@ -1,0 +1,83 @@
+"""What several observers have drawn, kept in a table node and recalled from it; and what has changed since."""
+
+from __future__ import annotations
+
+import pytest
+import segmentnodes
+import shapes
+
+from SegmentMetricsLib import Settings
+
+slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
+from SegmentMetricsLib import mrml  # noqa: E402
+from SegmentMetricsLib.mrml import observedoutcomes as observed  # noqa: E402
+
+FEW = Settings(metrics=("HD95", "DSC"))
+
+
+def box(x: int):
+    return shapes.box((5 + x, 8, 8), (10 + x, 12, 12), (30, 20, 20))
+
+
+@pytest.fixture
+def nodes(scene):
+    made = [segmentnodes.segmentationOf(scene, Box=box(x)) for x in (0, 2, 6)]
+    for node, name in zip(made, ("Ärztin", "Ben", "Chris"), strict=True):
+        node.SetName(name)
+    return made
+
+
+def kept(nodes, scene):
+    given = [(node, "") for node in nodes]
+    contents = observed.contentsOf(given, "unsmoothed")
+    return observed.keepObservers(mrml.compareObservers(nodes, FEW), given, contents, "majority", scene)
+
+
+def testRecalledAsItWasKept(nodes, scene):
+    outcome = kept(nodes, scene)
+    again = observed.recallObservers(outcome.table)
+    for name in ("content", "settings", "method", "given", "segments", "contentHashes", "run", "names", "nodes"):
+        assert getattr(again, name) == getattr(outcome, name), name
+    assert again.study is None and again.found("Box") is None and again.change() == "" == outcome.change()
+    assert outcome.segments == [[node.GetSegmentation().GetNthSegmentID(0) for node in nodes]]
+    assert kept(nodes, scene).table is outcome.table, "the next run of the same observers replaces it"
+    assert observed.recallObservers(None) is None is observed.recallObservers(slicer.vtkMRMLTableNode())
+    outcome.table.SetAttribute(observed.OUTCOME_ATTRIBUTE, "{}")
+    with pytest.raises(ValueError, match="cannot be read"):
+        observed.recallObservers(outcome.table)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda node, segmentation, scene: segmentation.GetNthSegment(0).SetName("Renamed"), ""),
+        (lambda node, segmentation, scene: segmentation.AddEmptySegment("More"), "Segments were added to Ben."),
+        (lambda node, segmentation, scene: segmentation.RemoveAllSegments(), "A segment of Ben was removed."),
+        (lambda node, segmentation, scene: scene.RemoveNode(node), "The segmentation of Ben was removed."),
+        (
+            lambda node, segmentation, scene: (
+                segmentation.GetNthSegment(0)
+                .GetRepresentation("Binary labelmap")
+                .SetImageToWorldMatrix(slicer.vtkMRMLSliceNode().GetSliceToRAS())
+            ),
+            "Box of Ben has changed.",
+        ),
+    ],
+)
+def testWhatHasChanged(nodes, scene, change, said):
+    outcome = kept(nodes, scene)
+    change(nodes[1], nodes[1].GetSegmentation(), scene)
+    assert outcome.change() == said
+
+
+def testOnlyWhatTheMapCoversComesBack(nodes, scene):
+    for node in nodes:
+        node.CreateDefaultDisplayNodes()
+    displays = [node.GetDisplayNode() for node in nodes]
+    displays[2].SetVisibility3D(False)  # by the user
+    observed.coverIn3D(nodes, scene)
+    assert [bool(display.GetVisibility3D()) for display in displays] == [False, False, False]
+    observed.coverIn3D(nodes[1:], scene)
+    assert [bool(display.GetVisibility3D()) for display in displays] == [True, False, False]
+    observed.coverIn3D([], scene)
+    assert [bool(display.GetVisibility3D()) for display in displays] == [True, True, False]
