@@ -61,6 +61,7 @@ def testFiveClicksLeadToTheSentenceAndTheMap(session):
     assert shownMaps() == ["Box: local SD of 3 observers"]
     consensus = slicer.mrmlScene.GetFirstNodeByName("Consensus of 3 observers (majority)")
     assert consensus.GetSegmentation().GetNumberOfSegments() == 1
+    assert not consensus.GetDisplayNode().GetVisibility2DFill(), "only a line over what was drawn"
     assert "Consensus" not in str(session.texts(ui.observersTable)), "it is no observer"
     assert not any(inThreeD(node) for node in [*nodes, consensus]), "they would cover the map"
     (model,) = variationMaps(slicer.mrmlScene)

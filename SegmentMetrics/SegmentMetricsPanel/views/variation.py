@@ -4,7 +4,7 @@ import slicer
 from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.mrml import colors, navigation, showConsensus, showVariation
+from SegmentMetricsLib.mrml import colors, folders, navigation, showConsensus, showVariation
 from SegmentMetricsLib.mrml.conversion import pointsOf
 from SegmentMetricsLib.mrml.observedoutcomes import CONSENSUS_ROLE, VARIATION_ROLE, coverIn3D, variationMaps
 
@@ -90,7 +90,10 @@ class VariationView(VTKObservationMixin):
 
     def _makeConsensus(self, outcome) -> None:
         if any(one.consensus is not None and not one.consensus.isEmpty for one in outcome.study):
-            outcome.mark(showConsensus(outcome.study))
+            isFirst = folders.findResult(outcome.owner, CONSENSUS_ROLE, slicer.mrmlScene) is None
+            node = outcome.mark(showConsensus(outcome.study))
+            if isFirst:  # later it is shown as the user likes it
+                node.GetDisplayNode().SetVisibility2DFill(False)
 
     def _map(self, outcome, name: str):
         """Return the map of a structure, made if it is missing; None if there is none."""
