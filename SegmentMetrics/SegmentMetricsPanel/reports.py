@@ -7,8 +7,6 @@ from pathlib import Path
 from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.case.findings.imagefit import imageFindings
 from SegmentMetricsLib.case.protocol.measuring import measuredFor
-from SegmentMetricsLib.mrml.images import shownImage
-from SegmentMetricsLib.mrml.pictures import ViewCache, mapsFromSides
 from SegmentMetricsLib.show.report import Report
 
 from .translation import _
@@ -21,6 +19,8 @@ def write(path: Path, model, logic, work) -> list[str]:
     otherwise all is measured again. model: a PanelModel, whose results are up to date. logic: a SegmentMetricsLogic.
     work: a LongWork. Raises ValueError if nothing can be compared, and OSError.
     """
+    from SegmentMetricsLib.mrml.images import shownImage  # here, because attempts are made without Slicer, too
+
     parameters, outcome, protocol = model.parameters, model.outcome, model.protocol()
     report = Report(
         path.stem,
@@ -55,5 +55,7 @@ def _pictures(comparison, report) -> list:
     """Return pictures of the map by Slicer's renderer if the page cannot have one to turn."""
     if not report.isFlat or comparison.distances is None:
         return []
+    from SegmentMetricsLib.mrml.pictures import ViewCache, mapsFromSides
+
     with ViewCache() as cache:
         return mapsFromSides(comparison, cache)

@@ -19,8 +19,8 @@ from .nodenames import nameResult
 from .outcomes import RUN_ATTRIBUTE
 
 OUTCOME_ATTRIBUTE = "SegmentMetrics.ObservedOutcome"
-# node references from the table to the segmentations of all observers and tests: a role for each, because those behind a
-# removed one would move up in a common role
+# node references from the table to the segmentations of all observers and tests; a role for each, because those behind
+# a removed one would move up in a common role
 OBSERVED = "SegmentMetrics.Observed{number}"
 ROLE = "observers"
 # Of a consensus and of a map, for folders.findResult().
