@@ -60,7 +60,7 @@ def add(commands) -> None:
         help="compare many cases and summarize them",
         description="Compare many cases on all processors, and summarize them. Run the same command again to continue "
         "where it was interrupted.",
-        usage="%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR ...) -o DIR [OPTION ...]",
+        usage="%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR) -o DIR [OPTION ...]",
         epilog=DEFAULTS,
     )
     batch.add_argument(

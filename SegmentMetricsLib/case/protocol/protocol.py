@@ -32,7 +32,7 @@ OPTIONAL = ("Warn", "Weight", "Convention", "Source")
 NUMBERS = ("Pass", "Warn", "Weight")
 DECIMAL_COMMA = re.compile(r"([+-]?\d*),(\d+(?:\s*[a-zA-Z%²³^].*)?)")
 # A limit: a number, and its unit if it has one.
-LIMIT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-zA-Z%][^\s]*)", re.IGNORECASE)
+LIMIT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(?!e[+-]?\d)([a-zA-Z%][^\s]*)", re.IGNORECASE)
 # The units in which limits may be written, by that of the measurement: each with its size there.
 UNITS: dict[str, dict[str, float]] = {
     "mm": {"mm": 1, "cm": 10},
