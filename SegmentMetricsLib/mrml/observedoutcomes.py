@@ -6,6 +6,7 @@ import json
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..base.errors import InputError
 from ..case.observers.observed import ObservedStructure
@@ -40,7 +41,7 @@ class ObservedOutcome:
     content hashes by segment ID. study: None after the scene was loaded. run: a unique identifier of this outcome.
     """
 
-    table: object
+    table: Any
     content: Mapping
     settings: Settings
     method: str

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 
 from ...analysis.places import Place
 from ...base.texts import shortest
 from ...comparison.measurements import Measurement, finite
+from ...geometry.masks import Mask
 from ...model.structures import Structure
 from ...settings.settings import Settings
 from . import sentences
@@ -98,7 +100,7 @@ class ObservedStructure:
     @property
     def drawn(self) -> list[int]:
         """The numbers of the observers who have the structure and did not leave it empty."""
-        return [n for n in self.members if not self.structures[n].isEmpty]
+        return [n for n in self.members if not cast(Structure, self.structures[n]).isEmpty]
 
     @property
     def having(self) -> list[str]:
@@ -141,7 +143,7 @@ class ObservedStructure:
 
     def toDictionary(self) -> dict:
         """Return the result for JSON, with null for what is not finite."""
-        content = {
+        content: dict[str, Any] = {
             "name": self.name,
             "having": self.having,
             "sentence": self.sentence,
@@ -157,7 +159,7 @@ class ObservedStructure:
         }
         if self.consensus is not None:
             size = "volumeMm3" if self.consensus.dimension == 3 else "areaMm2"
-            content["consensus"] = {"method": self.method, size: self.consensus.mask.size}
+            content["consensus"] = {"method": self.method, size: cast(Mask, self.consensus.mask).size}
             if self.performances:
                 rates = {name: one._asdict() for name, one in self.performances.items()}
                 content["consensus"]["performances"] = rates
