@@ -204,8 +204,8 @@ def matched(references: Sequence[Entry], tests: Sequence[Entry], method: str = "
             own[0]: right[key][0] for key, own in left.items() if len(own) == len(right.get(key, ())) == 1 and key
         }
     taken = set(found.values())
-    left = [entry for entry in references if entry not in found]
-    likely = [(r, t) for r in left for t in tests if t not in taken and _goesOn(plain(r), plain(t))]
+    unmatched = [entry for entry in references if entry not in found]
+    likely = [(r, t) for r in unmatched for t in tests if t not in taken and _goesOn(plain(r), plain(t))]
     ofReferences, ofTests = Counter(r for r, _ in likely), Counter(t for _, t in likely)
     return found | {r: t for r, t in likely if ofReferences[r] == ofTests[t] == 1}
 
@@ -247,7 +247,8 @@ def _structures(lines: Sequence[tuple[Entry, Entry, str]], titles: dict[Entry, s
         [stemOf(entry.path) if suffixOf(entry.path) and not entry.isFile else "" for entry in line[:2]]
         for line in lines
     ]
-    return tuple(namesOfFiles((titles[line[0]], *own) for line, own in zip(lines, stems, strict=True)))
+    given = ((titles[line[0]], ours, theirs) for line, (ours, theirs) in zip(lines, stems, strict=True))
+    return tuple(namesOfFiles(given))
 
 
 def labelsBeside(reference: Path, tests: Sequence[tuple[str, Path]]) -> Path | None:
