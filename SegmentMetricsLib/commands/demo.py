@@ -37,11 +37,11 @@ def run(options: argparse.Namespace) -> int:
     paths, image = [FOLDER / name for name in FILES], FOLDER / IMAGE
     # the results refer to the copies beside them, not to the files of the package
     options.reference, options.test = (options.output / path.name for path in paths)
-    sets = [
+    reference, test = (
         own.having(replace(structure, file=str(copy)) for structure in own)
         for own, copy in zip(readAll(paths), (options.reference, options.test), strict=True)
-    ]
-    case = openCase(*sets, settings, image=image)
+    )
+    case = openCase(reference, test, settings, image=image)
     report = newReport(options, case) if isReportWanted(options) else None
     if report is not None:
         case = replace(case, settings=report.settings)
