@@ -103,6 +103,11 @@ class ObservedStructure:
         return [n for n in self.members if not cast(Structure, self.structures[n]).isEmpty]
 
     @property
+    def isAnyWithin(self) -> bool:
+        """Whether any test is within the range, as an observer left the structure empty: that is no verdict."""
+        return len(self.drawn) < len(self.members)
+
+    @property
     def having(self) -> list[str]:
         """The names of the observers who have the structure."""
         return [self.observers[n] for n in self.members]
@@ -129,11 +134,15 @@ class ObservedStructure:
         if key is None:
             return None
         sign = 1 if every[0][key].better == "lower" else -1
-        values = [sign * one[key].value for one in every]
-        # a NaN is in no order, and of two who differ equally neither is the outlier
-        if any(map(math.isnan, values)) or sorted(values)[-1] - sorted(values)[-2] <= sentences.NOTHING:
+        values = {number: sign * one[key].value for number, one in enumerate(every)}
+        if any(map(math.isnan, values.values())):  # in no order
             return None
-        found = self.leaveOneOut[int(np.argmax(values))]
+        # infinite means that the others have no voxel in common: that is not this observer's fault
+        known = sorted((value, number) for number, value in values.items() if math.isfinite(value))
+        # of two who differ equally neither is the outlier
+        if not known or (len(known) > 1 and known[-1][0] - known[-2][0] <= sentences.NOTHING):
+            return None
+        found = self.leaveOneOut[known[-1][1]]
         return Outlier(found.name, key, found.measurements[key].value, found.places)
 
     @property

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import cast
 
+from ...analysis.places import Place, worstPlaces
 from ...base.errors import InputError, Undefined, reasonOf, requireFunction
 from ...base.parallel import eachSideBySide
 from ...base.texts import commaSeparated
@@ -18,7 +19,7 @@ from ...io.labelnames import labelNamesFrom
 from ...model.structures import Labels, Structure
 from ...settings.settings import Settings, asSettings
 from ..casework import criticalsOf, withLabelsNamed, withSurface
-from ..comparison import compared
+from ..comparison import Comparison, compared
 from . import sentences
 from .consensus import METHODS, Consensus, Drawings, conformity, consensusOf, searchOf
 from .gathering import Gathered, Observer, Organ, gather
@@ -290,8 +291,8 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
     empty = [everyone[n] for n in members if n not in drawn]
     if empty:
         remarks.append(
-            f"{commaSeparated(empty)} left {organ.name} empty: that counts in all pairs and in the agreement, but "
-            "neither in the consensus nor in the verdict on tests."
+            f"{commaSeparated(empty)} left {organ.name} empty: that counts in all pairs and in the agreement, but not "
+            "in the consensus."
         )
     agreement, known = {"ConformityIndex": math.nan, "GeneralizedConformityIndex": math.nan}, {}
     pooled = [one for pair, one in matrix.pooled.items() if max(pair) < count]
@@ -314,11 +315,9 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
         remarks.append(f"There is no agreement and no consensus of {organ.name}: {why}")
     elif 0 < len(drawn) < sentences.ENOUGH:
         remarks.append(sentences.tooFew(len(drawn)))
-    # an empty contour is infinitely far from all others: beside it, every test would be within the range
-    judging = drawn or members
-    isRanked = len(judging) >= sentences.ENOUGH
+    isRanked = len(members) >= sentences.ENOUGH
     tests = [
-        verdictOf(matrix, name, count + n, judging, isRanked)
+        verdictOf(matrix, name, count + n, members, isRanked)
         for n, name in enumerate(work.tests)
         if organ.structures[count + n] is not None
     ]
@@ -378,7 +377,7 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
         comparison = compared(
             Workspace(reference, own, work.settings, work.criticalsOf(drawn[number]), drawings.searches)
         )
-        return AgainstOthers(names[number], comparison.measurements, comparison.worstPlaces)
+        return AgainstOthers(names[number], comparison.measurements, _farthest(comparison))
 
     return {
         "consensus": consensus,
@@ -387,6 +386,13 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
         "performances": dict(zip(names, made.performances, strict=True)) if made.performances else {},
         "remarks": remarks,
     }
+
+
+def _farthest(comparison: Comparison) -> Sequence[Place]:
+    """Return the worst places, or the farthest one if all of the boundary is within the tolerance."""
+    if comparison.worstPlaces or comparison.distances is None:
+        return comparison.worstPlaces
+    return worstPlaces(comparison.distances, sentences.NOTHING, most=1)
 
 
 def _asStructure(made: Consensus, name: str, drawings: Drawings, work: Work) -> Structure:
