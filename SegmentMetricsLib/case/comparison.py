@@ -20,6 +20,8 @@ from ..comparison.measurements import Measurement, evaluate, finite, measurement
 from ..comparison.workspace import Workspace
 from ..conventions.chosen import definitionsOf
 from ..distances.surfacedistances import SurfaceDistances
+from ..families.dose.formulas import DoseCurves
+from ..families.dose.ofpair import curvesOf
 from ..families.hazard.formulas import Field
 from ..families.hazard.ofpair import errorsOf, fieldOf
 from ..families.selection import selected
@@ -27,7 +29,9 @@ from ..families.similarity.formulas import Similarity
 from ..families.similarity.ofpair import inSlices
 from ..families.slices.formulas import SliceRow
 from ..families.slices.ofpair import needsOfProfile, profileOf
+from ..io.doses import readDose
 from ..model import inputs
+from ..model.dose import Dose
 from ..model.inputs import UNPLACED, Placing
 from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
@@ -53,7 +57,8 @@ class Comparison(Mapping):
     the slice-by-slice agreement of the contours, None if it was not measured. slices: the per-slice profile, () if it
     was not requested or does not exist. extent: a description of the common extent, None if the whole structures were
     compared. share: the volumes (areas) of both and of their intersection in mm3 (mm2), None without the agreement
-    family. criticals: the critical structures that were considered.
+    family. criticals: the critical structures that were considered. doseCurves: the dose-volume histograms of both,
+    None without a dose.
     """
 
     reference: Structure
@@ -69,6 +74,7 @@ class Comparison(Mapping):
     extent: Mapping | None = None
     share: Share | None = None
     criticals: tuple[Structure, ...] = ()
+    doseCurves: DoseCurves | None = None
 
     @property
     def dimension(self) -> int:
@@ -183,6 +189,7 @@ def compare(
     label: int | None = None,
     name: str | int | None = None,
     criticals: Mapping[str, Comparable] | None = None,
+    dose: Dose | SimpleITK.Image | str | os.PathLike | None = None,
     spacing: float | Sequence[float] | None = None,
     origin: Sequence[float] | None = None,
     direction: Sequence | np.ndarray | None = None,
@@ -198,7 +205,8 @@ def compare(
     images of memberships have no labels. name: the structure to compare in files that hold several, in any spelling;
     label is for images then. criticals: critical structures for the hazard family by name, of the same kinds as
     reference and test; in a file that holds several, the one of that name. Only those named in the settings are used,
-    in any spelling, or all if the settings name none.
+    in any spelling, or all if the settings name none. dose: of a plan: a Dose, an image in Gy, or a file, RTDOSE or an
+    image in Gy; the family dose is added to those that are asked for.
     spacing, origin, direction: of arrays. An array is indexed [k, j, i], like those of SimpleITK.GetArrayFromImage, and
     these three are in the order i, j, k, like those that the image's GetSpacing, GetOrigin and GetDirection return.
     spacing: of the voxels in mm, one number if it is the same along all axes; required for arrays. origin: LPS position
@@ -206,7 +214,8 @@ def compare(
     vectors along i, j, k; the axes of the patient when None.
     Raises ValueError for input that is not a structure, and for a label that neither side has.
     """
-    settings, placing = asSettings(settings), Placing(spacing=spacing, origin=origin, direction=direction)
+    settings, dose = withDose(asSettings(settings), dose)
+    placing = Placing(spacing=spacing, origin=origin, direction=direction)
     criticals = criticalsFrom(criticals)
     placing.requireUse(reference, test, *criticals.values())
     if label is not None:
@@ -220,10 +229,19 @@ def compare(
         asStructure(test, "test", label, settings, name=name, placing=placing),
         settings,
         asCriticals(criticals, settings, placing),
+        dose,
     )
     if label is not None:
         requireEither(pair.given, label)
     return compared(pair)
+
+
+def withDose(settings: Settings, given: object) -> tuple[Settings, Dose | None]:
+    """Return settings and the dose that goes with them; with a dose they ask for its family."""
+    if given is None:
+        return settings, None
+    dose = given if isinstance(given, Dose) else readDose(given)
+    return settings.changed(families=(*settings.families, "dose")), dose
 
 
 def requireEither(structures: Iterable[Structure], label: int) -> None:
@@ -260,6 +278,7 @@ def compared(pair: Workspace) -> Comparison:
         pair.extent.description,
         multilabel.shareOf(pair) if multilabel.isWanted(pair.settings) else None,
         tuple(structure for structure, _ in pair.criticals),
+        pair.planned(curvesOf),
     )
 
 

@@ -18,6 +18,7 @@ from ..geometry import sharedvolume, voxelization
 from ..geometry.grids import Grid
 from ..geometry.masks import LARGEST_BOX, LARGEST_ROW, Mask, boxAround, commonGrid, finerFirst
 from ..model import naming
+from ..model.dose import Dose
 from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, dimensionOf
 from ..settings.settings import Settings
 from . import counts, evaluatedgrid, extents
@@ -55,6 +56,7 @@ class Workspace:
         test: Structure,
         settings: Settings,
         criticals: Mapping[str, Structure] | None = None,
+        dose: Dose | None = None,
     ):
         if not reference.isEmpty and not test.isEmpty and reference.dimension != test.dimension:
             raise InputError(
@@ -63,7 +65,7 @@ class Workspace:
             )
         self._done: dict[tuple, object] = {}
         self._needs: set[Callable[..., Any]] = set()
-        self.given, self.settings = (reference, test), settings
+        self.given, self.settings, self.dose = (reference, test), settings, dose
         self.extent = Extent()
         if settings.extent == "common":
             reference, test, self.extent = extents.common(reference, test)

@@ -1,0 +1,237 @@
+"""Dose: analytic shapes in linear gradients, as in Nelms et al. 2015, doi:10.1118/1.4923175, and files of dose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from scipy.optimize import brentq
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkTriangleFilter
+from vtkmodules.vtkFiltersSources import vtkConeSource, vtkCylinderSource, vtkSphereSource
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.io.doses import readDose
+from SegmentMetricsLib.model.dose import Dose
+
+SLOPE, LEVEL = 0.5, 60.0  # Gy per mm, and Gy at the origin
+KEYS = ("D2", "D50", "D95", "D98", "D0.03cc", "Dmean", "Dmax", "Dmin")
+
+
+def gradient(step: float, along=(0, 0, 1), half: float = 96.0) -> Dose:
+    """Return a dose that rises along an axis."""
+    count = int(2 * half / step) + 1
+    matrix = np.diag([step, step, step, 1.0])
+    matrix[:3, 3] = -half
+    k, j, i = np.indices((count, count, count))
+    points = np.stack([i, j, k], axis=-1) * step - half
+    return Dose(LEVEL + SLOPE * (points @ np.array(along, float)), Grid((count,) * 3, matrix))
+
+
+def sphere(volume: float):
+    radius = (3 * volume / 4 / np.pi) ** (1 / 3)
+    source = vtkSphereSource()
+    source.SetRadius(radius)
+    source.SetThetaResolution(300)
+    source.SetPhiResolution(151)
+    above = lambda z: (2 - 3 * z + z**3) / 4  # noqa: E731 - share of the volume above a height, from -1 to 1
+    return source, above, radius, 0.0
+
+
+def cylinder(volume: float):
+    """Upright along the gradient, as high as wide."""
+    radius = (volume / 2 / np.pi) ** (1 / 3)
+    source = vtkCylinderSource()
+    source.SetRadius(radius)
+    source.SetHeight(2 * radius)
+    source.SetResolution(400)
+    return source, lambda z: (1 - z) / 2, radius, 0.0
+
+
+def cone(volume: float):
+    """Its tip is where the dose is largest; as high as the base is wide."""
+    half = (3 * volume / 2 / np.pi) ** (1 / 3)
+    source = vtkConeSource()
+    source.SetRadius(half)
+    source.SetHeight(2 * half)
+    source.SetResolution(400)
+    return source, lambda z: ((1 - z) / 2) ** 3, half, -0.25 * 2
+
+
+def along(source, axis: int, toward: np.ndarray):
+    """Return the surface with its axis along another one, with points in double precision."""
+    source.SetOutputPointsPrecision(1)
+    triangles, joined = vtkTriangleFilter(), vtkCleanPolyData()
+    triangles.SetInputConnection(source.GetOutputPort())
+    joined.SetInputConnection(triangles.GetOutputPort())
+    joined.Update()
+    surface = joined.GetOutput()
+    points = vtk_to_numpy(surface.GetPoints().GetData())[:, [(axis + 1) % 3, (axis + 2) % 3, axis]]
+    helper = np.cross(toward, [0.3, 0.5, 0.8])
+    helper /= np.linalg.norm(helper)
+    turned = points @ np.stack([np.cross(helper, toward), helper, toward])
+    surface.GetPoints().SetData(numpy_to_vtk(turned, deep=True))
+    return surface
+
+
+@pytest.mark.parametrize("volume", [500, 500_000])
+@pytest.mark.parametrize(("shape", "axis"), [(sphere, 2), (cylinder, 1), (cone, 0)])
+@pytest.mark.parametrize(("step", "toward"), [(3, (0, 0, 1)), (2, (0.6, 0, 0.8))])
+def testAnalyticShapes(volume, shape, axis, step, toward):
+    source, above, half, mean = shape(volume)
+    surface = along(source, axis, np.array(toward, float))
+    found = compare(surface, surface, Settings(metrics=("dose",)), dose=gradient(step, toward))
+
+    def hottest(share: float) -> float:
+        return LEVEL + SLOPE * half * brentq(lambda z: above(z) - share, -1, 1)
+
+    expected = {f"D{x}": hottest(x / 100) for x in (2, 50, 95, 98)}
+    expected |= {"D0.03cc": hottest(30 / volume), "Dmean": LEVEL + SLOPE * half * mean}
+    expected |= {"Dmax": hottest(0), "Dmin": hottest(1)}
+    size = 2 * half * SLOPE
+    errors = {key: abs(found[f"{key}Reference"].value - value) / size for key, value in expected.items()}
+    assert max(errors.values()) < 0.001, errors
+    assert all(found[f"{key}Difference"].value == 0 for key in KEYS)
+
+
+def testMasksAreTheBoxesOfTheirVoxels():
+    image = shapes.ball(9, (0, 0, 0), (1.5, 1, 2.5), (-15, -15, -15), (21, 31, 13))
+    array = SimpleITK.GetArrayFromImage(image)
+    found = compare(image, image, Settings(metrics=("dose",), doseLevels=(58, 61)), dose=gradient(2))
+    layers = array.sum(axis=(1, 2)) / array.sum()
+    centers = image.GetOrigin()[2] + 2.5 * np.arange(len(layers))
+    # every layer is a ramp between its two faces
+    z = np.linspace(-12, 12, 48_001)
+    shares = np.clip((centers + 1.25 - z[:, None]) / 2.5, 0, 1) @ layers
+    for x in (2, 50, 95, 98):
+        expected = LEVEL + SLOPE * np.interp(-x / 100, -shares, z)
+        assert found[f"D{x}Test"].value == pytest.approx(expected, abs=0.001 * 18 * SLOPE)
+    for dose in (58, 61):
+        share = np.interp((dose - LEVEL) / SLOPE, z, shares)
+        assert found[f"V{dose}GyTest"].value == pytest.approx(share, abs=0.001)
+        volume = share * array.sum() * 1.5 * 2.5 / 1000
+        assert found[f"V{dose}GyccTest"].value == pytest.approx(volume, rel=0.002)
+    rows = np.flatnonzero(layers)
+    assert found["DmaxTest"].value == pytest.approx(LEVEL + SLOPE * (centers[rows[-1]] + 1.25))
+    assert found["DminTest"].value == pytest.approx(LEVEL + SLOPE * (centers[rows[0]] - 1.25))
+
+
+def testPartsThatOnlyOneHas():
+    reference, test = (
+        shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 20)),
+        shapes.box((5, 5, 7), (14, 14, 16), (20, 20, 20)),
+    )
+    found = compare(reference, test, Settings(metrics=("dose",)), dose=gradient(2))
+    # layers of two voxels: 4.5 to 6.5 is missing, and 14.5 to 16.5 is added
+    assert found["DmeanUnder"].value == pytest.approx(LEVEL + SLOPE * 5.5, abs=0.005)
+    assert found["DmeanOver"].value == pytest.approx(LEVEL + SLOPE * 15.5, abs=0.005)
+    assert found["DmaxOver"].value == pytest.approx(LEVEL + SLOPE * 16.5, abs=0.01)
+    assert found["DmeanDifference"].value == pytest.approx(SLOPE * 2, abs=0.001)
+    same = compare(reference, reference, Settings(metrics=("dose",)), dose=gradient(2))
+    assert same["DmeanOver"].status == "undefined" and same["DmeanDifference"].value == 0
+
+
+def testOutsideTheDose():
+    dose = gradient(1, half=12.0)
+    half = shapes.box((2, 2, 2), (11, 11, 21), (30, 30, 30))  # from 1.5 to 21.5, of which 12 and more have no dose
+    found = compare(half, half, Settings(metrics=("dose",)), dose=dose)
+    assert found["DmeanReference"].value == pytest.approx(LEVEL + SLOPE * (1.5 + 12) / 2, abs=0.01)
+    away = shapes.box((20, 20, 20), (25, 25, 25), (30, 30, 30))
+    assert "outside" in compare(away, away, Settings(metrics=("dose",)), dose=dose)["DmeanTest"].reason
+    assert compare(away, away, Settings(metrics=("dose",)))["DmeanTest"].reason == "no dose is given"
+
+
+class TestFiles:
+    def image(self) -> SimpleITK.Image:
+        image = SimpleITK.GetImageFromArray(np.linspace(0, 70, 4 * 5 * 6).reshape(4, 5, 6).astype(np.float32))
+        image.SetSpacing((2, 3, 4))
+        image.SetOrigin((-5, 7, 11))
+        return image
+
+    def testImage(self, tmp_path):
+        path = tmp_path / "dose.nii.gz"
+        SimpleITK.WriteImage(self.image(), str(path))
+        dose = readDose(path)
+        assert dose.at(np.array([[-3.0, 7, 11]]))[0] == pytest.approx(70 / 119) and "Gy" in dose.remarks[0]
+
+    @pytest.mark.parametrize("isDescending", [False, True])
+    @pytest.mark.parametrize("offsets", [(0, 4, 8, 12), (11, 15, 19, 23), (0, 4, 8, 16)])
+    def testRtDose(self, tmp_path, isDescending, offsets):
+        dose = readDose(rtDose(tmp_path / "d.dcm", self.image(), offsets, isDescending))
+        values = SimpleITK.GetArrayFromImage(self.image())
+        z = np.array(offsets) - offsets[0]
+        for k, j, i in ((0, 0, 0), (3, 4, 5), (1, 2, 3)):
+            found, isWithin = dose.at(np.array([[-5 + 2 * i, 7 + 3 * j, 11 + z[k]]], float))
+            assert isWithin.all() and found == pytest.approx(values[k, j, i], abs=0.002)
+        assert dose.frameOfReference == "1.2.3" and dose.patient
+
+    def testNamesWhatItIs(self, tmp_path):
+        path = rtDose(tmp_path / "beam.dcm", self.image(), (0, 4, 8, 12), summed="BEAM")
+        assert "beam 2" in readDose(path).remarks[0]
+        rtDose(tmp_path / "plan.dcm", self.image(), (0, 4, 8, 12))
+        with pytest.raises(InputError, match=r"several doses.*beam 2"):
+            readDose(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"DoseUnits": "RELATIVE"}, "unit RELATIVE"),
+            ({"Modality": "CT"}, "modality CT"),
+            ({"DoseType": "ERROR"}, "difference"),
+        ],
+    )
+    def testRefused(self, tmp_path, change, message):
+        with pytest.raises(InputError, match=message):
+            readDose(rtDose(tmp_path / "d.dcm", self.image(), (0, 4, 8, 12), **change))
+
+    def testNegative(self):
+        with pytest.raises(InputError, match="negative"):
+            readDose(self.image() - 10)
+
+
+def rtDose(path, image, offsets, isDescending=False, summed="PLAN", **change):
+    """Write an image as RTDOSE and return its path."""
+    from pydicom.dataset import Dataset, FileDataset, FileMetaDataset
+    from pydicom.uid import ExplicitVRLittleEndian, RTDoseStorage, generate_uid
+
+    values = SimpleITK.GetArrayFromImage(image)
+    offsets, (x, y, z) = np.array(offsets, float), image.GetOrigin()
+    if isDescending:
+        z += offsets[-1] - offsets[0]
+        values, offsets = values[::-1], offsets[::-1] - offsets[-1]
+    scaling = float(values.max()) / 65535
+    meta = FileMetaDataset()
+    meta.MediaStorageSOPClassUID = RTDoseStorage
+    meta.MediaStorageSOPInstanceUID = generate_uid()
+    meta.TransferSyntaxUID = ExplicitVRLittleEndian
+    dataset = FileDataset(str(path), {}, file_meta=meta, preamble=b"\0" * 128)
+    dataset.SOPClassUID, dataset.SOPInstanceUID = RTDoseStorage, meta.MediaStorageSOPInstanceUID
+    dataset.Modality, dataset.DoseUnits, dataset.DoseType, dataset.DoseSummationType = (
+        "RTDOSE",
+        "GY",
+        "PHYSICAL",
+        summed,
+    )
+    dataset.PatientID, dataset.FrameOfReferenceUID = "patient", "1.2.3"
+    dataset.NumberOfFrames, dataset.Rows, dataset.Columns = values.shape
+    dataset.PixelSpacing = [image.GetSpacing()[1], image.GetSpacing()[0]]
+    dataset.ImageOrientationPatient, dataset.ImagePositionPatient = [1, 0, 0, 0, 1, 0], [x, y, z]
+    dataset.GridFrameOffsetVector = list(map(float, offsets))
+    dataset.DoseGridScaling = scaling
+    dataset.SamplesPerPixel, dataset.PhotometricInterpretation = 1, "MONOCHROME2"
+    dataset.BitsAllocated = dataset.BitsStored = 16
+    dataset.HighBit, dataset.PixelRepresentation = 15, 0
+    dataset.PixelData = np.rint(values / scaling).astype(np.uint16).tobytes()
+    if summed == "BEAM":
+        plan, group, beam = Dataset(), Dataset(), Dataset()
+        beam.ReferencedBeamNumber = 2
+        group.ReferencedBeamSequence, group.ReferencedFractionGroupNumber = [beam], 1
+        plan.ReferencedFractionGroupSequence = [group]
+        dataset.ReferencedRTPlanSequence = [plan]
+    for name, value in change.items():
+        setattr(dataset, name, value)
+    dataset.save_as(path, enforce_file_format=True)
+    return path
