@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import shapes
@@ -16,8 +18,9 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.io.doses import readDose
 from SegmentMetricsLib.model.dose import Dose
+from SegmentMetricsLib.model.inputs import structureFromImage
 
-SLOPE, LEVEL = 0.5, 60.0  # Gy per mm, and Gy at the origin
+SLOPE, LEVEL = 0.5, 80.0  # Gy per mm, and Gy at the origin
 KEYS = ("D2", "D50", "D95", "D98", "D0.03cc", "Dmean", "Dmax", "Dmin")
 
 
@@ -100,7 +103,7 @@ def testAnalyticShapes(volume, shape, axis, step, toward):
 def testMasksAreTheBoxesOfTheirVoxels():
     image = shapes.ball(9, (0, 0, 0), (1.5, 1, 2.5), (-15, -15, -15), (21, 31, 13))
     array = SimpleITK.GetArrayFromImage(image)
-    found = compare(image, image, Settings(metrics=("dose",), doseLevels=(58, 61)), dose=gradient(2))
+    found = compare(image, image, Settings(metrics=("dose",), doseLevels=(78, 81)), dose=gradient(2))
     layers = array.sum(axis=(1, 2)) / array.sum()
     centers = image.GetOrigin()[2] + 2.5 * np.arange(len(layers))
     # every layer is a ramp between its two faces
@@ -109,7 +112,7 @@ def testMasksAreTheBoxesOfTheirVoxels():
     for x in (2, 50, 95, 98):
         expected = LEVEL + SLOPE * np.interp(-x / 100, -shares, z)
         assert found[f"D{x}Test"].value == pytest.approx(expected, abs=0.001 * 18 * SLOPE)
-    for dose in (58, 61):
+    for dose in (78, 81):
         share = np.interp((dose - LEVEL) / SLOPE, z, shares)
         assert found[f"V{dose}GyTest"].value == pytest.approx(share, abs=0.001)
         volume = share * array.sum() * 1.5 * 2.5 / 1000
@@ -235,3 +238,44 @@ def rtDose(path, image, offsets, isDescending=False, summed="PLAN", **change):
         setattr(dataset, name, value)
     dataset.save_as(path, enforce_file_format=True)
     return path
+
+
+class TestFindings:
+    def findings(self, dose, reference=None):
+        box = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 20))
+        return compare(reference or box, box, Settings(metrics=("DmeanTest",)), dose=dose).findings
+
+    def testForWhomThePlanWasMade(self):
+        found = self.findings(gradient(2))
+        assert any("made for one of the two contours" in one for one in found) and not any(map(isAlarm, found))
+
+    def testOutside(self):
+        # of the box from 4.5 to 14.5 along each axis, what goes beyond 12 along any of them
+        share = 100 * (1 - 0.75**3)
+        found = [one for one in self.findings(gradient(1, half=12.0)) if isAlarm(one)]
+        assert len(found) == 2 and all(float(one.split(" %")[0]) == pytest.approx(share, abs=0.2) for one in found)
+
+    @pytest.mark.parametrize(("name", "text"), [("frameOfReference", "frame of reference"), ("patient", "patient")])
+    def testOfSomebodyElse(self, name, text):
+        box = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 20))
+        structure = replace(structureFromImage(box, "box", None, 0.5), **{name: "1.2"})
+        other, same = (replace(gradient(2), **{name: value}) for value in ("1.3", "1.2"))
+        assert any(isAlarm(one) and text in one for one in self.findings(other, structure))
+        assert not any(map(isAlarm, self.findings(same, structure)))
+
+
+def isAlarm(finding) -> bool:
+    return finding.isAlarm
+
+
+def testHazardByDose():
+    """Where the dose is everywhere half of the prescription, half of everything is dangerous."""
+    reference, test = (shapes.box((5, 5, z), (14, 14, z + 9), (20, 20, 24)) for z in (5, 7))
+    flat = replace(gradient(3), values=np.full((65, 65, 65), 30.0))
+    settings = Settings(metrics=("hazard",), hazardKernel="dose", prescription=60)
+    found = compare(reference, test, settings, dose=flat)
+    assert found["RFN"].value == pytest.approx(0.2) and found["SIS"].status == "ok"
+    assert "prescription" in compare(reference, test, settings.changed(prescription=None), dose=flat)["SIS"].reason
+    # a gradient that is zero where the test misses something, and full where it adds
+    steep = replace(gradient(3), values=np.clip(np.indices((65, 65, 65))[0] * 3.0 - 96 - 8, 0, 1) * 60)
+    assert compare(reference, test, settings, dose=steep)["RFN"].value == pytest.approx(0, abs=1e-6)
