@@ -15,6 +15,7 @@ from ..comparison.measurements import Measurement
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
+from ..model.dose import Dose
 from ..model.structures import Match, Pairing, Structure, nameMeant, requireUsable, unusableIn
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
@@ -49,6 +50,7 @@ def compareCase(
     names: Collection[str] | None = None,
     choices: Mapping[str, str | None] | None = None,
     labelNames: Mapping[int, str] | None = None,
+    dose: comparison.DoseLike | None = None,
     progress: Progress | None = None,
 ) -> CaseResult[Comparison]:
     """Compare all structures that a test and a reference have in common, and return their comparisons.
@@ -71,6 +73,8 @@ def compareCase(
         leaves a structure without a counterpart.
     labelNames : Mapping[int, str] | None, optional
         Names, by number, of labels that have none of their own.
+    dose : DoseLike | None, optional
+        Of a plan, as for compare().
     progress : Progress | None, optional
         Called before every pair is compared, with its index, the number of pairs and the structure's name; returning
         False stops the comparison, and the pairs compared so far are returned.
@@ -94,7 +98,7 @@ def compareCase(
         requireKind(progress, Callable, "The progress function", "a function")
     labelNames = None if labelNames is None else labelNamesFrom(labelNames)
     chosen = tuple((choices or {}).items())
-    case = openCase(reference, test, settings, names=names, choices=chosen, labelNames=labelNames)
+    case = openCase(reference, test, settings, names=names, choices=chosen, labelNames=labelNames, dose=dose)
     return case.compare(protocol, each=partial(oneByOne, progress=progress))
 
 
@@ -105,7 +109,7 @@ class Case:
     pairing: the structures that are compared. settings: with the names that the structures have in this case. sets: all
     structures of the reference and of the test. unusable: the reasons, by name, why structures cannot be used. isWhole:
     whether all structures are compared, not only chosen ones. advice: a sentence on the files, or "". whyNothing: why
-    there is no pair, in sentences.
+    there is no pair, in sentences. dose: of a plan, or None.
     """
 
     pairing: Pairing
@@ -115,6 +119,7 @@ class Case:
     isWhole: bool = True
     advice: str = ""
     whyNothing: Sequence[str] = ()
+    dose: Dose | None = None
 
     @cached_property
     def criticals(self) -> dict[str, Structure]:
@@ -133,7 +138,7 @@ class Case:
         this protocol if None. each: applies it to all pairs; oneByOne() if None.
         """
         if work is None:
-            work = PairWork(self.settings, protocol, self.criticals)
+            work = PairWork(self.settings, protocol, self.criticals, dose=self.dose)
         pairs = self.pairing.pairs
         done: dict[int, PairResult] = {}
         raised: dict[int, InputError] = {}
@@ -164,7 +169,7 @@ class PairWork:
 
     protocol: adds measurements to those of the settings, or None. criticals: critical structures by name. displayed:
     makes the surface that Slicer displays of a structure, None if the structures already have those that are measured.
-    run: executes a calculation.
+    run: executes a calculation. dose: of a plan, or None.
     """
 
     settings: Settings
@@ -172,6 +177,7 @@ class PairWork:
     criticals: Mapping[str, Structure] = field(default_factory=dict)
     displayed: Callable[[Structure], Structure] | None = None
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce
+    dose: Dose | None = None
 
     def compare(self, match: Match) -> tuple[Comparison, dict[str, Mapping[str, Measurement]]]:
         """Return the comparison of a pair, and all measurements by convention and key, those of the comparison first.
@@ -181,7 +187,7 @@ class PairWork:
         return compareMatch(match, self.settings, self.protocol, self._compareTwo)
 
     def _compareTwo(self, reference: Structure, test: Structure, settings: Settings) -> Comparison:
-        return self.run(lambda: comparePair(reference, test, settings, self.criticals, self.displayed))
+        return self.run(lambda: comparePair(reference, test, settings, self.criticals, self.displayed, self.dose))
 
     def __call__(self, number: int, match: Match) -> PairResult:
         comparison, byConvention = self.compare(match)
@@ -221,13 +227,16 @@ def openCase(
     labelNames: Mapping[int, str] | None = None,
     listedAs: str | None = None,
     needsPair: bool = False,
+    dose: comparison.DoseLike | None = None,
 ) -> Case:
     """Read the structures of a case and pair them.
 
     names, labelNames: as for compareCase(). choices: pairs as for readableChoices(). listedAs: the name of the
     structure of two files in a list of cases, as for settled(); choices that such a case does not have are left out.
-    needsPair: whether to raise InputError if there is no pair.
+    needsPair: whether to raise InputError if there is no pair. dose: of a plan, as for compare(); with one, the settings
+    ask for its family.
     """
+    settings, plan = comparison.withDose(settings, dose)
     given = (reference, test)
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
@@ -245,7 +254,7 @@ def openCase(
         if needsPair:
             raise InputError(" ".join([*why, advice]).rstrip())
     unusable = {} if names else unusableIn(pairing, *sets)
-    return Case(pairing, settings, sets, unusable, not names, advice, why)
+    return Case(pairing, settings, sets, unusable, not names, advice, why, plan)
 
 
 def _several(structures: Iterable[Structure]) -> StructureSet:
@@ -264,19 +273,22 @@ def comparePair(
     settings: Settings,
     criticals: Mapping[str, Structure] | None = None,
     displayed: Callable[[Structure], Structure] | None = None,
+    dose: Dose | None = None,
 ) -> Comparison:
     """Return the comparison of two structures. Raises PairError, naming the two, when it is not possible.
 
     displayed: makes the surface that Slicer displays of a structure, if the settings ask for it; None if the structures
-    already have the surfaces that are measured.
+    already have the surfaces that are measured. dose: of a plan, for settings that ask for its family.
     """
+    # what a protocol asks of another tool has no dose
+    dose = dose if "dose" in settings.families else None
 
     def measured(structure: Structure) -> Structure:
         isMade = displayed is None or settings.surface == "unsmoothed" or structure.mask is None or structure.isEmpty
         return structure if isMade else displayed(structure)
 
     try:
-        return comparison.compare(measured(reference), measured(test), settings, criticals=criticals)
+        return comparison.compare(measured(reference), measured(test), settings, criticals=criticals, dose=dose)
     except (InputError, MemoryError) as error:
         problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
         names = f"{reference.name} of {reference.file} and {test.name} of {test.file}"

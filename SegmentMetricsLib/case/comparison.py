@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 # What compare() takes as a reference or a test.
 Comparable = Structure | SimpleITK.Image | np.ndarray | vtkPolyData | str | os.PathLike
+# What it takes as a dose: an image in Gy, or a file.
+DoseLike = Dose | SimpleITK.Image | str | os.PathLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +81,10 @@ class Comparison(Mapping):
         The volumes (areas) of both and of their intersection in mm3 (mm2), None without the agreement family.
     criticals : tuple[Structure, ...], optional
         The critical structures that were considered.
+    dose : Dose | None, optional
+        The dose of a plan, None if none is given.
     doseCurves : DoseCurves | None, optional
-        The dose-volume histograms of both, None without a dose.
+        The dose-volume histograms of both, None without a dose in both.
     """
 
     reference: Structure
@@ -96,6 +100,7 @@ class Comparison(Mapping):
     extent: Mapping | None = None
     share: Share | None = None
     criticals: tuple[Structure, ...] = ()
+    dose: Dose | None = None
     doseCurves: DoseCurves | None = None
 
     @property
@@ -173,6 +178,7 @@ class Comparison(Mapping):
             worstPlaces=self.worstPlaces,
             summary=self.summary,
             similarity=self.similarity,
+            doseCurves=self.doseCurves,
         )
 
     def picture(self, path: str | os.PathLike, *, size: tuple[int, int] = (1200, 700), kind: str = "signed") -> Path:
@@ -216,7 +222,7 @@ def compare(
     label: int | None = None,
     name: str | int | None = None,
     criticals: Mapping[str, Comparable] | None = None,
-    dose: Dose | SimpleITK.Image | str | os.PathLike | None = None,
+    dose: DoseLike | None = None,
     spacing: float | Sequence[float] | None = None,
     origin: Sequence[float] | None = None,
     direction: Sequence | np.ndarray | None = None,
@@ -242,7 +248,7 @@ def compare(
         Critical structures for the hazard family by name, of the same kinds as reference and test; in a file that holds
         several, the one of that name. Only those named in the settings are used, in any spelling, or all if the
         settings name none.
-    dose : Dose | SimpleITK.Image | str | os.PathLike | None, optional
+    dose : DoseLike | None, optional
         Of a plan: a Dose, an image in Gy, or a file, RTDOSE or an image in Gy. The family dose is added to those that
         are asked for.
     spacing : float | Sequence[float] | None, optional
@@ -328,6 +334,7 @@ def compared(pair: Workspace) -> Comparison:
         pair.extent.description,
         multilabel.shareOf(pair) if multilabel.isWanted(pair.settings) else None,
         tuple(structure for structure, _ in pair.criticals),
+        pair.dose,
         pair.planned(curvesOf),
     )
 

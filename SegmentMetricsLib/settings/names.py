@@ -27,6 +27,8 @@ PURPOSES = {
     "effort": "What it takes to correct the test: the length of contour to draw, and how far the center is off.",
 }
 FAMILIES = tuple(PURPOSES)
+# Not among "all": whoever gives what such a family needs asks for it.
+ONLY_BY_NAME = ("dose",)
 DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
 ALL = "all"
 FAMILY_CHOICE = ", ".join((*FAMILIES, ALL))
@@ -59,9 +61,10 @@ TOOLS = (
 
 
 def inOrder(families: Iterable[str]) -> tuple[str, ...]:
-    """Return families in the order in which results list them, each once; "all" stands for every one."""
+    """Return families in the order in which results list them, each once; "all" is every one but ONLY_BY_NAME."""
     families = set(families)
-    return tuple(family for family in FAMILIES if family in families or ALL in families)
+    isAll = ALL in families
+    return tuple(one for one in FAMILIES if one in families or (isAll and one not in ONLY_BY_NAME))
 
 
 def isFamily(name: str) -> bool:

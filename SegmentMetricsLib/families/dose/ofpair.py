@@ -8,7 +8,7 @@ import numpy as np
 
 from ...base.errors import Undefined
 from ...model.dose import Dose
-from ...model.structures import REFERENCE_AND_TEST
+from ...model.structures import REFERENCE_AND_TEST, REFERENCE_EMPTY, TEST_EMPTY
 from . import formulas, sampling
 from .formulas import DoseCurves, DoseVolume
 
@@ -82,7 +82,7 @@ def _sampled(pair: Workspace, number: int) -> tuple[np.ndarray, np.ndarray, np.n
     dose = doseOf(pair)
     structure, other = pair.structures[number], pair.structures[1 - number]
     if structure.isEmpty:
-        raise Undefined(f"the {REFERENCE_AND_TEST[number]} is empty")
+        raise Undefined(pair.emptiness if other.isEmpty else (REFERENCE_EMPTY, TEST_EMPTY)[number])
     pair.requireClosed(*(s for s in (structure, other) if s.mask is None and not s.isEmpty))
     points, isShared = sampling.placesOf(structure, other)
     doses, isWithin = dose.at(points)
