@@ -233,8 +233,8 @@ def openCase(
 
     names, labelNames: as for compareCase(). choices: pairs as for readableChoices(). listedAs: the name of the
     structure of two files in a list of cases, as for settled(); choices that such a case does not have are left out.
-    needsPair: whether to raise InputError if there is no pair. dose: of a plan, as for compare(); with one, the settings
-    ask for its family.
+    needsPair: whether to raise InputError if there is no pair. dose: of a plan, as for compare(); the settings then ask
+    for its family.
     """
     settings, plan = comparison.withDose(settings, dose)
     given = (reference, test)

@@ -50,7 +50,7 @@ LARGEST_BETA = 1000.0
 LARGEST_MEMBERSHIP = 2**31 - 1
 LARGEST_LEVEL = 1000.0
 # Gy, and cm3
-LARGEST_DOSE, LARGEST_VOLUME = 1000.0, 1e6
+LARGEST_DOSE, LARGEST_VOLUME = 1000.0, 1e5
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

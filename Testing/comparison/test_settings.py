@@ -203,7 +203,7 @@ def testAcceptedValues(given, kept):
         ({"critical": [1]}, "Critical structures are given by name, or as name and weight, not as [1]."),
         ({"hazardKernel": "linear"}, "The hazard kernel must be one of polynomial, exponential, dose, not 'linear'."),
         ({"dosePercents": 101}, "A percentage of the volume must be greater than 0 and at most 100 %, not 101."),
-        ({"doseVolumes": 0}, "A volume for a dose must be greater than 0 and at most 1000000 cm3, not 0."),
+        ({"doseVolumes": 0}, "A volume for a dose must be greater than 0 and at most 100000 cm3, not 0."),
         ({"doseLevels": -5}, "A dose level must be greater than 0 and at most 1000 Gy, not -5."),
         ({"prescription": "high"}, "The prescription must be a number, not 'high'."),
         ({"hazardCombination": "mean"}, "The combination of hazards must be one of max, sum, not 'mean'."),

@@ -45,6 +45,8 @@ def _ofBoth(
     whole = 1 if unit == "" else math.inf
     words = {REFERENCE: ("of the reference", "the reference"), TEST: ("of the test", "the test")}
     code = f"families.dose.formulas.{ask.__name__}"
+    symbol = formula.partition(" = ")[0]
+    changed = rf"{symbol.partition('_')[0]}_\Delta"
     common = partial(
         Definition, family="dose", source=ICRU, unit=unit, better="", needs=(doseVolumeOf, bothOf, curvesOf),
         symmetric=False, hint=hint,
@@ -63,7 +65,7 @@ def _ofBoth(
             key=f"{name}{DIFFERENCE}", title=f"{title}, test minus reference", low=-whole, high=whole,
             empty=Empty.COMPUTED, identity=0, description=f"{title} of the test, minus that of the reference.",
             compute=_compute(ask, DIFFERENCE), trend="any" if trend else "", isMain=name in MAIN,
-            formula=rf"\Delta = {formula.split('=')[0].strip()}(B) - {formula.split('=')[0].strip()}(A)",
+            formula=rf"{changed} = {symbol}(B) - {symbol}(A)",
             code="families.dose.formulas.difference", steps=(code,),
         ),
     )  # fmt: skip
@@ -77,41 +79,41 @@ DOSE = (
     *_ofBoth(
         formulas.meanDose, "Dmean", "Mean dose", "Gy", "Mean dose in {it}.",
         "For organs that lose function part by part, such as salivary glands and lungs.",
-        r"D_\mathrm{mean} = \frac{1}{\lvert S \rvert} \int_S D(x) \, dx",
+        r"\mathrm{Dmean} = \frac{1}{\lvert S \rvert} \int_S D(x) \, dx",
     ),
     *_ofBoth(
         formulas.maximumDose, "Dmax", "Maximum dose", "Gy", "Largest dose in {it}.",
         "Of a single point: D0.03cc is what protocols limit.",
-        r"D_\mathrm{max} = \max_{x \in S} D(x)",
+        r"\mathrm{Dmax} = \max_{x \in S} D(x)",
     ),
     *_ofBoth(
         formulas.minimumDose, "Dmin", "Minimum dose", "Gy", "Smallest dose in {it}.",
         "Of a single point: D98 is what protocols ask for.",
-        r"D_\mathrm{min} = \min_{x \in S} D(x)",
+        r"\mathrm{Dmin} = \min_{x \in S} D(x)",
     ),
     *_ofBoth(
         formulas.doseOfShare, "D{dosePercent}", "D{dosePercent}", "Gy",
-        "Dose that {dosePercent} % of the volume of {it} receive at least.",
+        "Dose that is reached in {dosePercent} % of the volume of {it}.",
         "Targets are judged by D95 and D98, and what they receive too much by D2.",
-        r"D_x = \max \lbrace d : V(d) \geq x \, \% \rbrace", "any",
+        r"\mathrm{D}_x = \max \lbrace d : V(d) \geq x \, \% \rbrace", "any",
     ),
     *_ofBoth(
         formulas.doseOfVolume, "D{doseVolume}cc", "D{doseVolume}cc", "Gy",
-        "Dose that the hottest {doseVolume} cm3 of {it} receive at least.",
+        "Dose that is reached in the hottest {doseVolume} cm3 of {it}.",
         "For organs that a small volume of high dose damages, such as the spinal cord.",
-        r"D_v = \max \lbrace d : V(d) \geq v \rbrace", "any",
+        r"\mathrm{D}_v = \max \lbrace d : V(d) \geq v \rbrace", "any",
     ),
     *_ofBoth(
         formulas.shareOfDose, "V{doseLevel}Gy", "V{doseLevel}Gy", "",
         "Share of the volume of {it} that receives at least {doseLevel} Gy.",
         "For organs whose tolerance depends on the volume, such as V20Gy of the lungs.",
-        r"V_d = \frac{\lvert \lbrace x \in S : D(x) \geq d \rbrace \rvert}{\lvert S \rvert}", "any",
+        r"\mathrm{V}_d = \frac{\lvert \lbrace x \in S : D(x) \geq d \rbrace \rvert}{\lvert S \rvert}", "any",
     ),
     *_ofBoth(
         formulas.volumeOfDose, "V{doseLevel}Gycc", "V{doseLevel}Gy in cm3", "cm3",
         "Volume in cm3 of {it} that receives at least {doseLevel} Gy.",
         "Unlike the share it does not depend on where the structure ends.",
-        r"V_d = \lvert \lbrace x \in S : D(x) \geq d \rbrace \rvert", "any",
+        r"\mathrm{V}_d = \lvert \lbrace x \in S : D(x) \geq d \rbrace \rvert", "any",
     ),
     *(
         Definition(
@@ -120,7 +122,7 @@ DOSE = (
             description=f"{title} of the part that {what}.",
             compute=lambda pair, ask=ask, number=number: ask(pair.once(partOf, number)),
             needs=(partOf,), symmetric=False, hint=hint,
-            formula=rf"D_\mathrm{{{name[1:]}}}({part})", code=f"families.dose.formulas.{ask.__name__}",
+            formula=rf"\mathrm{{{name}{suffix}}} = \mathrm{{{name}}}({part})", code=f"families.dose.formulas.{ask.__name__}",
             steps=("families.dose.ofpair.partOf",),
         )
         for number, suffix, what, part, hint in (
