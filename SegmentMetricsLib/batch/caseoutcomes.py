@@ -31,10 +31,11 @@ def compared(task: Task) -> dict:
         choices=task.choices,
         labelNames=dict(task.labelNames),
         listedAs=task.structure,
+        dose=task.dose or None,
     )
     report = _newReport(replace(task, settings=case.settings))
     settings = case.settings if report is None else report.settings
-    work = PairWork(settings, task.protocol, case.criticals, task.displayed)
+    work = PairWork(settings, task.protocol, case.criticals, task.displayed, dose=case.dose)
 
     def kept(number: int, match: Match) -> PairResult:
         # a copy, so that the surfaces made on the way are freed with it

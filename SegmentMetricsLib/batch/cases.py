@@ -26,7 +26,7 @@ from ..settings.settings import Settings, asSettings
 
 OK, FAILED = "ok", "failed"
 REQUIRED = ("case", "reference", "test")
-OPTIONAL = ("protocol", "method")
+OPTIONAL = ("protocol", "method", "dose")
 # The file that a batch writes line by line; a folder with such a file is an output folder.
 RECORDS = "results.jsonl"
 # Version of these lines, increased when the statistics need new content: since 2, structures that only one side has;
@@ -49,7 +49,7 @@ class Task:
     has both; for several ways to read a pair, see readableChoices(). labelNames: pairs of the number and the name of a
     label, for files that do not name their labels. structure: name of the single structures without a name of their own
     in the two files, "" for that of their labels. displayed: function of a module that makes the surface which Slicer
-    displays of a structure, None if the settings do not ask for it.
+    displays of a structure, None if the settings do not ask for it. dose: path of the dose of a plan, "" for none.
     """
 
     case: str
@@ -66,6 +66,7 @@ class Task:
     labelNames: tuple[tuple[int, str], ...] = ()
     structure: str = ""
     displayed: Callable[[Structure], Structure] | None = None
+    dose: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -84,20 +85,21 @@ def readCases(
     protocol: Protocol | None = None,
     choices: Mapping[str, str] | None = None,
     labelNames: Mapping[int, str] | None = None,
+    dose: str | Path | None = None,
 ) -> list[Task]:
-    """Return the tasks in a CSV file with the columns case, reference and test, and optionally protocol and method.
+    """Return the tasks in a CSV file: columns case, reference and test, and optionally protocol, method and dose.
 
     Paths are relative to the file's folder. In the table, a protocol is a file or the name of an example. A line that
     cannot be run, such as a second one of the same case and method, is a task with a problem. protocol: for cases
-    without one of their own. choices, labelNames: as of a Task. Raises InputError, naming the line, for a file that is
-    not such a table.
+    without one of their own, and so is dose. choices, labelNames: as of a Task. Raises InputError, naming the line, for
+    a file that is not such a table.
     """
     path, settings = asPath(path), asSettings(settings)
     for given, kind, what in ((protocol, Protocol, "The protocol"), (choices, Mapping, "The chosen pairs")):
         if given is not None:
             requireKind(given, kind, what, f"a {kind.__name__}")
     names = labelNamesFrom(labelNames) if labelNames is not None else None
-    return tasksOf(readList(path), settings, protocol, tuple((choices or {}).items()), names)
+    return tasksOf(readList(path), settings, protocol, tuple((choices or {}).items()), names, dose)
 
 
 def readList(path: str | Path) -> Sheet:
@@ -114,9 +116,17 @@ def tasksOf(
     protocol: Protocol | None = None,
     choices: Sequence[tuple[str, str]] = (),
     labelNames: Mapping[int, str] | None = None,
+    dose: str | Path | None = None,
 ) -> list[Task]:
-    """Return the tasks in a table of cases, as readCases(). choices: pairs of names, as of a Task."""
+    """Return the tasks in a table of cases, as readCases(). choices: pairs of names, as of a Task.
+
+    If any case has a dose, the settings of all of them ask for its family, so that one table can hold all.
+    """
     folder = Path(sheet.source).resolve().parent
+    usual = "" if dose is None else str(Path(dose).resolve())
+    doses = [str(folder / line.cells["dose"]) if line.cells["dose"] else usual for line in sheet.lines]
+    if any(doses):
+        settings = settings.changed(families=(*settings.families, "dose"))
     protocols: dict[str, Protocol | InputError | None] = {"": protocol}
     seen: dict[tuple[str, str], str] = {}
     for name in dict.fromkeys(line.cells["protocol"] for line in sheet.lines):
@@ -126,8 +136,8 @@ def tasksOf(
     files = [[_stem(line.cells[which]) for which in REFERENCE_AND_TEST] for line in sheet.lines]
     structures = namesOfFiles((line.cells["case"], *both) for line, both in zip(sheet.lines, files, strict=True))
     return [
-        _task(line, folder, settings, protocols, seen, chosen, named, structure)
-        for line, structure in zip(sheet.lines, structures, strict=True)
+        _task(line, folder, settings, protocols, seen, chosen, named, structure, plan)
+        for line, structure, plan in zip(sheet.lines, structures, doses, strict=True)
     ]
 
 
@@ -145,6 +155,7 @@ def _task(
     choices: tuple[tuple[str, str], ...],
     labelNames: tuple[tuple[int, str], ...],
     structure: str,
+    dose: str,
 ) -> Task:
     cells = line.cells
     problem = ""
@@ -168,10 +179,11 @@ def _task(
         settings,
         protocol,
         problem,
-        fingerprint((reference, test), settings, protocol, choices, labelNames, structure),
+        fingerprint((reference, test, *filter(None, [dose])), settings, protocol, choices, labelNames, structure),
         choices=choices,
         labelNames=labelNames,
         structure=structure,
+        dose=dose,
     )
 
 

@@ -28,6 +28,7 @@ from ..model.naming import parse
 from ..settings.names import OWN_CONVENTION
 from .options import (
     DEFAULTS,
+    addDose,
     addLabelNames,
     addOutput,
     addProtocol,
@@ -58,7 +59,7 @@ def add(commands) -> None:
         epilog=DEFAULTS,
     )
     batch.add_argument(
-        "cases", metavar="CASES.csv", type=pathFrom, help="table: case, reference, test[, protocol, method]"
+        "cases", metavar="CASES.csv", type=pathFrom, help="table: case, reference, test[, protocol, method, dose]"
     )
     addOutput(batch, "folder for the results; a later run continues there")
     addProtocol(batch)
@@ -93,6 +94,7 @@ def add(commands) -> None:
         help="compare these two structures in every case that has both, although their names differ (may be repeated)",
     )
     addLabelNames(batch)
+    addDose(batch, ", for cases without one of their own")
     batch.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
     batch.add_argument("--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)")
     batch.add_argument(
@@ -124,6 +126,7 @@ def run(options: argparse.Namespace) -> int:
     from ..batch.resultfiles import CohortFiles, columnsOf, requireInputsKept, writeParquet
     from ..batch.statistics import Cohort
     from ..batch.summarywriting import remarks, summaryTable, writeSummary
+    from ..comparison.findings import Finding, Kind
     from ..io.labelnames import labelNamesFrom
     from ..model.structures import REFERENCE_AND_TEST
 
@@ -136,12 +139,14 @@ def run(options: argparse.Namespace) -> int:
     )
     pairs, labelNames = pairsFrom(options), labelNamesFrom(options.label_names)
     cases = readList(options.cases)
-    tasks = tasksOf(cases, settings, protocolFrom(options), pairs, labelNames)
+    tasks = tasksOf(cases, settings, protocolFrom(options), pairs, labelNames, options.dose)
+    # they ask for the family dose as well if any case has one
+    settings = next((task.settings for task in tasks), settings)
     if cases.ignored:
         ignored = oneLine(commaSeparated(cases.ignored))
         print(f"segment-metrics: {options.cases}: ignored columns: {ignored}", file=sys.stderr)
     tellWithoutEffect(options, settings, {task.protocol for task in tasks}, ["labelWeights"])
-    inputs = (options.cases, options.protocol, options.label_names, options.settings)
+    inputs = (options.cases, options.protocol, options.label_names, options.settings, options.dose)
     requireInputsKept(options.output, [Path(given) for given in inputs if given])
     # an error in a protocol is reported as the problem of a task
     if options.fail_on and not any(task.protocol or task.problem for task in tasks):
@@ -184,7 +189,8 @@ def run(options: argparse.Namespace) -> int:
         writeParquet(options.output)
     table = summaryTable(summaries, together, summaryOptions, terminalWidth())
     # a summary must not hide that some of its numbers are meaningless
-    said = [*alarms.lines(), *remarks(together, summaryOptions), *unusedChoices(pairs, paired)]
+    caveats = [Finding.of(Kind.PLAN_OF_ONE)] if "dose" in settings.families else []
+    said = [*alarms.lines(), *remarks(together, summaryOptions), *caveats, *unusedChoices(pairs, paired)]
     report(failures, judged, unlimited, counts, table, said, options.output, settings.convention)
     if not together.roster.hasPairs:
         if counts["ok"]:

@@ -12,6 +12,7 @@ from ..settings.settings import Settings
 from .comparing import Request, compareAndWrite
 from .options import (
     DEFAULTS,
+    addDose,
     addLabelNames,
     addOutput,
     addPairs,
@@ -49,6 +50,7 @@ def add(commands) -> None:
     addStructure(compare)
     addPairs(compare)
     addLabelNames(compare)
+    addDose(compare)
     compare.add_argument(
         "--numbers-only",
         action="store_true",
@@ -84,10 +86,12 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         requireWritable(options.output)
     from ..case.casework import openCase
+    from ..case.comparison import withDose
     from ..io.labelnames import labelNamesFrom
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
+    settings, dose = withDose(settings, options.dose)
     tellWithoutEffect(options, settings, [protocol])
     case = openCase(
         options.reference,
@@ -97,6 +101,7 @@ def run(options: argparse.Namespace) -> int:
         choices=choices,
         labelNames=labelNamesFrom(options.label_names),
         needsPair=True,
+        dose=dose,
     )
     report = newReport(options, case.settings) if isReported else None
     if report is not None:

@@ -86,7 +86,7 @@ def _compared(case: Case, request: Request, folder: Path | None) -> tuple[CaseRe
 
     pairs = case.pairing.pairs
     names = list(writing.fileNames(reference.name for reference, _ in pairs))
-    work = PairWork(case.settings, request.protocol, case.criticals, displayed)
+    work = PairWork(case.settings, request.protocol, case.criticals, displayed, dose=case.dose)
 
     def each(work: WrittenPairs, matches: Sequence[Match]) -> Iterator:
         for number, outcome in inProcesses(work, matches, request.workers):

@@ -25,7 +25,7 @@ ROUNDING = 1e-6
 ROUNDING_OF_ZERO = 1e-9
 LENGTHS = ("mm", "voxel", "pixel")
 # Decimal places by unit, the same for all numbers of a column; other units have those of fractions.
-DECIMALS = {**dict.fromkeys((*LENGTHS, "cm3", "cm2"), 2), "mm3": 1, "mm2": 1, "voxels": 0, "": 3}
+DECIMALS = {**dict.fromkeys((*LENGTHS, "cm3", "cm2", "Gy"), 2), "mm3": 1, "mm2": 1, "voxels": 0, "": 3}
 # The larger unit in which volumes (areas) are shown, and its size in mm3 (mm2).
 IN_CENTIMETERS = {"mm3": ("cm3", 1000), "mm2": ("cm2", 100)}
 # Volumes below this in the larger unit would have too few digits to compare small organs.

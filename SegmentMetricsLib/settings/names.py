@@ -22,7 +22,7 @@ PURPOSES = {
     "voxel": "How far apart the voxels of the segments lie, over whole segments rather than their contours.",
     "hazard": "How dangerous the differences are: those near the chosen critical structures count more.",
     "similarity": "How well the test follows the reference's contours slice by slice; inside and outside have levels.",
-    "dose": "What dose the structures receive, and what the differences between them receive.",
+    "dose": "What dose each of the two receives; the plan was made for one of them.",
     "slices": "How the segments differ in every slice of the reference, as a table and a chart.",
     "effort": "What it takes to correct the test: the length of contour to draw, and how far the center is off.",
 }

@@ -10,7 +10,7 @@ from ..case import resulttables
 from ..case.findings import repeated
 from ..case.multilabel import MultiLabel
 from ..case.records import Record
-from ..case.resulttables import SHORT, heading, isAcrossPlane, overviewKeys, sideOf
+from ..case.resulttables import SHORT, heading, isAcrossPlane, isApart, overviewKeys
 from ..case.tablemodel import Column, Table
 from ..comparison.findings import asFinding
 from ..comparison.measurements import Measurement, typeset
@@ -29,15 +29,17 @@ def pairTable(record: Record, width: int | None = None) -> str:
 
     width: of a line, as for aligned(); titles are omitted if there is no room for them.
     """
-    found = [one for key, one in record.measurements.items() if not sideOf(key)]
+    found = [one for key, one in record.measurements.items() if not isApart(key)]
     everything = resulttables.measurementsTable(found)
     name = shortenedName(record.name, LONGEST_TITLE)
     table = everything.only({"Measurement": "", "Title": name, **SHORT})
     if len(blocks(table, width)) > 1:
         table = everything.only({"Measurement": name, **SHORT})
-    main = aligned(table, width) if found or not record.slices else slicesTable(record, width)
-    sides = resulttables.sidesTable(record)
-    parts = (main, aligned(sides, width) if sides else "", reasons([record]), evaluatedGrid([record]))
+    apart = resulttables.tablesApart(record)
+    main = aligned(table, width) if found or not (record.slices or apart) else ""
+    if not found and record.slices:
+        main = slicesTable(record, width)
+    parts = (main, *(aligned(one, width) for one in apart), reasons([record]), evaluatedGrid([record]))
     return "\n\n".join(filter(None, parts))
 
 

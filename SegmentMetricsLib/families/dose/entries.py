@@ -63,7 +63,8 @@ def _ofBoth(
         *single,
         common(
             key=f"{name}{DIFFERENCE}", title=f"{title}, test minus reference", low=-whole, high=whole,
-            empty=Empty.COMPUTED, identity=0, description=f"{title} of the test, minus that of the reference.",
+            empty=Empty.COMPUTED, identity=0,
+            description=f"{title} of the test, minus that of the reference; the plan was made for one of the two.",
             compute=_compute(ask, DIFFERENCE), trend="any" if trend else "", isMain=name in MAIN,
             formula=rf"{changed} = {symbol}(B) - {symbol}(A)",
             code="families.dose.formulas.difference", steps=(code,),
@@ -122,8 +123,8 @@ DOSE = (
             description=f"{title} of the part that {what}.",
             compute=lambda pair, ask=ask, number=number: ask(pair.once(partOf, number)),
             needs=(partOf,), symmetric=False, hint=hint,
-            formula=rf"\mathrm{{{name}{suffix}}} = \mathrm{{{name}}}({part})", code=f"families.dose.formulas.{ask.__name__}",
-            steps=("families.dose.ofpair.partOf",),
+            formula=rf"\mathrm{{{name}{suffix}}} = \mathrm{{{name}}}({part})",
+            code=f"families.dose.formulas.{ask.__name__}", steps=("families.dose.ofpair.partOf",),
         )
         for number, suffix, what, part, hint in (
             (1, "Over", "only the test has", r"B \setminus A", "For an organ at risk: dose that is not its own."),

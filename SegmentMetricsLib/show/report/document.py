@@ -19,8 +19,9 @@ from ...case.findings import repeated
 from ...case.protocol.judgment import Judgment, scoreText
 from ...case.protocol.protocol import Rule
 from ...case.records import Record
-from ...case.resulttables import OVERVIEW, definitionOf, heading, measurementsTable, sideOf, sidesTable
+from ...case.resulttables import OVERVIEW, definitionOf, doseTable, heading, isApart, measurementsTable, sidesTable
 from ...case.tablemodel import Column, Table
+from ...comparison.findings import Finding, Kind
 from ...comparison.measurements import Measurement, typeset
 from ...families.signed.entries import SIDES
 from ...model.naming import notAmong, onlyIn
@@ -36,6 +37,7 @@ from .slicepictures import slicePictures
 from .sliceviews import largestOf
 
 MOST_PLACES = 10
+DOSE_VOLUME = '<h3>Dose-volume histograms</h3>$chart<p class="soft">$caveat</p>'
 SOLID = "\N{NO-BREAK SPACE}"
 SCORE_NOTE = "The score is the weight of a structure's passed rules over that of all its rules that could be evaluated."
 # Most measurements in the overview: what fits across a page of paper beside names and verdicts.
@@ -210,6 +212,9 @@ class Report:
         if comparison.slices:
             profile = _figure("chart profile", f"slices{n}", figures.profile(comparison.slices))
             where.append(filled("<h3>Slice by slice</h3>$profile", profile=profile))
+        if comparison.doseCurves is not None:
+            chart = _figure("chart profile", f"dose{n}", figures.doseVolume(comparison.doseCurves))
+            where.append(filled(DOSE_VOLUME, chart=chart, caveat=Finding.of(Kind.PLAN_OF_ONE)))
         # in print, only the pictures are left of structures that are brief
         return fromFile(
             "contents",
@@ -346,7 +351,7 @@ def _patchSize(size: float, dimension: int) -> str:
 
 def _measurements(record: Record) -> Markup:
     """Return the table of all measurements by family; those by sides of the patient are in a separate table."""
-    found = byFamily(one for one in record.measurements.values() if not sideOf(one.key))
+    found = byFamily(one for one in record.measurements.values() if not isApart(one.key))
     values = measurementsTable(found).only(
         {
             "Measurement": "",
@@ -364,10 +369,12 @@ def _measurements(record: Record) -> Markup:
     families = [PURPOSES.get(one.family, one.family) for one in found]
     sides = sidesTable(record)
     toward = "<h3>Toward the sides of the patient</h3>$sides"
+    dose = doseTable(record)
     return fromFile(
         "measurements",
         measurements=table(Table(values.columns, rows), groups=families, kind="measured"),
         sides=filled(toward, sides=table(sides)) if sides else "",
+        dose=filled("<h3>Dose</h3>$dose", dose=table(dose)) if dose else "",
     )
 
 
