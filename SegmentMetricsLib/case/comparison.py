@@ -13,6 +13,7 @@ import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
+from ..analysis import places
 from ..analysis.places import Place, worstPlaces
 from ..base.errors import InputError, Undefined, asPath, requireKind
 from ..comparison.findings import Finding, Kind
@@ -137,9 +138,16 @@ class Comparison(Mapping):
 
     @cached_property
     def worstPlaces(self) -> tuple[Place, ...]:
-        """The patches that lie farther apart than the first tolerance, worst first; () without distances."""
+        """The patches that lie farther apart than the first tolerance, worst first; () without distances.
+
+        With a dose, each has its own, and the settings may rank them by it.
+        """
         if self.distances is None or not self.settings.tolerances:
             return ()
+        if self.dose is not None:
+            isRanked = self.settings.placesBy == "dose"
+            most = None if isRanked else places.MOST
+            return places.withDose(worstPlaces(self.distances, self.settings.tolerances[0], most), self.dose, isRanked)
         return worstPlaces(self.distances, self.settings.tolerances[0])
 
     @cached_property

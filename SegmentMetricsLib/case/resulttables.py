@@ -207,5 +207,5 @@ def heading(key: str) -> str:
     """Return a short name of a measurement as the heading of a column or row: NSD_2mm is "NSD 2 mm"."""
     name, _, parameter = key.partition("_")
     found = findDefinition(key)
-    short = found.definition.heading if found else HEADINGS_OF_SLICES.get(name, "")
+    short = found.definition.heading.format(**found[1]) if found else HEADINGS_OF_SLICES.get(name, "")
     return f"{short or name} {parameter.replace('mm', ' mm')}".strip()

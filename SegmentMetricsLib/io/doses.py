@@ -14,8 +14,8 @@ from ..geometry.grids import Grid
 from ..model.dose import Dose
 from .dicom.opening import isDicom, patientOf, read, textOf
 from .dicom.opening import readable as decoded
-from .formats.table import readable
-from .messages import quiet
+from .formats.table import IMAGE_SUFFIXES
+from .reading import inspected, suffixOf
 
 # Differences between steps, as a fraction of the smallest, up to which planes lie at even distances.
 EVEN = 1e-3
@@ -58,11 +58,10 @@ def _onlyDoseIn(folder: Path) -> Path:
 
 
 def _readImage(path: Path) -> Dose:
-    with readable(path) as file, quiet():
-        try:
-            image = SimpleITK.ReadImage(str(file))
-        except RuntimeError as error:
-            raise InputError("the file cannot be read as an image.") from error
+    suffix = suffixOf(path)
+    if suffix not in IMAGE_SUFFIXES:
+        raise InputError(f"this is no dose; use RTDOSE, or an image in Gy ({', '.join(IMAGE_SUFFIXES)}).")
+    _, image = inspected(path, suffix)
     return Dose.fromImage(image, file=str(path), remarks=(IN_GY.format(file=path.name),))
 
 

@@ -337,6 +337,12 @@ class Settings:
         option=Option("--prescription", DOSE, "prescribed dose, for the hazard kernel dose", "GY", ""),
         families=("hazard",), onlyIf=("hazardKernel", "dose"),
     )
+    placesBy: str = setting(
+        "distance", oneOf("ranking of the worst places", ("distance", "dose")), "Worst places ranked by",
+        about="What the worst places are ranked by: how far apart the contours lie, or the dose there.",
+        option=Option("--places-by", DOSE, "what the worst places are ranked by"),
+        families=("dose",),
+    )
     convention: str = setting(
         OWN_CONVENTION, chosenConvention, "Measured as",
         about="The tool whose conventions are used for boundary and overlap metrics, if a study or a protocol "

@@ -116,6 +116,7 @@ def testDefaults():
         "doseVolumes": [0.03],
         "doseLevels": [],
         "prescription": None,
+        "placesBy": "distance",
         "convention": "SegmentMetrics",
     }
 

@@ -71,6 +71,8 @@ def _found(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
 
 def _dose(pair: Workspace) -> Iterator[str]:
     """Yield what to know about the dose: with a dose, it is always said for whom the plan was made."""
+    if pair.dose is None and pair.settings.placesBy == "dose":
+        yield "The worst places are ranked by distance, as no dose is given to rank them by."
     if pair.dose is None or "dose" not in pair.settings.families:
         return
     yield Finding.of(Kind.PLAN_OF_ONE)

@@ -325,6 +325,7 @@ def _switches(n: int, signed: bool, side: str) -> Markup:
 def _places(record: Record) -> Markup:
     if not record.worstPlaces:
         return NOTHING
+    hasDose = any(place.dose is not None for place in record.worstPlaces)
     rows = [
         [
             place.rank,
@@ -332,10 +333,11 @@ def _places(record: Record) -> Markup:
             SIDES[place.direction],
             _patchSize(place.area, record.dimension),
             positionText(place.position),
+            *(["" if place.dose is None else f"{place.dose:.2f} Gy"] if hasDose else []),
         ]
         for place in record.worstPlaces[:MOST_PLACES]
     ]
-    heads = ("", "Distance", "Side", "Size", "Position (mm)")
+    heads = ("", "Distance", "Side", "Size", "Position (mm)", *(["Dose"] if hasDose else []))
     columns = [Column(head, isText=head in ("", "Side")) for head in heads]
     more = len(record.worstPlaces) - MOST_PLACES
     note = filled('<p class="soft">… and $more more</p>', more=more) if more > 0 else NOTHING
