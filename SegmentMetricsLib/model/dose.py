@@ -60,4 +60,5 @@ class Dose:
         index = self.grid.toIndex(points)
         last = np.array(self.grid.size) - 1
         isWithin = ((index >= -ROUNDING) & (index <= last + ROUNDING)).all(axis=1)
-        return map_coordinates(self.values, index.T[::-1], float, order=1, mode="nearest", prefilter=False), isWithin
+        values = map_coordinates(self.values, index.T[::-1], float, order=1, mode="nearest", prefilter=False)
+        return values, np.asarray(isWithin)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ...geometry.grids import Grid
 from ...geometry.masks import Mask, boxAround
 from ...geometry.surfaces import Surface, elementCenters
 from ...geometry.voxelization import LARGEST_GRID
+from ...model.dose import Dose
 from ...model.structures import BOTH_EMPTY, Structure
 from ...settings.settings import Settings
 from . import formulas as hazard
@@ -75,13 +76,14 @@ def _newField(pair: Workspace, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -
 
 def _fieldOfDose(pair: Workspace, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> hazard.Field:
     """Return the dose as a share of the prescription, at most 1; outside the dose's grid there is no hazard."""
+    dose, full = cast(Dose, pair.dose), cast(float, pair.settings.prescription)
     low, high = box
     values = np.zeros((high - low + 1)[::-1])
     j, i = np.meshgrid(*(np.arange(n) for n in values.shape[1:]), indexing="ij")
     for k, layer in enumerate(values):
         index = np.stack([i, j, np.full_like(i, k)], axis=-1).reshape(-1, 3) + low
-        doses, isWithin = pair.dose.at(grid.toWorld(index))
-        layer[:] = np.where(isWithin, np.minimum(doses / pair.settings.prescription, 1), 0).reshape(layer.shape)
+        doses, isWithin = dose.at(grid.toWorld(index))
+        layer[:] = np.where(isWithin, np.minimum(doses / full, 1), 0).reshape(layer.shape)
     return hazard.Field(values, low, grid, box)
 
 
