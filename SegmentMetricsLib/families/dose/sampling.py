@@ -85,14 +85,6 @@ def areInVoxels(mask: Mask, points: np.ndarray) -> np.ndarray:
     return result
 
 
-def areInside(structure: Structure, grid: Grid) -> np.ndarray:
-    """Return whether the points of a grid lie in a structure, as an array [k, j, i]."""
-    if structure.mask is None:
-        return voxelization.maskOf(structure.surface, grid).block((0, 0, 0), np.array(grid.size) - 1) > 0
-    k, j, i = np.indices(grid.size[::-1]).reshape(3, -1)
-    return areInVoxels(structure.mask, grid.toWorld(np.stack([i, j, k], axis=1))).reshape(grid.size[::-1])
-
-
 def _count(volume: float) -> int:
     return int(min(max(FEWEST, volume / VOLUME_OF_ONE), MOST))
 
@@ -121,5 +113,13 @@ def _cornersOf(structure: Structure) -> np.ndarray:
 
 def pointsOf(structure: Structure, grid: Grid) -> np.ndarray:
     """Return the LPS points (n, 3) in mm of a grid that lie in a structure."""
-    k, j, i = np.nonzero(areInside(structure, grid))
-    return grid.toWorld(np.stack([i, j, k], axis=1))
+    if structure.mask is None:
+        k, j, i = np.nonzero(voxelization.maskOf(structure.surface, grid).block((0, 0, 0), np.array(grid.size) - 1))
+        return grid.toWorld(np.stack([i, j, k], axis=1))
+    # no others than those in the box around it
+    corners = grid.toIndex(_cornersOf(structure))
+    low = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int)
+    high = np.minimum(np.ceil(corners.max(axis=0)), np.array(grid.size) - 1).astype(int)
+    ranges = [np.arange(first, last + 1) for first, last in zip(low, high)]
+    points = grid.toWorld(np.stack(np.meshgrid(*ranges, indexing="ij"), axis=-1).reshape(-1, 3))
+    return points[areInVoxels(structure.mask, points)]
