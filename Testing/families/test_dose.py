@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from dicomfiles import writeDose
 from scipy.optimize import brentq
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkTriangleFilter
@@ -163,7 +164,7 @@ class TestFiles:
     @pytest.mark.parametrize("isDescending", [False, True])
     @pytest.mark.parametrize("offsets", [(0, 4, 8, 12), (11, 15, 19, 23), (0, 4, 8, 16)])
     def testRtDose(self, tmp_path, isDescending, offsets):
-        dose = readDose(rtDose(tmp_path / "d.dcm", self.image(), offsets, isDescending))
+        dose = readDose(writeDose(tmp_path / "d.dcm", self.image(), offsets, isDescending))
         values = SimpleITK.GetArrayFromImage(self.image())
         z = np.array(offsets) - offsets[0]
         for k, j, i in ((0, 0, 0), (3, 4, 5), (1, 2, 3)):
@@ -172,9 +173,9 @@ class TestFiles:
         assert dose.frameOfReference == "1.2.3" and dose.patient
 
     def testNamesWhatItIs(self, tmp_path):
-        path = rtDose(tmp_path / "beam.dcm", self.image(), (0, 4, 8, 12), summed="BEAM")
+        path = writeDose(tmp_path / "beam.dcm", self.image(), (0, 4, 8, 12), summed="BEAM")
         assert "beam 2" in readDose(path).remarks[0]
-        rtDose(tmp_path / "plan.dcm", self.image(), (0, 4, 8, 12))
+        writeDose(tmp_path / "plan.dcm", self.image(), (0, 4, 8, 12))
         with pytest.raises(InputError, match=r"several doses.*beam 2"):
             readDose(tmp_path)
 
@@ -188,56 +189,11 @@ class TestFiles:
     )
     def testRefused(self, tmp_path, change, message):
         with pytest.raises(InputError, match=message):
-            readDose(rtDose(tmp_path / "d.dcm", self.image(), (0, 4, 8, 12), **change))
+            readDose(writeDose(tmp_path / "d.dcm", self.image(), (0, 4, 8, 12), **change))
 
     def testNegative(self):
         with pytest.raises(InputError, match="negative"):
             readDose(self.image() - 10)
-
-
-def rtDose(path, image, offsets, isDescending=False, summed="PLAN", **change):
-    """Write an image as RTDOSE and return its path."""
-    from pydicom.dataset import Dataset, FileDataset, FileMetaDataset
-    from pydicom.uid import ExplicitVRLittleEndian, RTDoseStorage, generate_uid
-
-    values = SimpleITK.GetArrayFromImage(image)
-    offsets, (x, y, z) = np.array(offsets, float), image.GetOrigin()
-    if isDescending:
-        z += offsets[-1] - offsets[0]
-        values, offsets = values[::-1], offsets[::-1] - offsets[-1]
-    scaling = float(values.max()) / 65535
-    meta = FileMetaDataset()
-    meta.MediaStorageSOPClassUID = RTDoseStorage
-    meta.MediaStorageSOPInstanceUID = generate_uid()
-    meta.TransferSyntaxUID = ExplicitVRLittleEndian
-    dataset = FileDataset(str(path), {}, file_meta=meta, preamble=b"\0" * 128)
-    dataset.SOPClassUID, dataset.SOPInstanceUID = RTDoseStorage, meta.MediaStorageSOPInstanceUID
-    dataset.Modality, dataset.DoseUnits, dataset.DoseType, dataset.DoseSummationType = (
-        "RTDOSE",
-        "GY",
-        "PHYSICAL",
-        summed,
-    )
-    dataset.PatientID, dataset.FrameOfReferenceUID = "patient", "1.2.3"
-    dataset.NumberOfFrames, dataset.Rows, dataset.Columns = values.shape
-    dataset.PixelSpacing = [image.GetSpacing()[1], image.GetSpacing()[0]]
-    dataset.ImageOrientationPatient, dataset.ImagePositionPatient = [1, 0, 0, 0, 1, 0], [x, y, z]
-    dataset.GridFrameOffsetVector = list(map(float, offsets))
-    dataset.DoseGridScaling = scaling
-    dataset.SamplesPerPixel, dataset.PhotometricInterpretation = 1, "MONOCHROME2"
-    dataset.BitsAllocated = dataset.BitsStored = 16
-    dataset.HighBit, dataset.PixelRepresentation = 15, 0
-    dataset.PixelData = np.rint(values / scaling).astype(np.uint16).tobytes()
-    if summed == "BEAM":
-        plan, group, beam = Dataset(), Dataset(), Dataset()
-        beam.ReferencedBeamNumber = 2
-        group.ReferencedBeamSequence, group.ReferencedFractionGroupNumber = [beam], 1
-        plan.ReferencedFractionGroupSequence = [group]
-        dataset.ReferencedRTPlanSequence = [plan]
-    for name, value in change.items():
-        setattr(dataset, name, value)
-    dataset.save_as(path, enforce_file_format=True)
-    return path
 
 
 class TestFindings:
