@@ -28,20 +28,28 @@ def compared(task: Task) -> dict:
         task.reference,
         task.test,
         task.settings,
+        names=task.names or None,
         choices=task.choices,
         labelNames=dict(task.labelNames),
         listedAs=task.structure,
         dose=task.dose or None,
+        image=task.image if task.image and task.report else None,
     )
-    report = _newReport(replace(task, settings=case.settings))
+    report = _newReport(replace(task, settings=case.settings), case)
     settings = case.settings if report is None else report.settings
-    work = PairWork(settings, task.protocol, case.criticals, task.displayed, dose=case.dose)
+    work = PairWork(settings, task.protocol, case.criticals, task.displayed, isSpread=task.isSpread, dose=case.dose)
+
+    thumbnails: dict[int, dict | None] = {}
+    if report is not None:
+        from ..show.report.thumbnails import thumbnail
 
     def kept(number: int, match: Match) -> PairResult:
         # a copy, so that the surfaces made on the way are freed with it
         one = work(number, match.anew())
         if report is not None:
-            report.add(one.comparison)
+            isDrawn = report.isFlat and task.drawn is not None and one.comparison.distances is not None
+            report.add(one.comparison, task.drawn(one.comparison) if isDrawn else ())
+            thumbnails[number] = thumbnail(one.comparison)
         return replace(one, comparison=one.comparison.record())
 
     result = case.compare(task.protocol, kept)
@@ -60,6 +68,9 @@ def compared(task: Task) -> dict:
         },
         **({"failures": result.failures} if result.failures else {}),
     }
+    for record, number in zip(outcome["pairs"], sorted(thumbnails)):
+        if thumbnails[number]:
+            record["thumbnail"] = thumbnails[number]
     if result.judgment is not None:
         outcome["protocol"] = result.judgment.toDictionary()
     if report is not None:
@@ -90,11 +101,18 @@ def _recordOf(record, match: Match) -> dict:
     }
 
 
-def _newReport(task: Task) -> Report | None:
+def _newReport(task: Task, case: Case) -> Report | None:
     if not task.report:
         return None
     from ..show.report import Report
 
     titles = tellingApart([task.reference, task.test])
     origins = (titles[task.reference], titles[task.test])
-    return Report(task.title, task.settings, withConventions=task.withConventions, origins=origins)
+    return Report(
+        task.title,
+        task.settings,
+        withConventions=task.withConventions,
+        origins=origins,
+        image=case.image,
+        script=task.script,
+    )

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..base.errors import InputError, asPath, requireKind
 from ..base.texts import oneLine
@@ -21,12 +22,15 @@ from ..io.labelnames import labelNamesFrom
 from ..io.reading import stemOf, suffixOf
 from ..io.sheets import Line, Sheet, readSheet
 from ..io.structurenames import namesOfFiles
-from ..model.structures import REFERENCE_AND_TEST, Structure
+from ..model.structures import REFERENCE_AND_TEST, Labels, Structure
 from ..settings.settings import Settings, asSettings
+
+if TYPE_CHECKING:
+    from ..case.comparison import Comparison
 
 OK, FAILED = "ok", "failed"
 REQUIRED = ("case", "reference", "test")
-OPTIONAL = ("protocol", "method", "dose")
+OPTIONAL = ("protocol", "method", "image", "dose")
 # The file that a batch writes line by line; a folder with such a file is an output folder.
 RECORDS = "results.jsonl"
 # Version of these lines, increased when the statistics need new content: since 2, structures that only one side has;
@@ -46,10 +50,13 @@ class Task:
     case, method: its name; no two tasks have both in common. reference, test: paths. problem: why it cannot be run, ""
     if it can. fingerprint: a text that changes whenever the outcome might. report: file for a report, "" for none.
     choices: pairs of names of a reference and a test structure that are compared regardless of their names, if a case
-    has both; for several ways to read a pair, see readableChoices(). labelNames: pairs of the number and the name of a
-    label, for files that do not name their labels. structure: name of the single structures without a name of their own
-    in the two files, "" for that of their labels. displayed: function of a module that makes the surface which Slicer
-    displays of a structure, None if the settings do not ask for it. dose: path of the dose of a plan, "" for none.
+    has both; for several ways to read a pair, see readableChoices(). labelNames: pairs of the number of a
+    label, or those of a region, and its name, for files that do not name their labels. structure: name of the single
+    structures without a name of their own in the two files, "" for that of their labels. displayed: function of a
+    module that makes the surface which Slicer displays of a structure, None if the settings do not ask for it. names:
+    of the structures to compare, in any spelling, besides those in choices; () for all. image: path of the image under
+    the contours, "" for none. script: as of a Report. drawn: function of a module that draws the pictures of a flat
+    Report. isSpread: as of a PairWork. dose: path of the dose of a plan, "" for none.
     """
 
     case: str
@@ -63,9 +70,14 @@ class Task:
     report: str = ""
     withConventions: bool = False
     choices: tuple[tuple[str, str], ...] = ()
-    labelNames: tuple[tuple[int, str], ...] = ()
+    labelNames: tuple[tuple[Labels, str], ...] = ()
     structure: str = ""
     displayed: Callable[[Structure], Structure] | None = None
+    image: str = ""
+    script: str = ""
+    isSpread: bool = False
+    drawn: Callable[[Comparison], Sequence] | None = None
+    names: tuple[str, ...] = ()
     dose: str = ""
 
     @property
@@ -84,10 +96,10 @@ def readCases(
     *,
     protocol: Protocol | None = None,
     choices: Mapping[str, str] | None = None,
-    labelNames: Mapping[int, str] | None = None,
+    labelNames: Mapping[Labels, str] | None = None,
     dose: str | Path | None = None,
 ) -> list[Task]:
-    """Return the tasks in a CSV file: columns case, reference and test, and optionally protocol, method and dose.
+    """Return the tasks in a CSV file: case, reference, test, and optionally protocol, method, image and dose.
 
     Paths are relative to the file's folder. In the table, a protocol is a file or the name of an example. A line that
     cannot be run, such as a second one of the same case and method, is a task with a problem. protocol: for cases
@@ -99,7 +111,7 @@ def readCases(
         if given is not None:
             requireKind(given, kind, what, f"a {kind.__name__}")
     names = labelNamesFrom(labelNames) if labelNames is not None else None
-    return tasksOf(readList(path), settings, protocol, tuple((choices or {}).items()), names, dose)
+    return tasksOf(readList(path), settings, protocol, tuple((choices or {}).items()), names, dose=dose)
 
 
 def readList(path: str | Path) -> Sheet:
@@ -115,12 +127,15 @@ def tasksOf(
     settings: Settings,
     protocol: Protocol | None = None,
     choices: Sequence[tuple[str, str]] = (),
-    labelNames: Mapping[int, str] | None = None,
+    labelNames: Mapping[Labels, str] | None = None,
+    names: Sequence[str] = (),
+    structures: Sequence[str] | None = None,
     dose: str | Path | None = None,
 ) -> list[Task]:
-    """Return the tasks in a table of cases, as readCases(). choices: pairs of names, as of a Task.
+    """Return the tasks in a table of cases, as readCases(). choices: pairs of names, as of a Task; names: as of a Task.
 
-    If any case has a dose, the settings of all of them ask for its family, so that one table can hold all.
+    structures: what single structures of each line are called, None to find out. If any case has a dose, the settings
+    of all of them ask for its family, so that one table can hold all.
     """
     folder = Path(sheet.source).resolve().parent
     usual = "" if dose is None else str(Path(dose).resolve())
@@ -133,10 +148,11 @@ def tasksOf(
         if name not in protocols:
             protocols[name] = _protocol(name, folder)
     chosen, named = tuple(choices), tuple((labelNames or {}).items())
-    files = [[_stem(line.cells[which]) for which in REFERENCE_AND_TEST] for line in sheet.lines]
-    structures = namesOfFiles((line.cells["case"], *both) for line, both in zip(sheet.lines, files, strict=True))
+    if structures is None:
+        files = [[_stem(line.cells[which]) for which in REFERENCE_AND_TEST] for line in sheet.lines]
+        structures = namesOfFiles((line.cells["case"], *both) for line, both in zip(sheet.lines, files, strict=True))
     return [
-        _task(line, folder, settings, protocols, seen, chosen, named, structure, plan)
+        _task(line, folder, settings, protocols, seen, chosen, named, structure, tuple(names), plan)
         for line, structure, plan in zip(sheet.lines, structures, doses, strict=True)
     ]
 
@@ -153,8 +169,9 @@ def _task(
     protocols: Mapping,
     seen: dict[tuple[str, str], str],
     choices: tuple[tuple[str, str], ...],
-    labelNames: tuple[tuple[int, str], ...],
+    labelNames: tuple[tuple[Labels, str], ...],
     structure: str,
+    names: tuple[str, ...],
     dose: str,
 ) -> Task:
     cells = line.cells
@@ -171,6 +188,7 @@ def _task(
     if isinstance(protocol, InputError):
         problem, protocol = problem or str(protocol), None
     reference, test = (str(folder / cells[name]) for name in REFERENCE_AND_TEST)
+    image = str(folder / cells["image"]) if cells["image"] else ""
     return Task(
         cells["case"] or line.where,
         cells["method"],
@@ -179,10 +197,20 @@ def _task(
         settings,
         protocol,
         problem,
-        fingerprint((reference, test, *filter(None, [dose])), settings, protocol, choices, labelNames, structure),
+        fingerprint(
+            tuple(filter(None, (reference, test, image, dose))),
+            settings,
+            protocol,
+            choices,
+            labelNames,
+            structure,
+            names,
+        ),
         choices=choices,
         labelNames=labelNames,
         structure=structure,
+        names=names,
+        image=image,
         dose=dose,
     )
 
@@ -201,10 +229,11 @@ def fingerprint(
     settings: Settings,
     protocol: Protocol | None,
     choices: Sequence[tuple[str, str]] = (),
-    labelNames: Sequence[tuple[int, str]] = (),
+    labelNames: Sequence[tuple[Labels, str]] = (),
     structure: str = "",
+    names: Sequence[str] = (),
 ) -> str:
-    """Return a text that changes with the files, settings, rules, chosen pairs, names of labels and the software."""
+    """Return a text that changes with the files, settings, rules, choices, names of labels and the software."""
     content = {
         "software": __version__,
         "form": FORM,
@@ -212,12 +241,19 @@ def fingerprint(
         "protocol": protocol and protocol.version,
         "choices": list(choices),
         # omitted if empty, so that outcomes of earlier versions remain valid
-        **({"labelNames": sorted(labelNames)} if labelNames else {}),
+        **({"labelNames": sorted(labelNames, key=_order)} if labelNames else {}),
         **({"structure": structure} if structure else {}),
+        **({"names": sorted(names)} if names else {}),
         "files": [_state(Path(path)) for path in paths],
     }
     text = json.dumps(content, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def _order(named: tuple[Labels, str]) -> tuple[int, ...]:
+    """Return what names of labels and regions are sorted by."""
+    which, _ = named
+    return which if isinstance(which, tuple) else (which,)
 
 
 def _state(path: Path) -> Mapping:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -38,11 +38,14 @@ from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
 from . import multilabel, resulttables, summary
 from .findings import pairfindings
+from .frames import frameOf
+from .gridspread import spreads
 from .multilabel import Share
 from .records import Record
 
 if TYPE_CHECKING:
     from ..conventions.evaluation import Reported
+    from ..conventions.which import Candidate, Found
 
 # What compare() takes as a reference or a test.
 Comparable = Structure | SimpleITK.Image | np.ndarray | vtkPolyData | str | os.PathLike
@@ -169,6 +172,43 @@ class Comparison(Mapping):
 
         return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements)
 
+    def withGridUncertainty(self, displayed: Callable[[Structure], Structure] | None = None) -> Comparison:
+        """Return the comparison with the spread of every measurement that the voxel grid alone causes, as its `grid`.
+
+        The smooth surfaces of both structures are measured on the reference's grid, shifted by fractions of a voxel.
+        displayed: makes these surfaces; None is Slicer's own conversion, which needs Slicer or the package slicer-core.
+        Raises InputError if both are missing.
+        """
+        if displayed is None:
+            from ..mrml.inputs import displayed
+        criticals = {structure.name: structure for structure in self.criticals}
+
+        def measure(reference: Structure, test: Structure, settings: Settings) -> Mapping[str, Measurement]:
+            return compare(reference, test, settings, criticals=criticals, dose=self.dose).measurements
+
+        found = spreads(self.reference, self.test, self.settings, measure, displayed)
+        told = {key: replace(one, grid=found.get(key)) for key, one in self.measurements.items()}
+        return replace(self, measurements=told)
+
+    def which(self, value: str | float, key: str | None = None) -> list[Candidate]:
+        """Return the numbers that this pair may be given, the nearest to a value first, each with how it comes about.
+
+        They are those of all tools, of other percentiles and tolerances, of one direction alone, and of common mistakes
+        such as a spacing that is ignored. What agrees with all digits comes first. value: as text, in which 3.70 is
+        more exact than 3.7, or as a number. key: what the value is said to be, such as HD95; None for any measurement.
+        Raises ValueError for a value that is not a finite number, and for an unknown key.
+        """
+        from ..conventions.which import which
+
+        return which(value, self._reportable, key)
+
+    @cached_property
+    def _reportable(self) -> tuple[Found, ...]:
+        """All numbers that this pair may be given."""
+        from ..conventions.which import numbersOf
+
+        return tuple(numbersOf((self.reference, self.test), self.settings))
+
     def record(self) -> Record:
         """Return the comparison without its geometry, so small that many can be kept."""
         return Record(
@@ -209,13 +249,7 @@ class Comparison(Mapping):
 
         Raises InputError if pandas is not installed; nothing else of the library needs it.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise InputError("A frame needs pandas, which is not installed.") from error
-        told = ("title", "value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper")
-        rows = {key: {name: getattr(measurement, name) for name in told} for key, measurement in self.items()}
-        return pandas.DataFrame.from_dict(rows, orient="index", columns=told).rename_axis("key")
+        return frameOf(self)
 
     def toDictionary(self) -> dict:
         """Return the comparison as plain values, as in metrics.json; values that are not finite are null."""
@@ -293,7 +327,7 @@ def compare(
         asStructure(test, "test", label, settings, name=name, placing=placing),
         settings,
         asCriticals(criticals, settings, placing),
-        dose,
+        dose=dose,
     )
     if label is not None:
         requireEither(pair.given, label)

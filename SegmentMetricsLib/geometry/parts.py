@@ -35,5 +35,11 @@ def partSizes(mask: Mask) -> list[int]:
     number = np.maximum(high - low, 0)
     one = np.repeat(np.tile(np.arange(len(first)), len(shifts)), number)
     other = np.arange(len(one)) + np.repeat(low - np.cumsum(number) + number, number)
+    lengths = last - first + 1
+    isReached = np.zeros(len(first), bool)
+    isReached[other] = True
+    # every run but the first touches an earlier one, so that all are connected to the first, as in most small organs
+    if isReached[1:].all():
+        return [int(lengths.sum())]
     labels = components(one, other, len(first))
-    return sorted(np.bincount(labels, last - first + 1).astype(int).tolist(), reverse=True)
+    return sorted(np.bincount(labels, lengths).astype(int).tolist(), reverse=True)

@@ -21,12 +21,14 @@ from .headless import ensureScene
 from .inputs import gridOf
 from .markers import showMarkers
 from .navigation import jumpTo, jumpToSlice
+from .observers import compareObservers, showConsensus, showMatrix, showVariation
 from .outputs import showComparisonsTable, showDistanceMap, showTable
 from .pairs import pairSegments, proposePairs
 from .protocols import protocolFromTable, tableFromProtocol
 
 __all__ = [
     "Comparisons",
+    "compareObservers",
     "compareSegmentations",
     "compareSegments",
     "doseOf",
@@ -40,6 +42,7 @@ __all__ = [
     "recallConventions",
     "removeResults",
     "showComparisonsTable",
+    "showConsensus",
     "showConventionsTable",
     "showCumulative",
     "showDistanceMap",
@@ -47,7 +50,9 @@ __all__ = [
     "showHazard",
     "showHistogram",
     "showMarkers",
+    "showMatrix",
     "showSlices",
     "showTable",
+    "showVariation",
     "tableFromProtocol",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,8 +22,19 @@ from .doses import doseOf
 from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
 
+# What comparisons import only when they need it.
+LATER = ("scipy.ndimage", "scipy.sparse.csgraph", "scipy.spatial", "vtkmodules.vtkFiltersGeneral")
 # The name of the result for scripts in Slicer.
 Comparisons = CaseResult
+
+
+def prepare() -> None:
+    """Import what comparisons need, so that the first one takes hardly longer than the next.
+
+    For a user interface, while the user chooses what to compare.
+    """
+    for module in LATER:
+        importlib.import_module(module)
 
 
 def compareSegments(
@@ -117,6 +129,7 @@ def compareSegmentations(
     progress: Callable[[int, int, str], bool | None] | None = None,
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce,
     choices: Mapping[str, str | None] | None = None,
+    proposed: Mapping[str, float] | None = None,
     protocol: Protocol | None = None,
     dose=None,
 ) -> Comparisons:
@@ -137,6 +150,8 @@ def compareSegmentations(
     run : Callable[[Callable[[], Comparison]], Comparison], optional
         As in compareSegments.
     choices : Mapping[str, str | None] | None, optional
+        As for pairing.pairStructures.
+    proposed : Mapping[str, float] | None, optional
         As for pairing.pairStructures.
     protocol : Protocol | None, optional
         Defines which measurements every structure needs, and determines the result's `judgment`. A structure that
@@ -164,7 +179,7 @@ def compareSegmentations(
     families = (*settings.families, *(protocol.families if protocol else ()))
     criticals = criticalStructures(referenceNode, replace(settings, families=families))
     # segments are paired by name and code, whether or not they can be measured
-    pairing = pairSegments(referenceNode, testNode, choices=choices)
+    pairing = pairSegments(referenceNode, testNode, choices=choices, proposed=proposed)
     nodes = (referenceNode, testNode)
     found = _readAll(nodes, settings.surface, progress)
     if found is None:

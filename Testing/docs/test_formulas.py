@@ -56,7 +56,7 @@ def measured(definition, accuracy: str) -> float:
         return multilabel.compareLabels(*sides, settings, weights=WEIGHTS)[definition.key].value
     structures = [asStructure(image, name, None, settings) for image, name in ((reference, "A"), (test, "B"))]
     walls = {"Wall": asStructure(critical, "Wall", None, settings)}
-    pair = Workspace(*structures, settings, walls, doseAround(reference))
+    pair = Workspace(*structures, settings, walls, dose=doseAround(reference))
     return valueOf(definition.compute(pair, **next(definition.parameters(settings))))
 
 

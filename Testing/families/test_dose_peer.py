@@ -29,7 +29,7 @@ def contours(radius: float, center) -> list[np.ndarray]:
     for z in SLICE * np.arange(-20, 21):
         if (square := radius**2 - (z - center[2]) ** 2) > 1:
             circle = np.sqrt(square) * np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
-            found.append(circle + (center[0], center[1], z))
+            found.append(circle + np.array([center[0], center[1], z]))
     return found
 
 

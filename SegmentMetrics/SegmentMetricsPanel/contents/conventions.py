@@ -10,7 +10,7 @@ from SegmentMetricsLib.comparison.measurements import statusOf
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.conventions.evaluation import OPTIMISTIC, PESSIMISTIC
 from SegmentMetricsLib.settings.settings import OWN_CONVENTION
-from SegmentMetricsLib.show import tables
+from SegmentMetricsLib.show import tables, which
 
 from ..translation import _
 from .table import Table, sortable
@@ -18,6 +18,7 @@ from .table import Table, sortable
 # Orange and blue, which can be told apart with color vision deficiency.
 COLORS = {OPTIMISTIC: "#f8cf94", PESSIMISTIC: "#a9d2f0"}
 NOT_REPRODUCIBLE = "*"
+OTHERS = 3  # candidates that are listed below the first
 NONE = "-"  # for metrics that a tool does not report
 
 
@@ -39,16 +40,27 @@ def values(record, key: str | None) -> Table:
 
 
 def legend() -> str:
-    """Return the legend of the table's colors and its mark, as HTML."""
-    meanings = (
-        (COLORS[OPTIMISTIC], _("over-optimistic: the contours seem more alike than they are")),
-        (COLORS[PESSIMISTIC], _("over-pessimistic: they seem less alike")),
+    """Return a short legend of the table's colors and its mark, as HTML."""
+    meanings = (COLORS[OPTIMISTIC], _("over-optimistic")), (COLORS[PESSIMISTIC], _("over-pessimistic"))
+    colors = [f'<span style="background-color: {color};">&nbsp;&nbsp;&nbsp;&nbsp;</span> {m}' for color, m in meanings]
+    unreliable = _("not given reliably by the tool itself")
+    return "<br>".join(["&nbsp; ".join(colors), f"{NOT_REPRODUCIBLE} {unreliable}"])
+
+
+def aboutLegend() -> str:
+    """Return what the colors of the table mean."""
+    lines = (
+        _("Over-optimistic: the contours seem more alike than they are."),
+        _("Over-pessimistic: they seem less alike."),
+        _("No color: less than 0.1 mm or 1 %pt off."),
     )
-    lines = [f'<span style="background-color: {color};">&nbsp;&nbsp;&nbsp;&nbsp;</span> {m}' for color, m in meanings]
-    lines.append(_("no color: less than 0.1 mm or 1 %pt off"))
-    unreliable = _("the tool itself does not give this number reliably")
-    lines.append(f"{NOT_REPRODUCIBLE} {unreliable}")
-    return "<br>".join(lines)
+    return "\n".join(lines)
+
+
+def answer(number: str, candidates) -> str:
+    """Return what gives a number, and the nearest others. candidates: as Comparison.which() returns them."""
+    others = [which.told(one) for one in candidates[1 : 1 + OTHERS]]
+    return "\n".join([which.answer(number, candidates), *(f"- {text}" for text in others)])
 
 
 def ofMetric(record, key: str) -> tuple:
