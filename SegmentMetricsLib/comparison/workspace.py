@@ -61,7 +61,10 @@ class Workspace:
         searches: dict[Surface, ClosestSurface] | None = None,
         dose: Dose | None = None,
     ):
-        """Prepare a pair. searches: as for BoundaryPair, shared by pairs that have structures in common. dose: of a plan."""
+        """Prepare a pair. searches: as for BoundaryPair, shared by pairs that have structures in common.
+
+        dose: of a plan, or None.
+        """
         if not reference.isEmpty and not test.isEmpty and reference.dimension != test.dimension:
             raise InputError(
                 "A structure in space cannot be compared with contours in one slice. An image that was cropped to a "

@@ -146,6 +146,8 @@ def legendOf(modelNode):
 
 def shortTitle(kind: str, tolerance: float, signed: bool = True) -> str:
     """Return the title of a legend in a view: one short line, because Slicer scales it with the labels."""
+    if kind == "dose":
+        return "Dose (Gy)"
     if kind == "bld":
         return "Local (mm)"
     if kind == "sd":
