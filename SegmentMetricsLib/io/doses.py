@@ -25,9 +25,22 @@ IN_GY = "{file} does not say its unit: its values are taken to be in Gy."
 
 
 def readDose(given: SimpleITK.Image | str | os.PathLike) -> Dose:
-    """Return the dose in an image in Gy, or in a file: RTDOSE, or an image whose values are taken to be in Gy.
+    """Return the dose of a plan.
 
-    Raises InputError, in a sentence that names the file, for anything else.
+    Parameters
+    ----------
+    given : SimpleITK.Image | str | os.PathLike
+        An image in Gy, or a path: of an RTDOSE file, of a folder with one such file, or of an image, whose values are
+        taken to be in Gy.
+
+    Returns
+    -------
+    Dose
+
+    Raises
+    ------
+    ValueError
+        In a sentence that names the file, for anything else.
     """
     if isinstance(given, SimpleITK.Image):
         return Dose.fromImage(given)

@@ -16,11 +16,22 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dose:
-    """A dose distribution.
+    """The dose of a plan, which is interpolated linearly between the points of its grid.
 
-    values: dose in Gy at the points of `grid`, indexed [k, j, i]; between them it is interpolated linearly. file: that
-    it was read from. frameOfReference: of its coordinates. patient: fingerprint of the patient's ID. remarks: sentences
-    on what was assumed or found while reading it.
+    Parameters
+    ----------
+    values : np.ndarray
+        Dose in Gy at the points of the grid, indexed [k, j, i].
+    grid : Grid
+        The points at which it is known.
+    file : str, optional
+        That it was read from, "" if from none.
+    frameOfReference : str, optional
+        Of its coordinates, "" if unknown.
+    patient : str, optional
+        Fingerprint of the patient's ID, "" if unknown.
+    remarks : tuple[str, ...], optional
+        Sentences on what was assumed or found while reading it.
     """
 
     values: np.ndarray
@@ -47,14 +58,42 @@ class Dose:
 
     @staticmethod
     def fromImage(image: SimpleITK.Image, **about) -> Dose:
-        """Return a scalar 3D image of values in Gy as a dose. about: the other fields. Raises InputError for others."""
+        """Return a scalar 3D image of values in Gy as a dose.
+
+        Parameters
+        ----------
+        image : SimpleITK.Image
+            In three dimensions, with one number per voxel.
+        **about
+            The other fields, such as file.
+
+        Returns
+        -------
+        Dose
+
+        Raises
+        ------
+        ValueError
+            For any other image, and for values that are no dose.
+        """
         requireKind(image, SimpleITK.Image, "The dose", "an image")
         if image.GetDimension() != 3 or image.GetNumberOfComponentsPerPixel() != 1:
             raise InputError("A dose must be an image in three dimensions with one number per voxel.")
         return Dose(SimpleITK.GetArrayFromImage(image), Grid.fromImage(image), **about)
 
     def at(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the dose (n,) in Gy at LPS points (n, 3) in mm, and whether they lie within the grid (n,)."""
+        """Return the dose at points, and whether they lie within the grid; beyond it, the nearest dose is returned.
+
+        Parameters
+        ----------
+        points : np.ndarray
+            (n, 3) LPS in mm.
+
+        Returns
+        -------
+        tuple[np.ndarray, np.ndarray]
+            (n,) dose in Gy, and (n,) whether the point lies within the grid.
+        """
         from scipy.ndimage import map_coordinates
 
         index = self.grid.toIndex(points)

@@ -49,7 +49,15 @@ class DoseVolume:
 
 @dataclass(frozen=True, eq=False)
 class DoseCurves:
-    """Dose-volume histograms of a pair: the shares (n,) of both that receive at least doses (n,) in Gy, from 0."""
+    """Cumulative dose-volume histograms of a pair.
+
+    Parameters
+    ----------
+    doses : np.ndarray
+        (n,) Gy, from 0 to the largest dose of both.
+    reference, test : np.ndarray
+        (n,) shares of the volume, in [0, 1], that receive at least these doses.
+    """
 
     doses: np.ndarray
     reference: np.ndarray
