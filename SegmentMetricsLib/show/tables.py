@@ -11,6 +11,7 @@ from ..case.findings import repeated
 from ..case.multilabel import MultiLabel
 from ..case.records import Record
 from ..case.resulttables import SHORT, heading, inOneUnit, isAcrossPlane, isApart, overviewKeys
+from ..case.resulttables import sideOf as sideOf  # for others, who know it from here
 from ..case.tablemodel import Column, Table
 from ..comparison.findings import asFinding, split
 from ..comparison.measurements import Measurement, typeset

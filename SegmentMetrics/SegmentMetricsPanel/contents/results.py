@@ -160,7 +160,7 @@ def compared(outcome) -> list[str]:
 def shown(record, family: str) -> list:
     """Return the measurements of a family ("" for all), without those that the table of sides shows."""
     measurements = record.measurements.values()
-    found = [m for m in measurements if family in ("", m.family) and not resulttables.sideOf(m.key)]
+    found = [m for m in measurements if family in ("", m.family) and not tables.sideOf(m.key)]
     return tables.byFamily(found)
 
 
