@@ -335,6 +335,7 @@ class Settings:
         None, orNone(positive("prescription", LARGEST_DOSE, " Gy")), "Prescription", unit="Gy",
         about="Prescribed dose in Gy: where it is reached, a hazard that is taken from the dose is full.",
         option=Option("--prescription", DOSE, "prescribed dose, for the hazard kernel dose", "GY", ""),
+        panel=InPanel(label=_("Prescription"), row=13, low=0, high=LARGEST_DOSE, decimals=1, isAutomatic=True),
         families=("hazard",), onlyIf=("hazardKernel", "dose"),
     )
     placesBy: str = setting(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from slicer.i18n import tr as _
-
 from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.families.dose.formulas import DoseCurves
 from SegmentMetricsLib.mrml import showDoseVolume
@@ -65,7 +63,7 @@ class DoseView:
         self.table = SortableTable(ui.doseTable)
         self.plot = PlotView(ui.dosePlotFrame.layout())
         self.shown, self.chart = None, None
-        ui.doseCaveatLabel.text = _(doses.CAVEAT)
+        ui.doseCaveatLabel.text = doses.CAVEAT
 
     def show(self) -> None:
         """Show the doses; does nothing if nothing has changed."""
