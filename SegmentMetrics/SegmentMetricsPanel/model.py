@@ -113,6 +113,13 @@ class PanelModel:
         ordered = sorted(isSaid, key=lambda volume: not isSaid[volume])
         return {None: _("None"), **{one: texts[isSaid[one]].format(name=self.scene.name(one)) for one in ordered}}
 
+    def chooseDose(self, volume) -> None:
+        """Choose the volume of the dose, or None; its family is measured with a dose, and only then."""
+        p, others = self.parameters, [family for family in self.parameters.families if family != "dose"]
+        with self.scene.oneChange(p):
+            p.dose = volume
+            p.families = others if volume is None else [*others, "dose"]
+
     def setCriticals(self, chosen: Sequence[str], offered: Sequence[str]) -> None:
         """Choose critical structures among those that are offered.
 

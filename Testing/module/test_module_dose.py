@@ -43,7 +43,8 @@ def testFromTheChoiceToThePage(session):
     assert not ui.doseTable.rowCount and "dose" not in panel.pages.offered
     box.currentIndex = 1
     session.settle(0.1)
-    assert session.parameters.dose is plan and panel.staleness() == "Another dose is chosen."
+    assert session.parameters.dose is plan and panel.settings.boxes["dose"].checked
+    assert panel.staleness() == "Another dose is chosen."
     session.apply()
     assert panel.staleness() == "" and "dose" in panel.pages.offered
     panel.pages.open("dose")
@@ -68,6 +69,8 @@ def testFromTheChoiceToThePage(session):
     slicer.mrmlScene.RemoveNode(plain)
     session.settle(0.1)
     assert session.parameters.dose is None and box.currentIndex == 0
+    assert panel.model.whyNot() == "Choose a dose, or turn off the dose metrics."
+    session.chooseFamilies("boundary", "signed", "overlap")
 
 
 def testTheMapAndAllStructures(session):

@@ -45,7 +45,7 @@ class DoseChoiceView:
 
     def take(self, index: int) -> None:
         if self.model.parameters is not None and not self.isShowing and index >= 0:
-            self.model.parameters.dose = self.listed[index]
+            self.model.chooseDose(self.listed[index])
 
 
 @dataclass(frozen=True)

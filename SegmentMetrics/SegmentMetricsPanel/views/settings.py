@@ -5,7 +5,6 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.conventions import known
-from SegmentMetricsLib.settings.names import ONLY_BY_NAME
 from SegmentMetricsLib.settings.settings import DECLARED, FAMILIES, OWN_CONVENTION
 
 from ..chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, isOffered, possibleCriticals
@@ -22,8 +21,7 @@ class SettingsView:
     def __init__(self, ui, model):
         self.ui, self.model = ui, model
         self.boxes = {}
-        # whoever chooses a dose has its family measured
-        for number, family in enumerate(one for one in FAMILIES if one not in ONLY_BY_NAME):
+        for number, family in enumerate(FAMILIES):
             box = qt.QCheckBox(family.capitalize())
             explain(box, explanations.ofFamily(family))
             box.connect("toggled(bool)", self.takeFamilies)
