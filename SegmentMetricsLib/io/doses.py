@@ -86,7 +86,12 @@ def _readRtDose(path: Path) -> Dose:
             raise InputError(f"this is DICOM of the modality {what}, not RTDOSE.")
         unit = UNITS.get(textOf(dataset, "DoseUnits").strip().upper())
         if unit is None:
-            raise InputError(f"the dose is in the unit {textOf(dataset, 'DoseUnits') or 'unknown'}, and Gy are needed.")
+            said = textOf(dataset, "DoseUnits")
+            raise InputError(
+                f"the dose is in the unit {said}, and Gy are needed."
+                if said
+                else "the file does not say the dose's unit."
+            )
         kind = textOf(dataset, "DoseType").strip().upper()
         if kind == "ERROR":
             raise InputError("the file has the difference between two doses, not a dose.")
