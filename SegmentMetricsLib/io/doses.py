@@ -87,11 +87,7 @@ def _readRtDose(path: Path) -> Dose:
         unit = UNITS.get(textOf(dataset, "DoseUnits").strip().upper())
         if unit is None:
             said = textOf(dataset, "DoseUnits")
-            raise InputError(
-                f"the dose is in the unit {said}, and Gy are needed."
-                if said
-                else "the file does not say the dose's unit."
-            )
+            raise InputError(f"the dose is in the unit {said}, and Gy are needed." if said else "the dose has no unit.")
         kind = textOf(dataset, "DoseType").strip().upper()
         if kind == "ERROR":
             raise InputError("the file has the difference between two doses, not a dose.")
