@@ -81,7 +81,7 @@ def along(source, axis: int, toward: np.ndarray):
     return surface
 
 
-@pytest.mark.parametrize("volume", [500, 500_000])
+@pytest.mark.parametrize("volume", [500, pytest.param(500_000, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(("shape", "axis"), [(sphere, 2), (cylinder, 1), (cone, 0)])
 @pytest.mark.parametrize(("step", "toward"), [(3, (0, 0, 1)), (2, (0.6, 0, 0.8))])
 def testAnalyticShapes(volume, shape, axis, step, toward):

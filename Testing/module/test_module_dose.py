@@ -73,6 +73,7 @@ def testFromTheChoiceToThePage(session):
     session.chooseFamilies("boundary", "signed", "overlap")
 
 
+@pytest.mark.nightly
 def testTheMapAndAllStructures(session):
     ui, parameters = session.ui, session.parameters
     parameters.reference, parameters.test = observers()
