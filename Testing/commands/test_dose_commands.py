@@ -108,6 +108,11 @@ def testBatch(run, dosed, tmp_path):
         found = {row["Case"]: row for row in csv.DictReader(file)}
     assert float(found["a"]["DmeanDifference"]) == pytest.approx(4, abs=0.02) and found["b"]["DmeanDifference"] == ""
     assert "Dose-volume" in (tmp_path / "out" / "reports" / "a.html").read_text(encoding="utf-8")
+    # what goes beyond the grid of the dose is among the alarms of the batch
+    small = SimpleITK.ReadImage("gray.nii.gz")[:, :, :12]
+    SimpleITK.WriteImage(small, "small.nii.gz")
+    (tmp_path / "short.csv").write_text("case,reference,test,dose\na,ref.nrrd,test.nrrd,small.nii.gz")
+    assert "a part outside the dose" in run("batch", "short.csv", "-o", "short", "--workers", 1, "--metrics", "DSC")[1]
     # one for all that have none of their own, and read again only if it is another one
     (tmp_path / "cases.csv").write_text("\n".join(["case,reference,test,dose", *lines[:2]]))
     assert run("batch", "cases.csv", "-o", "out", "--workers", 1, "--metrics", "DSC,dose", "--dose", dose)[0] == 0
