@@ -336,7 +336,7 @@ def compare(
     return compared(pair)
 
 
-def withDose(settings: Settings, given: object) -> tuple[Settings, Dose | None]:
+def withDose(settings: Settings, given: DoseLike | None) -> tuple[Settings, Dose | None]:
     """Return settings and the dose that goes with them; with a dose they ask for its family."""
     if given is None:
         return settings, None

@@ -234,7 +234,8 @@ def distanceMap(
     if comparison.hazard is not None:
         arrays["Hazard"] = comparison.hazard.at(pointsOf(result))
     if comparison.dose is not None:
-        arrays["Dose"] = np.where(*comparison.dose.at(pointsOf(result))[::-1], 0.0)
+        values, areWithin = comparison.dose.at(pointsOf(result))
+        arrays["Dose"] = np.where(areWithin, values, 0.0)
     for name, values in arrays.items():
         array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
         array.SetName(name)
