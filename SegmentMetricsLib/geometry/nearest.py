@@ -25,7 +25,7 @@ Where some triangles are so large that many corners are left, a search tree of t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,7 +54,7 @@ SEARCHED = 1 << 14
 CHUNK = 1 << 12
 # Up to this many distances from points to corners, those within a distance are found by measuring all of them, for this
 # many points at a time: the import of SciPy takes longer.
-EVERY, FEW = 3_000_000, 32
+EVERY, FEW = 1_500_000, 32
 # Relative rounding error of squared distances.
 ROUNDING = 1e-12
 
@@ -80,6 +80,11 @@ class NearestTriangles:
         self._isCompact = shapes is None
 
     @cached_property
+    def _columns(self) -> np.ndarray:
+        """(3, c) coordinates of the corners, mm."""
+        return np.ascontiguousarray(self._fans.corners.T)
+
+    @cached_property
     def _tree(self) -> cKDTree:
         # imported late: this takes longer than a small structure, and masks that lie close together need no search
         from scipy.spatial import cKDTree
@@ -102,11 +107,12 @@ class NearestTriangles:
         """
         owners, triangles = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)]
         isFew = len(points) * len(self._fans.corners) <= EVERY
-        for first in range(0, len(points), SEARCHED):
-            chosen = np.arange(first, min(first + SEARCHED, len(points)))
-            counts = np.full(len(chosen), MOST_AT_ONCE // FEW) if isFew else self._countsWithin(points[chosen], squared[chosen])
-            for rows in self._blocks(chosen, counts):
-                search = self._ofAllCorners if isFew else self._cornersWithin
+        search = self._ofAllCorners if isFew else self._cornersWithin
+        for first in range(0, len(points), FEW if isFew else SEARCHED):
+            chosen = np.arange(first, min(first + (FEW if isFew else SEARCHED), len(points)))
+            blocks = [chosen] if isFew else self._blocks(chosen, self._countsWithin(points[chosen], squared[chosen]))
+            for rows in blocks:
+                checkpoint()
                 numbers, corners = search(points[rows], squared[rows])
                 away, entries, places = self._away(points, rows[numbers], corners)
                 places = rows[numbers].take(places)
@@ -140,9 +146,10 @@ class NearestTriangles:
 
     def _ofAllCorners(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the same as _cornersWithin() without a search tree."""
-        ways = (np.subtract.outer(*along) for along in zip(points.T, self._fans.corners.T, strict=True))
-        away = reduce(np.add, (np.square(way, out=way) for way in ways))
-        away -= self._fans.largestAround
+        away = np.tile(-self._fans.largestAround, (len(points), 1))
+        for place, corner in zip(points.T, self._columns, strict=True):
+            way = np.subtract.outer(place, corner)
+            away += np.square(way, out=way)
         return np.nonzero(away <= (squared * (1 + ROUNDING) + ROUNDING * self._largest)[:, None])
 
     def _found(self, points: np.ndarray, count: int) -> np.ndarray:
