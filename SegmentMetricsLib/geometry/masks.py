@@ -327,7 +327,7 @@ def boxesOfLabels(labels: np.ndarray) -> dict[int, Box]:
             np.minimum.at(low[axis], number, start)
             np.maximum.at(high[axis], number, end)
     found = np.flatnonzero(high[0] >= 0).tolist()
-    boxes = {number: slicesOf(low[::-1, number], high[::-1, number]) for number in found}
+    boxes = {number: slicesOf(low[::-1, number].tolist(), high[::-1, number].tolist()) for number in found}
     return boxes if values is None else {int(values[number - 1]): box for number, box in boxes.items()}
 
 

@@ -150,7 +150,8 @@ class NearestTriangles:
         for place, corner in zip(points.T, self._columns, strict=True):
             way = np.subtract.outer(place, corner)
             away += np.square(way, out=way)
-        return np.nonzero(away <= (squared * (1 + ROUNDING) + ROUNDING * self._largest)[:, None])
+        owners, corners = np.nonzero(away <= (squared * (1 + ROUNDING) + ROUNDING * self._largest)[:, None])
+        return owners, corners
 
     def _found(self, points: np.ndarray, count: int) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3). count: corners to search first."""
