@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .case.casework import compareCase
     from .case.comparison import Comparison, compare
     from .case.multilabel import compareLabels
+    from .case.observers.study import ObserverStudy, compareObservers
     from .case.stress import StressTest, stressTest
     from .comparison.measurements import Measurement
     from .geometry.grids import Grid
@@ -55,6 +56,7 @@ __all__ = [
     "Grid",
     "Mask",
     "Measurement",
+    "ObserverStudy",
     "Settings",
     "StressTest",
     "Structure",
@@ -64,6 +66,7 @@ __all__ = [
     "compare",
     "compareCase",
     "compareLabels",
+    "compareObservers",
     "readBatch",
     "readStructures",
     "stressTest",
@@ -77,6 +80,7 @@ _HOMES = {
     "Grid": "geometry.grids",
     "Mask": "geometry.masks",
     "Measurement": "comparison.measurements",
+    "ObserverStudy": "case.observers.study",
     "Settings": "settings.settings",
     "StressTest": "case.stress",
     "Structure": "model.structures",
@@ -85,6 +89,7 @@ _HOMES = {
     "compare": "case.comparison",
     "compareCase": "case.casework",
     "compareLabels": "case.multilabel",
+    "compareObservers": "case.observers.study",
     "readBatch": "batch.batchresults",
     "readStructures": "io.reading",
     "samples": "io.samples",

@@ -430,6 +430,11 @@ def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
     return common, True
 
 
+def finest(masks: Sequence[Mask]) -> Mask:
+    """Return the mask on the finest grid, whatever the order of the masks; equally fine ones are told by content."""
+    return min(masks, key=_fineness)
+
+
 def finerFirst(first: Mask, second: Mask) -> tuple[Mask, Mask]:
     """Return two masks, the one on the finer grid first, independent of their order and common position."""
     if (_fineness(second), _view(second, first)) < (_fineness(first), _view(first, second)):

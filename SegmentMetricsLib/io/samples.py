@@ -15,6 +15,8 @@ from .segmentationfiles import segmentHeaders
 
 # Compressed NRRD label maps of the reference and the test, which 3D Slicer loads as segmentations.
 FILES = ("observer1.seg.nrrd", "observer2.seg.nrrd")
+# A compressed NRRD image, the CT that both have drawn on.
+IMAGE = "ct.nrrd"
 FOLDER = Path(__file__).with_name("sample")
 
 

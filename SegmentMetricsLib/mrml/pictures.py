@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -15,12 +15,14 @@ from vtkmodules.vtkFiltersCore import vtkMassProperties, vtkStripper, vtkTubeFil
 from ..base.errors import InputError
 from ..base.texts import shortest
 from ..geometry.grids import RAS_FROM_LPS
+from ..model.grayimages import GrayImage
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST
-from . import colors, outputs
+from . import colors, outputs, variationmaps
 from .conversion import withNormals
 from .headless import privateScene
 from .lettering import INK, PALE_INK, textWidth, writeText
+from .slicestrip import sliceStrip
 from .views import ANTERIOR_LEFT, ThreeDView, startOpenGLCheck, viewAxes, writePng
 
 # Candidate directions toward the viewer (RAS). The first is preferred; the others show what it would hide.
@@ -32,6 +34,13 @@ DIRECTIONS = {
     "the patient's left, front and feet": (-0.5, 0.7, -0.55),
     "the patient's right, front and feet": (0.5, 0.7, -0.55),
 }
+# Of these, each with the one that shows what it hides.
+SIDEWAYS = {
+    "the patient's left and front": "the patient's right and back",
+    "the patient's right and front": "the patient's left and back",
+    "the patient's left and back": "the patient's right and front",
+    "the patient's right and back": "the patient's left and front",
+}
 # Another direction is used only if it shows more than this many times as much of the differences.
 PREFERENCE = 1.25
 # Slices in radiological convention: axial seen from the feet, coronal from the front, sagittal from the left.
@@ -40,6 +49,9 @@ SLICE_DIRECTIONS = {
     "the patient's front": (0, 1, 0),
     "the patient's feet": (0, 0, -1),
 }
+
+# The sides from which a page without plotly shows a map.
+SIDES = {"front": (0, 1, 0), "left": (-1, 0, 0), "back": (0, -1, 0), "right": (1, 0, 0)}
 
 BACKGROUND = (0.985, 0.988, 0.992)
 LINE = (0.86, 0.88, 0.90)
@@ -101,7 +113,8 @@ class Overlay:
     seen from the direction that shows the differences best, and overlaid with the outline of the other one. They are
     drawn as Slicer shows them, or as measured if smoothing would leave almost nothing of a thin structure. size: width
     and height in pixels, at least 640 x 400. kind, range, tolerance: as for outputs.showDistanceMap. Slicer's scene is
-    not changed. Raises NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and if there are no
+    not changed. image: what the contours were drawn on, to add slices of it with the contours below, or None. Raises
+    NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and if there are no
     distances.
     """
 
@@ -112,6 +125,7 @@ class Overlay:
         kind: str = "signed",
         range: float | None = None,
         tolerance: float | None = None,
+        image: GrayImage | None = None,
     ) -> None:
         if any(given < least for given, least in zip(size, SMALLEST, strict=True)):
             raise InputError(f"An overlay picture needs at least 640 x 400 pixels, not {size[0]} x {size[1]}.")
@@ -127,20 +141,90 @@ class Overlay:
         self._coloring = Coloring(kind, limit, tolerance, comparison.distances.hasSides)
         self._names = pairTitle((comparison.reference.name, comparison.test.name))
         self._numbers = mainNumbers(comparison, tolerance, kind)
+        self._strip = None
+        if image is not None:
+            self._strip = sliceStrip(comparison, image, size[0], _scaleOf(size), _bytes(BACKGROUND))
 
     def write(self, path: str | Path, cache: ViewCache) -> Path:
         """Draw the picture, write it as PNG and return the path. Raises OSError if the file cannot be written."""
         width, height = self._size
-        scale = min(width / 1200, height / 700)
+        scale = _scaleOf(self._size)
         header = round(88 * scale)
         strip = round(150 * scale)  # on the right, for the legend and the orientation marker
         canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
         view = cache.view(LINE_SAMPLES if _isPlanar(self._maps) else 0)
-        _drawMaps(view, canvas[header:], self._maps, self._direction, strip, self._coloring, scale)
-        _writeHeader(canvas, self._names, self._numbers, ((width - strip) // 2, header), scale, self._coloring.kind)
-        place, size = (28 * scale, height - 21 * scale), max(round(13 * scale), 9)
-        writeText(canvas, f"Seen from {self._seenFrom}", place, size, PALE_INK)
+        _drawMaps(view, canvas[header:], self._maps, 2 * (self._direction,), strip, self._coloring, scale)
+        edges = ((width - strip) // 2, header)
+        _writeHeader(canvas, self._names, self._numbers, scale)
+        _writeSides(canvas, edges, scale, self._coloring.kind)
+        _writeDirection(canvas, self._seenFrom, 0, scale)
+        return writePng(canvas if self._strip is None else np.concatenate([canvas, self._strip]), path)
+
+
+class VariationPicture:
+    """The picture of where observers differ, before it is drawn: the consensus from two sides, colored by the local SD.
+
+    found: an ObservedStructure with a variation. size: as for Overlay. Raises NoOpenGLError on a machine that cannot
+    draw.
+    """
+
+    def __init__(self, found, size: tuple[int, int] = (1200, 700)) -> None:
+        startOpenGLCheck()
+        self._size, self._map = size, withNormals(variationmaps.variationMap(found))
+        self._coloring = Coloring("sd", variationmaps.limitOf(found), 0.0, True)
+        if found.consensus.dimension == 2:
+            self._seenFrom = [sliceDirection(found.variation.surface.normal)]
+        else:
+            first = bestDirection([self._map], self._coloring.limit, colors.ARRAYS["sd"], SIDEWAYS)
+            self._seenFrom = [(name, DIRECTIONS[name]) for name in (first, SIDEWAYS[first])]
+        self._names = found.name
+        self._numbers = [
+            ("observers", str(len(found.variation.distances))),
+            ("local SD", f"{found.variation.rootMeanSquareSD:.2f} mm"),
+            ("95 % within", f"{found.variation.percentile95SD:.2f} mm"),
+        ]
+
+    def write(self, path: str | Path, cache: ViewCache) -> Path:
+        """Draw the picture, write it as PNG and return the path. Raises OSError if the file cannot be written."""
+        width, height = self._size
+        scale = _scaleOf(self._size)
+        header, strip = round(88 * scale), round(150 * scale)
+        canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
+        views = [direction for _, direction in self._seenFrom]
+        maps = [self._map] * len(views)
+        view = cache.view(LINE_SAMPLES if _isPlanar(maps) else 0)
+        _drawMaps(view, canvas[header:], maps, views, strip, self._coloring, scale, hasOutlines=False)
+        _writeHeader(canvas, self._names, self._numbers, scale)
+        for number, (name, _) in enumerate(self._seenFrom):
+            _writeDirection(canvas, name, number * ((width - strip) // len(views)), scale)
         return writePng(canvas, path)
+
+
+def _scaleOf(size: tuple[int, int]) -> float:
+    """Return the scale of text and lines in a picture of a size in pixels."""
+    return min(size[0] / 1200, size[1] / 700)
+
+
+def mapsFromSides(comparison, cache: ViewCache, size: tuple[int, int] = (320, 290)) -> list[tuple[str, np.ndarray]]:
+    """Return pictures of the map of signed distances: of the reference and then of the test, each from four sides.
+
+    Each has a title, and colors (height, width, 3) as bytes. size: width and height in pixels. There are none for
+    contours in a plane. Errors as for Overlay().
+    """
+    if comparison.dimension == 2:
+        return []
+    limit, tolerance = outputs.checkedLimits(comparison, "signed", None, None)
+    maps = visibleMaps(comparison)
+    coloring = Coloring("signed", limit, tolerance, comparison.distances.hasSides)
+    points = np.concatenate([vtk_to_numpy(surface.GetPoints().GetData()) for surface in maps])
+    view = cache.view(0)
+    view.resize(size)
+    found = []
+    for side, surface in zip(REFERENCE_AND_TEST, maps, strict=True):
+        for name, direction in SIDES.items():
+            view.lookFrom(direction, points, AREA)
+            found.append((f"{side.capitalize()}, from the {name}", _imageOf(view, surface, coloring)))
+    return found
 
 
 def visibleMaps(comparison, kind: str = "signed") -> list[vtkPolyData]:
@@ -170,13 +254,15 @@ def _area(polyData: vtkPolyData) -> float:
     return properties.GetSurfaceArea()
 
 
-def bestDirection(maps: list[vtkPolyData], limit: float, array: str = "Distance") -> str:
+def bestDirection(
+    maps: list[vtkPolyData], limit: float, array: str = "Distance", names: Iterable[str] = DIRECTIONS
+) -> str:
     """Return the name of the direction in DIRECTIONS from which the largest values are seen best.
 
     maps: surfaces with normals and the point array. limit: values are clipped to this maximum. array: name of the point
-    array.
+    array. names: of the directions to choose from.
     """
-    names = list(DIRECTIONS)
+    names = list(names)
     toward = np.array([viewAxes(DIRECTIONS[name])[2] for name in names])
     seen = np.zeros(len(names))
     for surface in maps:
@@ -204,23 +290,39 @@ def _isPlanar(maps: list[vtkPolyData]) -> bool:
 
 
 def _drawMaps(
-    view: ThreeDView, canvas: np.ndarray, maps: list, direction, strip: int, coloring: Coloring, scale: float
+    view: ThreeDView,
+    canvas: np.ndarray,
+    maps: list,
+    directions: Sequence,
+    strip: int,
+    coloring: Coloring,
+    scale: float,
+    hasOutlines: bool = True,
 ) -> None:
-    """Draw both maps, each with the other one's outline, and the strip with legend and orientation on the right."""
+    """Draw maps side by side, each from its direction, and the strip with legend and orientation on the right.
+
+    hasOutlines: whether two maps are drawn with the outline of the other one.
+    """
     height, width = canvas.shape[:2]
-    half = (width - strip) // 2
+    half = (width - strip) // len(maps)
     points = np.concatenate([vtk_to_numpy(surface.GetPoints().GetData()) for surface in maps])
     thickness = 0.006 * np.ptp(points, axis=0).max()
     view.resize((half, height))
-    view.lookFrom(direction, points, AREA)
-    if _isPlanar(maps):
-        images = [_imageOf(view, tube(m, thickness), coloring) for m in maps]
-        thin = [_imageOf(view, tube(m, 0.2 * thickness), coloring) for m in maps]
-        lines = [_softened(_covered(image, canvas)) for image in thin]
-    else:
-        images = [_imageOf(view, m, coloring) for m in maps]
-        lines = [_edge(_covered(image, canvas), 0.8 * scale) for image in images]
+    images, lines = [], []
+    for surface, direction in zip(maps, directions, strict=True):
+        view.lookFrom(direction, points, AREA)
+        if _isPlanar(maps):
+            images.append(_imageOf(view, tube(surface, thickness), coloring))
+            if hasOutlines:
+                thin = _imageOf(view, tube(surface, 0.2 * thickness), coloring)
+                lines.append(_softened(_covered(thin, canvas)))
+        else:
+            images.append(_imageOf(view, surface, coloring))
+            lines.append(_edge(_covered(images[-1], canvas), 0.8 * scale))
     for n, image in enumerate(images):
+        if not hasOutlines:
+            canvas[:, n * half : (n + 1) * half] = image
+            continue
         where = np.nonzero(lines[1 - n])
         share = 0.9 * lines[1 - n][where][:, None]
         image[where] = np.rint(image[where] * (1 - share) + 255 * np.array(INK) * share)
@@ -229,11 +331,12 @@ def _drawMaps(
     # The strip shows only the legend of a model without geometry and the orientation marker.
     with _hiddenMap(view.scene, vtkPolyData(), coloring) as empty:
         empty.GetDisplayNode().SetVisibility(True)
-        _printLegend(colors.legendOf(empty), width - 2 * half, scale)
-        view.resize((width - 2 * half, height))
-        view.lookFrom(direction, points)
+        _printLegend(colors.legendOf(empty), width - len(maps) * half, scale, coloring)
+        left = len(maps) * half
+        view.resize((width - left, height))
+        view.lookFrom(directions[0], points)
         view.showOrientationMarker()
-        canvas[:, 2 * half :] = view.image()
+        canvas[:, left:] = view.image()
         view.showOrientationMarker("None")
 
 
@@ -318,8 +421,10 @@ def _around(isUsed: np.ndarray, margin: int) -> slice:
     return slice(max(used[0] - margin, 0), used[-1] + 1 + margin)
 
 
-def _printLegend(legend, strip: int, scale: float) -> None:
+def _printLegend(legend, strip: int, scale: float, coloring: Coloring) -> None:
     """Place a legend with dark text in the upper part of the strip. strip: its width in pixels."""
+    legend.SetTitleText(colors.legendTitle(coloring.kind, coloring.tolerance, coloring.hasSides))
+    legend.SetNumberOfLabels(5)
     for style in (legend.GetTitleTextProperty(), legend.GetLabelTextProperty()):
         style.SetColor(*INK)
         style.SetFontFamilyToArial()
@@ -347,36 +452,45 @@ def _printLegend(legend, strip: int, scale: float) -> None:
     legend.SetVisibility(True)
 
 
-def _writeHeader(
-    canvas: np.ndarray, names: str, numbers: list[tuple[str, str]], edges: tuple[int, int], scale: float, kind: str
-) -> None:
-    """Write the structure's name, the main numbers and the captions; edges: left and top of the right picture."""
-    left, header = edges
+def _sized(points: float, scale: float) -> int:
+    return max(round(points * scale), 9)
+
+
+def _writeDirection(canvas: np.ndarray, seenFrom: str, left: int, scale: float) -> None:
+    """Write from where a picture is seen, below it. left: its left edge."""
+    place = (left + 28 * scale, canvas.shape[0] - 21 * scale)
+    writeText(canvas, f"Seen from {seenFrom}", place, _sized(13, scale), PALE_INK)
+
+
+def _writeHeader(canvas: np.ndarray, names: str, numbers: list[tuple[str, str]], scale: float) -> None:
+    """Write the structure's name and the main numbers."""
     width = canvas.shape[1]
     margin = round(28 * scale)
-
-    def sized(points: float) -> int:
-        return max(round(points * scale), 9)
-
     x = width - margin
     for label, value in reversed(numbers):
-        x -= max(textWidth(label, sized(13)), textWidth(value, sized(22), True))
-        writeText(canvas, label, (x, 31 * scale), sized(13), PALE_INK)
-        writeText(canvas, value, (x, 57 * scale), sized(22), INK, bold=True)
+        x -= max(textWidth(label, _sized(13, scale)), textWidth(value, _sized(22, scale), True))
+        writeText(canvas, label, (x, 31 * scale), _sized(13, scale), PALE_INK)
+        writeText(canvas, value, (x, 57 * scale), _sized(22, scale), INK, bold=True)
         x -= round(34 * scale)
-    writeText(canvas, names, (margin, 47 * scale), sized(30), INK, bold=True, width=x - margin)
+    writeText(canvas, names, (margin, 47 * scale), _sized(30, scale), INK, bold=True, width=x - margin)
     canvas[round(82 * scale), margin : width - margin] = _bytes(LINE)
+
+
+def _writeSides(canvas: np.ndarray, edges: tuple[int, int], scale: float, kind: str) -> None:
+    """Write the captions of the pictures of reference and test. edges: left and top of the right one."""
+    left, header = edges
+    margin = round(28 * scale)
     for start, side, other in ((0, "Reference", "test"), (left, "Test", "reference")):
         y = header + 15 * scale
-        used = writeText(canvas, side, (start + margin, y), sized(15), INK, bold=True)
+        used = writeText(canvas, side, (start + margin, y), _sized(15, scale), INK, bold=True)
         note, longer = "colored by hazard", f"colored by hazard, with the outline of the {other}"
         if kind != "hazard":
             distance = "bidirectional local distance" if kind == "bld" else "distance"
             note = f"colored by {distance} to the {other}"
             longer = note + ", whose outline is drawn"
         room = left - margin - used - 8 * scale
-        note = longer if textWidth(longer, sized(14)) <= room else note
-        writeText(canvas, note, (start + margin + used + 8 * scale, y), sized(14), PALE_INK, width=room)
+        note = longer if textWidth(longer, _sized(14, scale)) <= room else note
+        writeText(canvas, note, (start + margin + used + 8 * scale, y), _sized(14, scale), PALE_INK, width=room)
 
 
 def _bytes(color: tuple[float, float, float]) -> np.ndarray:
