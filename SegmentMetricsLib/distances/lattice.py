@@ -68,11 +68,13 @@ REACH = 4
 LARGEST_REACH = MORE_SLICES - 3
 # Numbers of cells after which finished points are removed: at first, and the step from there on.
 FIRST_RANKS, MORE_RANKS = (8, 12, 20, 28, 36, 44), 16
-# Where no more than this many points are left, so many cells are looked at in one step: of few points, what takes the
-# time is the number of steps. Numbers of cells after which finished points are removed then, and the step beyond.
-FEW_POINTS, FEW_RANKS, LONG_BLOCK = 1_000, (8, 28, 44), 8 * MORE_RANKS
+# Where no more than this many points are left, so many cells are looked at in one step beyond those: of few points, what
+# takes the time is the number of steps.
+FEW_POINTS, LONG_BLOCK = 1_000, 8 * MORE_RANKS
 # Only after this many cells the search tree is considered instead, if it is cheaper.
 ALWAYS_RANKS = 28
+# Numbers of cells after which finished points are removed up to there, if few are left.
+FEW_RANKS = (8, ALWAYS_RANKS)
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 16
 # Triangles and tabulated positions processed at a time, for the same reason.
@@ -387,7 +389,7 @@ class Lattice:
         best, active = np.full(len(cells), np.inf, np.float32), np.arange(len(cells))
         block = range(0)
         while len(active) and block.stop < len(tables.order):
-            block = tables.blockFrom(block.stop, len(active) if block.stop < FEW_RANKS[-1] else FEW_POINTS + 1)
+            block = tables.blockFrom(block.stop, len(active) if block.stop < ALWAYS_RANKS else FEW_POINTS + 1)
             cost = len(block) * (len(active) * LOOKUP_COST + len(tables.points) * TABLE_COST)
             if block.start >= ALWAYS_RANKS and cost > len(active) * SEARCH_COST:
                 break
