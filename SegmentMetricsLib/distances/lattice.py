@@ -68,8 +68,8 @@ REACH = 4
 LARGEST_REACH = MORE_SLICES - 3
 # Numbers of cells after which finished points are removed: at first, and the step from there on.
 FIRST_RANKS, MORE_RANKS = (8, 12, 20, 28, 36, 44), 16
-# Where no more than this many points are left, so many cells are looked at in one step beyond those: of few points, what
-# takes the time is the number of steps.
+# Where no more than this many points are left, so many cells are looked at in one step from there on: what takes the
+# time of few points is the number of steps.
 FEW_POINTS, LONG_BLOCK = 1_000, 8 * MORE_RANKS
 # Only after this many cells the search tree is considered instead, if it is cheaper.
 ALWAYS_RANKS = 28
