@@ -89,6 +89,7 @@ class MapKind(Labeled):
     tolerance = enum.auto()
     hazard = enum.auto()
     bld = enum.auto()
+    dose = enum.auto()
 
     @staticmethod
     def texts() -> dict[str, str]:
@@ -98,6 +99,7 @@ class MapKind(Labeled):
             "tolerance": _("Within tolerance"),
             "hazard": _("Hazard"),
             "bld": _("Bidirectional local distance"),
+            "dose": _("Dose"),
         }
 
     @staticmethod
@@ -108,6 +110,7 @@ class MapKind(Labeled):
             "tolerance": _("what lies farther apart than the tolerance τ."),
             "hazard": _("how near the boundary is to critical structures."),
             "bld": _("how far apart corresponding points lie, which also shows spikes of the other surface."),
+            "dose": _("what dose the surface receives."),
         }
 
 
