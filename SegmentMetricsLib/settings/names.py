@@ -22,6 +22,7 @@ PURPOSES = {
     "voxel": "How far the voxels of the segments lie apart, counted over whole segments rather than their contours.",
     "hazard": "How dangerous the differences are: those near the chosen critical structures count more.",
     "similarity": "How well contours are followed slice by slice, with what lies inside and outside judged by levels.",
+    "topology": "Whether vessels are in one piece: gaps, spurs, and the numbers of parts, tunnels and cavities.",
     "slices": "How the segments differ in every slice of the reference, as a table and a chart.",
     "effort": "What it takes to correct the test: the length of contour to draw, and how far the center is off.",
 }
