@@ -21,7 +21,7 @@ from ..base.parallel import lockedCache
 from ..base.progress import checkpoint
 from ..distances.lattice import CellTables, Lattice, cellTables, doubledPoints
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching
-from ..geometry.cases import Positions, caseTriangles, elementPositions
+from ..geometry.cellcases import Positions, caseTriangles, elementPositions
 from ..geometry.closest import ClosestSurface
 from ..geometry.products import product
 from ..geometry.surfaces import Surface, eachOutwardNormals, elementCenters, meanLength, outwardNormals

@@ -310,13 +310,13 @@ def runEach(
     workers = _Workers(makeExecutor)
     try:
         while left or running:
-            if workers.areDueForRenewal and not running:
+            if workers.isDueForRenewal and not running:
                 workers.stop()
             isBroken = False
             try:
                 # nothing is queued at the end, as this process may have time for it sooner
                 while left and len(running) < (window if own is None or len(left) > window else -(-window // QUEUED)):
-                    if workers.areDueForRenewal:
+                    if workers.isDueForRenewal:
                         break
                     future = workers.submit(work, left[0])
                     running[future] = left.popleft()
@@ -379,7 +379,7 @@ class _Workers:
         self._executor, self._submitted = None, 0
 
     @property
-    def areDueForRenewal(self) -> bool:
+    def isDueForRenewal(self) -> bool:
         """Whether the workers should be replaced; never before a task was submitted."""
         isOld = time.monotonic() > self._begun + RENEWED_AFTER_SECONDS
         return self._submitted >= RENEWED_AFTER or (isOld and self._submitted > 0)

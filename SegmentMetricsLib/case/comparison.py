@@ -32,7 +32,7 @@ from ..model.inputs import UNPLACED, Placing
 from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
 from . import multilabel, resulttables, summary
-from .findings import search
+from .findings import pairfindings
 from .multilabel import Share
 from .records import Record
 
@@ -154,8 +154,8 @@ class Comparison(Mapping):
         path, problem = asPath(path), headless.whyUnavailable()
         if problem:
             raise InputError(f"The picture is drawn by Slicer's 3D view, but {problem}")
-        with pictures.Easel() as easel:
-            return pictures.Overlay(self, size=size, kind=kind).write(path, easel)
+        with pictures.ViewCache() as views:
+            return pictures.Overlay(self, size=size, kind=kind).write(path, views)
 
     def toFrame(self):
         """Return the measurements as a pandas DataFrame, one row per key, whose columns are those of a Measurement.
@@ -245,7 +245,7 @@ def compared(pair: Workspace) -> Comparison:
     values = evaluate(pair, asked)
     rows, missing = _profile(pair)
     pair.forgetIfLarge()
-    found = search.find(pair, values)
+    found = pairfindings.find(pair, values)
     pair.forget()
     return Comparison(
         *pair.given,

@@ -56,7 +56,7 @@ class Overlays:
 
     def __init__(self) -> None:
         self.problem = ""
-        self._easel = None
+        self._views = None
 
     def prepared(self, result):
         """Return the picture of a comparison for write(), which does not need the comparison; None if there is none."""
@@ -70,7 +70,7 @@ class Overlays:
             return None
         from ..mrml import pictures
 
-        self._easel = self._easel or pictures.Easel()
+        self._views = self._views or pictures.ViewCache()
         return pictures.Overlay(result)
 
     def write(self, picture, path: Path) -> None:
@@ -80,15 +80,15 @@ class Overlays:
         from ..mrml import views
 
         try:
-            picture.write(path, self._easel)
+            picture.write(path, self._views)
         except views.NoOpenGLError as error:
             self.problem = str(error)
 
     def close(self) -> None:
         """Free the resources for drawing; nothing can be drawn afterwards."""
-        if self._easel is not None:
-            self._easel.close()
-            self._easel = None
+        if self._views is not None:
+            self._views.close()
+            self._views = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 
 
-class _Patient:
+class TolerantStream:
     """A stream that discards output after its reader is gone, so that the work continues and keeps its exit status.
 
     Everything else is delegated to the wrapped stream.
@@ -49,8 +49,8 @@ def closedWithoutComplaint() -> Iterator[None]:
     Other broken pipes, such as to a process that has ended, remain errors.
     """
     with (
-        redirect_stdout(sys.stdout and _Patient(sys.stdout)),
-        redirect_stderr(sys.stderr and _Patient(sys.stderr)),
+        redirect_stdout(sys.stdout and TolerantStream(sys.stdout)),
+        redirect_stderr(sys.stderr and TolerantStream(sys.stderr)),
     ):
         try:
             yield

@@ -9,7 +9,7 @@ import numpy as np
 from ..base.parallel import threads
 from ..families.overlap import formulas as overlap
 from .elements import faceBorder
-from .sampling import Sampling
+from .toolmasks import Sampling
 
 
 def dice(sampling: Sampling) -> float:

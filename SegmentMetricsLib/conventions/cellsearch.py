@@ -18,7 +18,7 @@ from ..base.parallel import threads
 from ..base.progress import checkpoint
 from .elements import faceBorder
 from .rules import Sample
-from .sampling import Sampling
+from .toolmasks import Sampling
 
 CELL = 7
 # Pairs of voxels measured at a time.

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..geometry.cases import caseTriangles, cellCodes
+from ..geometry.cellcases import caseTriangles, cellCodes
 
 
 def corners(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .corners import corners, cornerSizes
 from .rules import Sample
-from .sampling import Sampling
+from .toolmasks import Sampling
 
 
 def faceBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:

@@ -21,7 +21,7 @@ from . import find, known
 from .convention import DISTANCES, KEYS, Convention, Number
 from .meshes import Meshes
 from .rules import Sample
-from .sampling import NO_BORDER, Sampling
+from .toolmasks import NO_BORDER, Sampling
 
 OPTIMISTIC, PESSIMISTIC, SAME = "over-optimistic", "over-pessimistic", ""
 # Prefix of these for slight differences.

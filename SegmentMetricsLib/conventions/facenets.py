@@ -20,7 +20,7 @@ from ..geometry.surfaces import Surface, triangleIndices
 from .bandrules import sharedShare
 from .meshes import samples
 from .rules import Sample
-from .sampling import Sampling
+from .toolmasks import Sampling
 
 # Numbers of nearest faces measured in successive passes.
 NEIGHBORS = (4, 16, 64, 256)

@@ -10,7 +10,7 @@ from .bandrules import dice, jaccard
 from .convention import ASSD, BIOU, DSC, HD, HDP, IOU, MASD, NSD, Number
 from .elements import masks
 from .rules import Sample, largest, meanOfMeans, pooledMean, shareWithinTies, weightedPercentile
-from .sampling import Sampling
+from .toolmasks import Sampling
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import numpy as np
 from ..base.progress import checkpoint
 from .elements import faceBorder
 from .rules import Sample
-from .sampling import Sampling
+from .toolmasks import Sampling
 
 # How far offsets travel at first, as a multiple of the longest exact distance.
 SLACK = 1.2

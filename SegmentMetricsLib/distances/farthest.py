@@ -27,7 +27,7 @@ two triangulations. Where many pieces are left, the bound for covered pieces is 
 
 Where distances count toward one side only, a piece on the other side may be far from the boundary and yet irrelevant.
 Only the first bound excludes such pieces, and those that touch the boundary from there would be cut to the very end. On
-a lattice the voxels show beforehand which of them stay on their side (nestedSurfaces() in cases.py).
+a lattice the voxels show beforehand which of them stay on their side (nestedSurfaces() in cellcases.py).
 """
 
 from __future__ import annotations

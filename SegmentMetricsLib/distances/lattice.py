@@ -38,7 +38,7 @@ import numpy as np
 
 from ..base.parallel import lockedCache
 from ..base.progress import checkpoint
-from ..geometry.cases import (
+from ..geometry.cellcases import (
     Positions,
     caseEdges,
     caseTriangles,

@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from ..geometry.cases import caseEdges, nodePositions
+from ..geometry.cellcases import caseEdges, nodePositions
 from ..geometry.closest import ClosestSurface
 from ..geometry.surfaces import Surface, longestSides
 from . import lattice as lookup

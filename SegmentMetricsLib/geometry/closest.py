@@ -13,8 +13,8 @@ from ..base.progress import checkpoint
 from .edges import acrossSides
 from .nearest import FEW_TRIANGLES, NearestTriangles
 from .pseudonormals import PseudoNormals
-from .stars import LatticeShapes
 from .surfaces import Surface, toPolyData
+from .trianglefans import LatticeShapes
 from .triangles import closestPoints, distancesToTriangles, dot
 
 # Points processed at a time, so that temporary arrays stay in the processor's cache.

@@ -30,7 +30,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..base.progress import checkpoint
-from .stars import LatticeShapes, Stars
+from .trianglefans import LatticeShapes, TriangleFans
 from .triangles import columns
 
 # Corners searched per point: at first, where these are not decisive, and at most; beyond that, a search tree of
@@ -67,10 +67,10 @@ class NearestTriangles:
         shapes: LatticeShapes | None = None,
     ):
         self._otherwise, self._isSmall = otherwise, len(cells) <= FEW_TRIANGLES
-        self._stars = Stars(points, cells, shapes)
-        spreads = self._stars.largestAround
+        self._fans = TriangleFans(points, cells, shapes)
+        spreads = self._fans.largestAround
         self._largest = float(spreads.max())
-        lifted = np.column_stack([self._stars.corners, np.sqrt(self._largest - spreads)])
+        lifted = np.column_stack([self._fans.corners, np.sqrt(self._largest - spreads)])
         # for masks few points are searched, so that building a tree fast matters more than its quality
         self._tree = cKDTree(lifted, LEAF, balanced_tree=False, compact_nodes=shapes is None)
 
@@ -96,7 +96,7 @@ class NearestTriangles:
                 places = rows[numbers].take(places)
                 isWithin = away <= squared[places]
                 owners.append(places[isWithin])
-                triangles.append(self._stars.triangles(entries[isWithin]))
+                triangles.append(self._fans.triangles(entries[isWithin]))
         return np.concatenate(triangles), np.concatenate(owners)
 
     def _countsWithin(self, points: np.ndarray, squared: np.ndarray) -> np.ndarray:
@@ -162,14 +162,14 @@ class NearestTriangles:
         owners, slots = np.nonzero(raised[:, 1:] <= limits[:, None])
         corners = near[owners, slots + 1]
         # for a small triangle less is subtracted than for the largest one around its corner
-        rest = raised[owners, slots + 1] - limits.take(owners) + self._stars.largestAround.take(corners)
+        rest = raised[owners, slots + 1] - limits.take(owners) + self._fans.largestAround.take(corners)
         self._improve(least, numbers, owners, *self._away(points, owners, corners, rest))
         return numbers, least + room
 
     def _ways(self, points: np.ndarray, owners: np.ndarray, corners: np.ndarray) -> np.ndarray:
         """Return the vectors (3, c) from corners (c,) to the points that own them, mm."""
         ways = columns(points, owners)
-        ways -= columns(self._stars.corners, corners)
+        ways -= columns(self._fans.corners, corners)
         return ways
 
     def _away(
@@ -179,12 +179,12 @@ class NearestTriangles:
 
         owners: (c,) the point of each corner. least: (c,) triangles with a smaller spread are left out.
         """
-        places, entries = self._stars.around(corners)
+        places, entries = self._fans.around(corners)
         if least is not None:
-            isNear = np.flatnonzero(self._stars.spreads(entries) >= least.take(places))
+            isNear = np.flatnonzero(self._fans.spreads(entries) >= least.take(places))
             places, entries = places.take(isNear), entries.take(isNear)
         ways = self._ways(points, owners, corners).take(places, axis=1)
-        return self._stars.squaredDistances(ways, entries), entries, places
+        return self._fans.squaredDistances(ways, entries), entries, places
 
     def _improve(
         self,
@@ -208,7 +208,7 @@ class NearestTriangles:
         firsts = np.flatnonzero(isFirst)
         least[owners.take(firsts)] = np.minimum.reduceat(away, firsts)
         nearest = np.flatnonzero(away == least.take(owners))
-        numbers[owners.take(nearest)] = self._stars.triangles(entries.take(nearest))
+        numbers[owners.take(nearest)] = self._fans.triangles(entries.take(nearest))
 
     def _fromAll(self, points: np.ndarray, limit: np.ndarray) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3) from all corners that may matter, or otherwise.

@@ -52,7 +52,7 @@ LEAST_AREA = 0.25
 LINE_SAMPLES = 8
 
 
-class Easel:
+class ViewCache:
     """Views that are reused for drawing several pictures; close it, or use it in a with statement.
 
     Creating a view takes longer than drawing a picture. Nothing of a drawn picture remains in a view.
@@ -75,7 +75,7 @@ class Easel:
         while self._views:
             self._views.popitem()[1].close()
 
-    def __enter__(self) -> Easel:
+    def __enter__(self) -> ViewCache:
         return self
 
     def __exit__(self, *error) -> None:
@@ -128,14 +128,14 @@ class Overlay:
         self._names = pairTitle((comparison.reference.name, comparison.test.name))
         self._numbers = mainNumbers(comparison, tolerance, kind)
 
-    def write(self, path: str | Path, easel: Easel) -> Path:
+    def write(self, path: str | Path, cache: ViewCache) -> Path:
         """Draw the picture, write it as PNG and return the path. Raises OSError if the file cannot be written."""
         width, height = self._size
         scale = min(width / 1200, height / 700)
         header = round(88 * scale)
         strip = round(150 * scale)  # on the right, for the legend and the orientation marker
         canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
-        view = easel.view(LINE_SAMPLES if _isPlanar(self._maps) else 0)
+        view = cache.view(LINE_SAMPLES if _isPlanar(self._maps) else 0)
         _drawMaps(view, canvas[header:], self._maps, self._direction, strip, self._coloring, scale)
         _writeHeader(canvas, self._names, self._numbers, ((width - strip) // 2, header), scale, self._coloring.kind)
         place, size = (28 * scale, height - 21 * scale), max(round(13 * scale), 9)

@@ -127,7 +127,7 @@ def remarks(records: Sequence[Record]) -> Iterable[str]:
     """Yield the findings of all pairs, one line each, alarms first; shared ones appear only once."""
     names = [record.name for record in records]
     for text, members in repeated.inOrder([record.findings for record in records]):
-        yield oneLine(f"{repeated.whom(members, names)}: {text}" if len(records) > 1 else text)
+        yield oneLine(f"{repeated.phraseFor(members, names)}: {text}" if len(records) > 1 else text)
 
 
 def shortened(name: str, length: int) -> str:

@@ -14,7 +14,7 @@ from SegmentMetricsLib.base import parallel, progress
 from SegmentMetricsLib.comparison import workspace as pair
 from SegmentMetricsLib.distances import lattice, refinement, surfacedistances
 from SegmentMetricsLib.families.boundary.bands import lookup as bandlookup
-from SegmentMetricsLib.geometry.cases import nodePositions
+from SegmentMetricsLib.geometry.cellcases import nodePositions
 from SegmentMetricsLib.geometry.products import product
 
 SECONDS = 20

@@ -64,14 +64,14 @@ def testAlarmsAreSaidFirst():
     ],
 )
 def testWhomItIsSaidOf(members, said):
-    assert repeated.whom(list(members), [f"s{number}" for number in range(8)]) == said
+    assert repeated.phraseFor(list(members), [f"s{number}" for number in range(8)]) == said
 
 
 def testFewOfMany():
     names = [f"s{number}" for number in range(12)]
-    assert repeated.whom(range(7), names) == "s0, s1, s2 and 4 more"
-    assert repeated.whom(range(7), names, most=12) == "s0, s1, s2, s3, s4, s5, s6"
-    assert repeated.whom((0, 1), names[:2]) == "s0, s1"
+    assert repeated.phraseFor(range(7), names) == "s0, s1, s2 and 4 more"
+    assert repeated.phraseFor(range(7), names, most=12) == "s0, s1, s2, s3, s4, s5, s6"
+    assert repeated.phraseFor((0, 1), names[:2]) == "s0, s1"
 
 
 def rods(spacing: float, isCut: bool, path: str) -> None:

@@ -21,7 +21,7 @@ from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.base.statements import Place
 from SegmentMetricsLib.case import pairing
 from SegmentMetricsLib.case.comparison import asStructure
-from SegmentMetricsLib.case.findings import search
+from SegmentMetricsLib.case.findings import pairfindings
 from SegmentMetricsLib.case.pairing import noted
 from SegmentMetricsLib.case.records import Record
 from SegmentMetricsLib.comparison.findings import Finding, Kind, Severity, alarmsFirst, asFinding, split
@@ -127,7 +127,7 @@ def testTheWordsOfAnAlarmMakeNone():
 
 
 def testEveryKindIsSaidSomewhere():
-    library = Path(search.__file__).parents[2]
+    library = Path(pairfindings.__file__).parents[2]
     sources = "".join(path.read_text(encoding="utf-8") for path in library.rglob("*.py"))
     said = set(re.findall(r"Finding\.of\(\s*Kind\.(\w+)", sources))
     assert said == {kind.name for kind in set(Kind) - {Kind.REMARK}}

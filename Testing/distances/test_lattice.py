@@ -11,7 +11,13 @@ import shapes
 from SegmentMetricsLib.distances import lattice
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.families.boundary.bands import lookup as bandlookup
-from SegmentMetricsLib.geometry.cases import caseTriangles, cellCodes, elementPositions, nestedSurfaces, nodePositions
+from SegmentMetricsLib.geometry.cellcases import (
+    caseTriangles,
+    cellCodes,
+    elementPositions,
+    nestedSurfaces,
+    nodePositions,
+)
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask

@@ -8,11 +8,10 @@ import shapes
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
+from SegmentMetricsLib.families.boundary.bands import bandsearch, bandvoxels
 from SegmentMetricsLib.families.boundary.bands import grid as bandgrid
 from SegmentMetricsLib.families.boundary.bands import lookup as bandlookup
 from SegmentMetricsLib.families.boundary.bands import methods as bandmethods
-from SegmentMetricsLib.families.boundary.bands import search as bandsearch
-from SegmentMetricsLib.families.boundary.bands import voxels as bandvoxels
 from SegmentMetricsLib.families.boundary.bands.sizes import Bands
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.model.inputs import labelMasks

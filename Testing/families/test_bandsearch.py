@@ -8,10 +8,9 @@ import shapes
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
+from SegmentMetricsLib.families.boundary.bands import bandsearch, bandvoxels
 from SegmentMetricsLib.families.boundary.bands import depths as banddepths
-from SegmentMetricsLib.families.boundary.bands import search as bandsearch
-from SegmentMetricsLib.families.boundary.bands import voxels as bandvoxels
-from SegmentMetricsLib.families.boundary.bands.voxels import SIDE, Voxels
+from SegmentMetricsLib.families.boundary.bands.bandvoxels import SIDE, Voxels
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.meshing import fromPolyData
 

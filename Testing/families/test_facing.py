@@ -11,7 +11,7 @@ from SegmentMetricsLib.analysis.facing import DIRECTIONS, outwardNormalsOfCases,
 from SegmentMetricsLib.case.comparison import asStructure
 from SegmentMetricsLib.comparison.workspace import Workspace
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
-from SegmentMetricsLib.geometry.cases import caseTriangles
+from SegmentMetricsLib.geometry.cellcases import caseTriangles
 from SegmentMetricsLib.geometry.surfaces import elementCenters, outwardNormals, toPolyData
 from SegmentMetricsLib.geometry.triangles import closestPoints
 

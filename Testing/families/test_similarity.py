@@ -13,8 +13,8 @@ from vtkmodules.vtkFiltersModeling import vtkLinearSubdivisionFilter
 from SegmentMetricsLib.families.similarity import formulas as similarity
 from SegmentMetricsLib.families.similarity import published as publishedsimilarity
 from SegmentMetricsLib.families.similarity.formulas import Levels
-from SegmentMetricsLib.families.slices import contours as slicecontours
-from SegmentMetricsLib.families.slices.contours import Contour, Planes
+from SegmentMetricsLib.families.slices import slicecontours
+from SegmentMetricsLib.families.slices.slicecontours import Contour, Planes
 from SegmentMetricsLib.geometry.grids import Grid
 
 

@@ -8,8 +8,8 @@ import shapes
 from similaritywork import disc, maskOf, measured, square, stack
 
 from SegmentMetricsLib.families.similarity import formulas as similarity
-from SegmentMetricsLib.families.slices import contours as slicecontours
-from SegmentMetricsLib.families.slices.contours import Contour, Planes
+from SegmentMetricsLib.families.slices import slicecontours
+from SegmentMetricsLib.families.slices.slicecontours import Contour, Planes
 from SegmentMetricsLib.geometry import contours, meshing
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask

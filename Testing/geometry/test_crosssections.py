@@ -10,8 +10,8 @@ import shapes
 from shapes import imageOf
 
 from SegmentMetricsLib.families.slices import areas as sliceareas
-from SegmentMetricsLib.families.slices import contours as slicecontours
-from SegmentMetricsLib.families.slices.contours import Planes
+from SegmentMetricsLib.families.slices import slicecontours
+from SegmentMetricsLib.families.slices.slicecontours import Planes
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.crosssections import boxesOf, cut
 from SegmentMetricsLib.geometry.grids import Grid

@@ -13,8 +13,8 @@ from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.geometry.nearest import ALL_CORNERS, NearestTriangles
-from SegmentMetricsLib.geometry.stars import GivenShapes, LatticeShapes
 from SegmentMetricsLib.geometry.surfaces import Surface
+from SegmentMetricsLib.geometry.trianglefans import GivenShapes, LatticeShapes
 from SegmentMetricsLib.geometry.triangles import distancesToTriangles
 from SegmentMetricsLib.model.inputs import labelMasks
 

@@ -156,8 +156,8 @@ class TestOverlay:
         values.SetName("Distance")
         sheet.GetPointData().AddArray(values)
         drawn = {}
-        with pictures.Easel() as easel:
-            view = easel.view(0)
+        with pictures.ViewCache() as cache:
+            view = cache.view(0)
             for name, surface in (("ball", ball), ("sheet", sheet)):
                 view.lookFrom((0, 1, 0), vtk_to_numpy(surface.GetPoints().GetData()))
                 for isClosed in (False, True):
@@ -182,12 +182,12 @@ class TestOverlay:
             reader.Update()
         assert reader.GetOutput().GetDimensions() == (30, 40, 1) and not messages.GetOutput()
 
-    def testNothingOfAPictureStaysOnTheEasel(self, comparison, contours, tmp_path):
+    def testNothingOfAPictureStaysInACachedView(self, comparison, contours, tmp_path):
         drawn = [(comparison, (900, 600)), (contours, (640, 400)), (comparison, (1200, 700))]
-        with pictures.Easel() as easel:
+        with pictures.ViewCache() as cache:
             for number, (result, size) in enumerate(drawn):
                 alone = read(writeOverlay(result, tmp_path / "alone.png", size))
-                together = read(pictures.Overlay(result, size).write(tmp_path / f"{number}.png", easel))
+                together = read(pictures.Overlay(result, size).write(tmp_path / f"{number}.png", cache))
                 np.testing.assert_array_equal(together, alone)
 
     def testWrongArguments(self, comparison, tmp_path):

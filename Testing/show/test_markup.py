@@ -15,7 +15,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.markup import Markup, escaped, filled, joined
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
-from SegmentMetricsLib.show.report import elements
+from SegmentMetricsLib.show.report import blocks
 from SegmentMetricsLib.show.report.index import CaseLine, indexOf
 
 # It would end an element, an attribute or a script, and it has what templates begin placeholders with.
@@ -81,8 +81,8 @@ def testNamesDoNotChangeTheElementsOfAnIndex():
 
 def testFilesOfPagesAreInstalled():
     """By pip and with the extension: templates, styles and the script."""
-    root = Path(elements.__file__).parents[2]
-    parts = {path.suffix for path in Path(elements.__file__).parent.iterdir() if path.is_file()} - {".py"}
+    root = Path(blocks.__file__).parents[2]
+    parts = {path.suffix for path in Path(blocks.__file__).parent.iterdir() if path.is_file()} - {".py"}
     assert parts == {".html", ".css", ".js"}
     for listed in (root / "CMakeLists.txt", root.parent / "pyproject.toml"):
         if listed.exists():

@@ -229,8 +229,8 @@ def testSentencesHaveALineOfTheirOwnInANarrowWindow(page):
 def testWideTablesScrollOrFitOnPaper(browser, tmp_path):
     from SegmentMetricsLib.base.markup import filled
     from SegmentMetricsLib.case.tablemodel import Table
-    from SegmentMetricsLib.show.report.elements import page as whole
-    from SegmentMetricsLib.show.report.elements import table
+    from SegmentMetricsLib.show.report.blocks import page as whole
+    from SegmentMetricsLib.show.report.blocks import table
 
     columns = MOST_MEASUREMENTS + 2
     heads = ["Structure", "Volume ref.", "Volume test", *(f"HD{90 + n} (mm)" for n in range(columns - 3))]

@@ -9,5 +9,5 @@ def writeOverlay(comparison, path: Path, *arguments, **options) -> Path:
     """Draw the picture of a comparison, write it as PNG and return the path. Further arguments: those of Overlay."""
     from SegmentMetricsLib.mrml import pictures
 
-    with pictures.Easel() as easel:
-        return pictures.Overlay(comparison, *arguments, **options).write(path, easel)
+    with pictures.ViewCache() as cache:
+        return pictures.Overlay(comparison, *arguments, **options).write(path, cache)

@@ -1,7 +1,7 @@
 """Findings: sentences that a reader of the numbers should know about a pair.
 
-search: everything that is found about a pair, alarms first.
-cautions: where a chosen metric says less than it seems; search asks them, too.
+pairfindings: everything that is found about a pair, alarms first.
+cautions: where a chosen metric says less than it seems; pairfindings asks them, too.
 repeated: findings that many structures share.
 """
 

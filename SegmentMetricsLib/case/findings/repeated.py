@@ -68,7 +68,7 @@ def inOrder(findings: Sequence[Iterable[str]]) -> Iterator[Common]:
     yield from (*alarms, *common, *rest)
 
 
-def whom(members: Collection[int], names: Sequence[str] | Mapping[int, str], most: int = 3) -> str:
+def phraseFor(members: Collection[int], names: Sequence[str] | Mapping[int, str], most: int = 3) -> str:
     """Return a phrase for some structures. members: their numbers. names: of all. most: names listed if there are more.
 
     If nearly all are members, the phrase is "All structures", possibly with exceptions.

@@ -20,7 +20,7 @@ from ...base.progress import checkpoint
 from ...geometry.contours import insideContours
 from ...geometry.surfaces import Surface, evenElements
 from ..effort.formulas import NearContour
-from ..slices.contours import SAME, Contour, Planes, cutApart
+from ..slices.slicecontours import SAME, Contour, Planes, cutApart
 
 # Points processed at a time.
 CHUNK = 50_000

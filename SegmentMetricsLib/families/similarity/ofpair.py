@@ -17,9 +17,9 @@ from ...geometry.masks import Mask
 from ...geometry.surfaces import evenElements
 from ...model.structures import Structure
 from ...settings.settings import Settings
-from ..slices import contours as slicecontours
-from ..slices.contours import Planes
+from ..slices import slicecontours
 from ..slices.sections import sideOf, unsmoothedOf
+from ..slices.slicecontours import Planes
 from ..voxel.formulas import requireVoxels
 from . import formulas as similarity
 from . import published as publishedsimilarity

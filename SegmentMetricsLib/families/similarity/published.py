@@ -18,7 +18,7 @@ import numpy as np
 
 from ...base.progress import checkpoint
 from ...geometry.contours import insideContours
-from ..slices.contours import SAME, Contour, Planes
+from ..slices.slicecontours import SAME, Contour, Planes
 from .formulas import (
     ContourScore,
     Levels,

@@ -20,9 +20,9 @@ from ...model.structures import Structure
 from ...model.structureset import LeftOut, StructureSet
 from .images import imagesFor, imagesOf
 from .opening import patientOf, read, readable, textOf
-from .places import Place, placesFor
+from .placing import Place, placesFor
 from .planes import planesBySlice
-from .slabs import Slabs
+from .unevenslices import Slabs
 
 # A contour may deviate from its plane by this fraction of the distance between slices.
 FLATNESS = 0.25

@@ -19,7 +19,7 @@ from ...model.structureset import StructureSet
 from .opening import patientOf, read, readable, textOf
 from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinned
 from .series import Slice, Uneven, findSlices, gridOf, groupsOf, withOthers, withoutRepeats
-from .slabs import Slabs, areUneven, continued
+from .unevenslices import Slabs, areUneven, continued
 
 # The code of the background: scheme and value.
 BACKGROUND = "DCM", "125040"

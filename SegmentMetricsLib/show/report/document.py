@@ -28,7 +28,7 @@ from ...settings.names import PURPOSES
 from ...settings.settings import Settings, asSettings
 from ..tables import byFamily, withCommonUnit
 from . import figures
-from .elements import NO_DEVICE, NOTHING, badge, fromFile, linkTo, page, resource, soft, table
+from .blocks import NO_DEVICE, NOTHING, badge, fromFile, linkTo, page, resource, soft, table
 from .notices import alarms, common, failed, sentences
 from .provenance import Source, provenance, sourceOf
 from .ranking import UNJUDGED, Ranking

@@ -14,7 +14,7 @@ from ...base.texts import counted
 from ...case.protocol.judgment import FAIL, VERDICTS
 from ...case.tablemodel import Table
 from ...comparison.measurements import typeset
-from .elements import CHECK_FIRST, NO_DEVICE, NOTHING, badge, fromFile, nameCell, page, table
+from .blocks import CHECK_FIRST, NO_DEVICE, NOTHING, badge, fromFile, nameCell, page, table
 
 INDEX = "index.html"
 FAILED = "failed"

@@ -9,7 +9,7 @@ from ...case.findings import repeated
 from ...case.records import Record
 from ...comparison.findings import split
 from ...comparison.measurements import typeset
-from .elements import CHECK_FIRST, NOTHING, linkTo
+from .blocks import CHECK_FIRST, NOTHING, linkTo
 
 # Maximum number of names listed before a finding that several structures share.
 MOST_NAMES = 12
@@ -52,7 +52,7 @@ def common(shared: Sequence[repeated.Common], records: Sequence[Record]) -> Mark
 def _whom(members: Sequence[int], records: Sequence[Record]) -> Markup:
     """Return the names of structures, linked to their sections."""
     # the names are markup, and what is said around them has nothing to escape
-    return Markup(repeated.whom(members, [linkTo(n, record.name) for n, record in enumerate(records)], MOST_NAMES))
+    return Markup(repeated.phraseFor(members, [linkTo(n, record.name) for n, record in enumerate(records)], MOST_NAMES))
 
 
 def _block(kind: str, title: str, items: Sequence[tuple[str, str]]) -> Markup:

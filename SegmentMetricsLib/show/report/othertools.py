@@ -8,7 +8,7 @@ from ...case.resulttables import heading
 from ...case.tablemodel import Table
 from ...conventions.evaluation import Reported
 from ..conventions import REFERENCE_ROW, ConventionsRecord, referenceText
-from .elements import NOTHING, fromFile, table
+from .blocks import NOTHING, fromFile, table
 
 
 def otherTools(comparison: Comparison) -> Markup:

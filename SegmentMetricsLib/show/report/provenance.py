@@ -16,7 +16,7 @@ from ...comparison.fingerprints import contentHash
 from ...model.structures import REFERENCE_AND_TEST, Structure
 from ...settings.settings import Settings
 from ..writing import versions
-from .elements import NOTHING, fromFile, nameCell, table
+from .blocks import NOTHING, fromFile, nameCell, table
 from .usedsettings import usedSettings
 
 

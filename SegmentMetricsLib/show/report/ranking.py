@@ -10,7 +10,7 @@ from ...case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, Judgment,
 from ...case.records import Record
 from ...case.resulttables import definitionOf, heading
 from ..verdicts import summary
-from .elements import NOTHING, badge
+from .blocks import NOTHING, badge
 
 # Worst first. Structures without rules have no verdict, so they come after those that have one.
 UNJUDGED = "no limits"

@@ -15,7 +15,7 @@ from ...comparison.measurements import rounded
 from ...distances.surfacedistances import TIE_TOLERANCE
 from ...geometry.planecuts import Line, clipped, thinned
 from ...model.structures import REFERENCE_AND_TEST
-from .elements import NOTHING, fromFile
+from .blocks import NOTHING, fromFile
 from .figures import INSIDE, OUTSIDE
 from .sliceviews import Largest, Picture, View, largestOf, picturesOf
 

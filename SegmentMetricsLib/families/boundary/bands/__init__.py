@@ -5,9 +5,9 @@ sizes: what every way returns, the sizes of the bands' intersection and union.
 
 The ways:
 grid: at the centers of equal sub-voxels, for a given number of them.
-lookup: by tables, for masks on one lattice; tables: these.
-search: by search, for any two closed boundaries; voxels: at which points; depths: how deep these lie, interpolated;
-lottery: which of them are searched as well, so that the result has no bias.
+lookup: by tables, for masks on one lattice; bandtables: these.
+bandsearch: by search, for any two closed boundaries; bandvoxels: at which points; depths: how deep these lie,
+interpolated; importancesampling: which of them are searched as well, so that the result has no bias.
 """
 
 from __future__ import annotations

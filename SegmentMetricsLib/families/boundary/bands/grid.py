@@ -18,14 +18,14 @@ from ....base.progress import checkpoint
 from ....distances import lattice
 from ....distances.extrapolation import ROUNDING
 from ....distances.surfacedistances import BoundaryPair
-from ....geometry.cases import Positions, subVoxelPositions
+from ....geometry.cellcases import Positions, subVoxelPositions
 from ....geometry.grids import Grid
 from ....geometry.masks import Mask
 from ....geometry.slabs import Slab, alignedAxis
+from .bandsearch import TIE_TOLERANCE
+from .bandtables import BandTables, inBlocks, packed
 from .lookup import bandCells, bandMembership, bandsOfBoth, cellIndices, countedBits, stepsWithin
-from .search import TIE_TOLERANCE
 from .sizes import Bands
-from .tables import BandTables, inBlocks, packed
 
 # Above this many steps, tabulating costs more than searching.
 LARGEST_TABLE_COUNT = 400

@@ -18,10 +18,10 @@ import numpy as np
 from ....base.parallel import eachSideBySide, evenParts
 from ....base.progress import checkpoint
 from ....distances import lattice
-from ....geometry.cases import Positions
+from ....geometry.cellcases import Positions
 from ....geometry.slabs import Slab, alignedAxis
+from .bandtables import WORD, BandTables
 from .sizes import Bands
-from .tables import WORD, BandTables
 
 # Minimum number of positions stored in one number.
 SHORT_WORD = 16

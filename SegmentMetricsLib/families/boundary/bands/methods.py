@@ -20,9 +20,9 @@ from ....distances.surfacedistances import BoundaryPair
 from ....geometry.grids import Grid
 from ....geometry.masks import Mask
 from ....geometry.surfaces import Surface, elementCenters, outwardNormals
+from .bandsearch import searchedBands
 from .grid import gridBands
 from .lookup import cellBands
-from .search import searchedBands
 from .sizes import Bands
 
 # Standard error of the overlap to be reached, for structures of at least SMALL voxels and for smaller ones.

@@ -1,8 +1,8 @@
 """Distances from points to the triangles around corners next to them.
 
-The triangles around a corner are its star. Seen from the corner, a triangle is given by two of its sides. The distance
+The triangles around a corner are its fan. Seen from the corner, a triangle is given by two of its sides. The distance
 depends only on the inner products of these two and of the vector w from the corner to the point. The unsmoothed surface
-of a mask has few distinct triangles (cases.py), so the products of their sides are looked up.
+of a mask has few distinct triangles (cellcases.py), so the products of their sides are looked up.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 from scipy.sparse import csr_array
 
-from .cases import caseTriangles
+from .cellcases import caseTriangles
 from .masks import Mask
 from .surfaces import Surface
 from .triangles import columns, distancesToTriangles, dot
@@ -34,11 +34,11 @@ NEXT, AFTER_NEXT = np.array([1, 2, 0]), np.array([2, 0, 1])
 NONE = np.zeros(0, np.intp)
 
 
-class Stars:
+class TriangleFans:
     """The triangles around every corner of a surface.
 
     points: (n, 3) mm. cells: (m, 3) triangles of them. shapes: those of the triangles; None to take them from the
-    points. corners: (c, 3) the points used by triangles, mm, whose numbers identify the stars. largestAround: (c,) the
+    points. corners: (c, 3) the points used by triangles, mm, whose numbers identify the fans. largestAround: (c,) the
     largest of the spreads() of the triangles around each.
     """
 
@@ -51,7 +51,7 @@ class Stars:
         used = np.flatnonzero(counts)
         self.corners = points if len(used) == len(points) else points[used]
         self._first, self._count = around.indptr[used], counts[used]
-        # the triangle of every entry, and which of its corners has the star
+        # the triangle of every entry, and which of its corners has the fan
         self._triangles, self._slots = around.indices, around.data
         self._shapes = shapes or GivenShapes(points, cells)
         self.largestAround = np.maximum.reduceat(self._shapes.spreads(self._triangles), self._first).astype(float)
@@ -74,7 +74,7 @@ class Stars:
     def squaredDistances(self, ways: np.ndarray, entries: np.ndarray) -> np.ndarray:
         """Return the squared distances (k,) in mm2 from points to the triangle of an entry (k,) each.
 
-        ways: (3, k) mm from the corner that has the star to the points. Cancellation of digits hardly affects which
+        ways: (3, k) mm from the corner that has the fan to the points. Cancellation of digits hardly affects which
         triangle is nearest, except for thin ones, whose heights would be lost; these are computed separately.
         """
         one, other, *products = self._shapes.sides(self._triangles.take(entries), self._slots.take(entries))

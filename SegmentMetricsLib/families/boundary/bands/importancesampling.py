@@ -53,7 +53,7 @@ def largestChances(scales: np.ndarray, width: np.ndarray | float) -> np.ndarray:
     return np.minimum(scales * np.float32(1.4) / np.float32(width), 1)
 
 
-class Lottery:
+class ImportanceSampling:
     """Random but reproducible draws of voxels, each including the smaller ones, and the corrections by drawn voxels.
 
     chances: for each boundary, numbers (n,) proportional to the voxels' chances to be drawn, 0 where nothing can be
@@ -70,7 +70,7 @@ class Lottery:
         self._chances, self._guessed, self._search = chances, guessed, search
         self._larger = np.maximum(*chances)
         # reproducible
-        self._lots = np.random.default_rng(0).random(len(self._larger), np.float32)
+        self._draws = np.random.default_rng(0).random(len(self._larger), np.float32)
         # for each boundary, the voxels searched so far, ascending, and their fractions
         self._known = [(np.zeros(0, np.intp), np.zeros(0, np.float32)) for _ in (0, 1)]
         self.total = float(sum(chance.sum(dtype=float) for chance in chances))
@@ -81,11 +81,11 @@ class Lottery:
 
     def corrections(self, factor: float) -> Corrections:
         """Return the corrections by searching the voxels that are drawn when all chances are multiplied by a factor."""
-        every = np.flatnonzero(self._lots < np.float32(factor) * self._larger)
-        lots, guessed, found, chances = self._lots.take(every), self._guessed(every), [], []
+        every = np.flatnonzero(self._draws < np.float32(factor) * self._larger)
+        draws, guessed, found, chances = self._draws.take(every), self._guessed(every), [], []
         for number in (0, 1):
             chance = np.minimum(self._chances[number].take(every) * np.float32(factor), 1)
-            isDrawn = lots < chance
+            isDrawn = draws < chance
             new = guessed[number].copy()
             new[isDrawn] = self._searched(number, every[isDrawn])
             found.append(new)

@@ -27,7 +27,7 @@ from .series import (
     withOthers,
     withoutRepeats,
 )
-from .slabs import Slabs, continued, unevenPlanes
+from .unevenslices import Slabs, continued, unevenPlanes
 
 # In mm: pixel size of a grid for contours without their image, and distance of its planes if the contours do not
 # determine it.

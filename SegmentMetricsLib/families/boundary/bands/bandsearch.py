@@ -3,13 +3,13 @@
 The idea
 --------
 A band extends from its boundary to the depth tau. The voxels of a fine grid that a boundary encloses are known without
-any search (voxels.py). Their depth is searched at the corners of cells about as wide as the bands and interpolated
+any search (bandvoxels.py). Their depth is searched at the corners of cells about as wide as the bands and interpolated
 in between, but only where the band may end (depths.py): the bands of small structures mostly fill them. This
 decides for every voxel whether it lies in a band, but only approximately, because interpolation errs. Therefore some
 voxels, drawn at random, mostly where errors matter, are searched as well, and the errors found there are corrected,
 each for as many voxels as the drawn one represents. The interpolation then leaves no bias, only a random error (this is
 a control variate with the sampling of Horvitz and Thompson, doi:10.1080/01621459.1952.10483446). The draw also yields
-an estimate of that error, and voxels are drawn until it is small enough (lottery.py).
+an estimate of that error, and voxels are drawn until it is small enough (importancesampling.py).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ....base.parallel import sideBySide
 from ....base.progress import checkpoint
 from ....distances.surfacedistances import BoundaryPair
 from ....geometry.masks import Mask
+from .bandvoxels import BOTH, SIDE, Voxels, noise, stepFor
 from .depths import DRAWS, PART, Depths
-from .lottery import LEAST_CHANCE, LEAST_OUTSIDE, Lottery, chancesOf, isNear, largestChances, ramp
+from .importancesampling import LEAST_CHANCE, LEAST_OUTSIDE, ImportanceSampling, chancesOf, isNear, largestChances, ramp
 from .sizes import Bands
-from .voxels import BOTH, SIDE, Voxels, noise, stepFor
 
 # Places closer than this to a boundary, in mm, lie on it.
 TIE_TOLERANCE = 1e-5
@@ -122,18 +122,18 @@ class Members:
         wanted: standard error at which no more voxels are drawn. about: approximate error of the overlap without a
         draw.
         """
-        lottery = Lottery([self._chances(number) for number in (0, 1)], self._guessed, self._searched)
-        if not lottery.total:
+        sampling = ImportanceSampling([self._chances(number) for number in (0, 1)], self._guessed, self._searched)
+        if not sampling.total:
             return float(self.both), float(self.either), 0.0
-        factor = lottery.within(0.5 * (DRAWS * about / wanted) ** 2 / lottery.total, FIRST_DRAW, LARGEST_FIRST_DRAW)
+        factor = sampling.within(0.5 * (DRAWS * about / wanted) ** 2 / sampling.total, FIRST_DRAW, LARGEST_FIRST_DRAW)
         while True:
             checkpoint()
-            corrections = lottery.corrections(factor)
+            corrections = sampling.corrections(factor)
             both, either = self.both + corrections.both, self.either + corrections.either
             if either <= 0:
                 return 0.0, 0.0, float("inf")
             error = corrections.error(both / either) / either
-            more = lottery.within(factor * np.clip(1.1 * (error / wanted) ** 2, 1.2, 4), 0, LARGEST_DRAW)
+            more = sampling.within(factor * np.clip(1.1 * (error / wanted) ** 2, 1.2, 4), 0, LARGEST_DRAW)
             if error <= wanted or more <= factor:
                 return both, either, error
             factor = more

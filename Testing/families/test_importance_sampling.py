@@ -1,13 +1,13 @@
-"""Voxels drawn by lot, and what is concluded from those that were."""
+"""Voxels drawn at random, and what is concluded from those that were."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from SegmentMetricsLib.families.boundary.bands.lottery import (
+from SegmentMetricsLib.families.boundary.bands.importancesampling import (
     Corrections,
-    Lottery,
+    ImportanceSampling,
     chancesOf,
     isNear,
     largestChances,
@@ -17,8 +17,8 @@ from SegmentMetricsLib.families.boundary.bands.lottery import (
 COUNT = 60_000
 
 
-def voxelsAndLottery():
-    """Return how much of voxels (COUNT,) is in two bands by a guess and in truth, and a lottery of them."""
+def voxelsAndSampling():
+    """Return how much of voxels (COUNT,) is in two bands by a guess and in truth, and a sampling of them."""
     random = np.random.default_rng(0)
     above = [random.uniform(-2, 2, COUNT).astype(np.float32) for _ in (0, 1)]
     truly = [ramp(a + random.laplace(0, 0.05, COUNT).astype(np.float32), 0.3) for a in above]
@@ -31,7 +31,7 @@ def voxelsAndLottery():
         searched.append((number, voxels))
         return truly[number][voxels]
 
-    return guessed, truly, searched, Lottery(chances, lambda voxels: [g[voxels] for g in guessed], search)
+    return guessed, truly, searched, ImportanceSampling(chances, lambda voxels: [g[voxels] for g in guessed], search)
 
 
 def testARampIsAsWideAsSaid():
@@ -48,9 +48,9 @@ def testChancesFallBeyondTheRamp():
 
 
 def testVoxelsAreSearchedOnceAndAsOftenAsTheirChances():
-    _, _, searched, lottery = voxelsAndLottery()
+    _, _, searched, sampling = voxelsAndSampling()
     for count in (2000, 6000):
-        lottery.corrections(lottery.within(0.0, count, count))
+        sampling.corrections(sampling.within(0.0, count, count))
         assert sum(len(voxels) for _, voxels in searched) == pytest.approx(count, rel=0.1)
     for number in (0, 1):
         voxels = np.concatenate([v for n, v in searched if n == number])
@@ -60,11 +60,11 @@ def testVoxelsAreSearchedOnceAndAsOftenAsTheirChances():
 
 
 def testMoreSearchesTellBetterAndHowWellTheyTell():
-    guessed, truly, _, lottery = voxelsAndLottery()
+    guessed, truly, _, sampling = voxelsAndSampling()
     expected = [kind(*truly).sum(dtype=float) - kind(*guessed).sum(dtype=float) for kind in (np.minimum, np.maximum)]
     errors = []
     for count in (1000, 4000, 16_000):
-        corrections = lottery.corrections(lottery.within(0.0, count, count))
+        corrections = sampling.corrections(sampling.within(0.0, count, count))
         errors.append(corrections.error(0.5))
         difference = corrections.both - expected[0] - 0.5 * (corrections.either - expected[1])
         assert abs(difference) < 4 * errors[-1]
@@ -84,8 +84,8 @@ def testCorrectionsAreRightOnAverageAndTellHowFarOffTheyAre(isWhole):
     expected = [f(*truly).sum() - f(*guessed).sum() for f in (np.minimum, np.maximum)]
     overlap, found = 0.4, []
     for _ in range(400):
-        lots = random.random(count)
-        seen = [np.where(lots < chances[n], truly[n], guessed[n]) for n in (0, 1)]
+        draws = random.random(count)
+        seen = [np.where(draws < chances[n], truly[n], guessed[n]) for n in (0, 1)]
         corrections = Corrections(guessed, seen, chances)
         found.append((corrections.both, corrections.either, corrections.error(overlap)))
     both, either, errors = np.array(found).T

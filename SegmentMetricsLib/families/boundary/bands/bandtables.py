@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....distances.lattice import CellTables
-from ....geometry.cases import ofCases
+from ....geometry.cellcases import ofCases
 
 # Maximum number of positions stored in one number.
 WORD = 64
