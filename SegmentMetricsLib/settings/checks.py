@@ -51,6 +51,18 @@ def oneOf(what: str, choices: Sequence[str]) -> Check:
     return Check(keep, accepts, {"choices": tuple(choices)}, choices=tuple(choices))
 
 
+def oneOfNumbers(what: str, choices: Sequence[int]) -> Check:
+    """Accept one of some whole numbers."""
+    accepts = f"one of {', '.join(map(str, choices))}"
+
+    def keep(value: Any) -> int:
+        if isinstance(value, bool) or value not in choices:
+            raise InputError(f"The {what} must be {accepts}, not {value!r}.")
+        return int(value)
+
+    return Check(keep, accepts, {"type": int, "choices": tuple(choices)})
+
+
 def yesOrNo(what: str) -> Check:
     """Accept True or False. what: a sentence that is true or not."""
 
@@ -89,6 +101,18 @@ def positive(what: str, most: float = math.inf, unit: str = "", article: str = "
         return number
 
     return Check(keep, accepts, {"type": float})
+
+
+def notNegative(what: str, unit: str = "") -> Check:
+    """Accept numbers from 0 on."""
+
+    def keep(value: Any) -> float:
+        number = _number(value, what)
+        if number < 0:
+            raise InputError(f"The {what} must be at least 0{unit}, not {number:g}.")
+        return number
+
+    return Check(keep, f"at least 0{unit}", {"type": float})
 
 
 def share(what: str) -> Check:

@@ -16,7 +16,8 @@ DISTANCES = "surfaces and distances"
 MEMBERSHIPS = "membership images, with values between 0 and 1"
 HAZARD = "hazard family"
 SIMILARITY = "similarity family"
-HEADINGS = (MEASURED, DISTANCES, MEMBERSHIPS, HAZARD, SIMILARITY)
+INSTANCES = "instances family"
+HEADINGS = (MEASURED, DISTANCES, MEMBERSHIPS, HAZARD, SIMILARITY, INSTANCES)
 
 
 def _(text: str) -> str:

@@ -6,10 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.ndimage import label
 
 from SegmentMetricsLib.base.errors import Undefined
 from SegmentMetricsLib.families.instances import formulas
 from SegmentMetricsLib.families.instances.formulas import Event
+from SegmentMetricsLib.geometry.grids import Grid
 
 PLACE = np.moveaxis(np.indices((60, 60, 60)), 0, -1)
 
@@ -21,8 +23,17 @@ def balls(*given: tuple[tuple[int, int, int], float]) -> np.ndarray:
     return array
 
 
-def overlapsOf(one: np.ndarray, other: np.ndarray, connectivity: int = 26) -> formulas.Overlaps:
-    return formulas.overlapsOf(*(formulas.numbered(array, connectivity) for array in (one, other)))
+def lesionsOf(numbers: np.ndarray) -> formulas.Lesions:
+    """Return the lesions of an array [k, j, i] of their numbers, from 1."""
+    k, j, i = np.nonzero(numbers)
+    found = numbers[k, j, i] - 1
+    return formulas.Lesions(
+        np.stack([i, j, k], axis=1), found, np.bincount(found), Grid(numbers.shape[::-1], np.eye(4))
+    )
+
+
+def overlapsOf(one: np.ndarray, other: np.ndarray) -> formulas.Overlaps:
+    return formulas.overlapsOf(*(lesionsOf(label(array, np.ones((3, 3, 3)))[0]) for array in (one, other)))
 
 
 class TestFiveLesions:
@@ -66,20 +77,21 @@ class TestEvents:
         ],
     )
     def testGroups(self, reference, test, event):
-        (group,) = formulas.overlapsOf(lines(*reference), lines(*test)).groups
+        (group,) = formulas.overlapsOf(lesionsOf(lines(*reference)), lesionsOf(lines(*test))).groups
         assert group.event is event
         assert (len(group.reference), len(group.test)) == (len(reference), len(test))
 
     def testNothing(self):
-        overlaps = formulas.overlapsOf(lines(), lines())
+        overlaps = formulas.overlapsOf(lesionsOf(lines()), lesionsOf(lines()))
         assert overlaps.groups == ()
         for quality in (formulas.panopticQuality, formulas.sensitivity, formulas.precision):
             with pytest.raises(Undefined):
                 quality(formulas.matched(overlaps, 0))
 
     def testSmallLesionsAreLeftOut(self):
-        numbers, omitted = formulas.withoutSmall(lines((0, 2), (4, 8), (10, 11), (20, 23)), 3)
-        assert omitted == 2 and np.bincount(numbers.ravel()).tolist() == [33, 4, 3]
+        found = formulas.withoutSmall(lesionsOf(lines((0, 2), (4, 8), (10, 11), (20, 23))), 3)
+        assert found.omitted == 2 and found.sizes.tolist() == [4, 3]
+        assert found.voxelsOf([1])[:, 0].tolist() == [20, 21, 22]
 
 
 class TestAssignment:
@@ -90,7 +102,7 @@ class TestAssignment:
             one, other = (rng.integers(0, 4, (1, 3, 6)) for _ in range(2))
             one, other = (np.searchsorted(np.unique([0, *a.ravel()]), a) for a in (one, other))
             threshold = rng.choice([0, 0.1, 0.25])
-            overlaps = formulas.overlapsOf(one, other)
+            overlaps = formulas.overlapsOf(lesionsOf(one), lesionsOf(other))
             matches = formulas.matched(overlaps, threshold)
             m, n = one.max(), other.max()
             iou = np.array([[(((one == a + 1) & (other == b + 1)).sum() / ((one == a + 1) | (other == b + 1)).sum())
@@ -103,8 +115,3 @@ class TestAssignment:
             assert matches.ious.sum() == pytest.approx(best)
             assert [iou[a, b] for a, b in matches.pairs] == pytest.approx(matches.ious.tolist())
             assert all(len(set(column)) == matches.found for column in matches.pairs.T)
-
-    def testConnectivity(self):
-        diagonal = np.zeros((3, 3, 3), bool)
-        diagonal[0, 0, 0] = diagonal[1, 1, 1] = diagonal[1, 2, 2] = diagonal[2, 2, 2] = True
-        assert [formulas.numbered(diagonal, connectivity).max() for connectivity in (26, 18, 6)] == [1, 2, 3]

@@ -1,7 +1,7 @@
 """Instances: which lesions are found, and how well.
 
-Sources: Kirillov et al., arXiv:1801.00868 (panoptic quality); the lesion-wise scores of BraTS 2023, described
-with their code in github.com/rachitsaluja/BraTS-2023-Metrics.
+Sources: Kirillov et al., arXiv:1801.00868 (panoptic quality); the lesion-wise scores of BraTS 2023, described with
+their code in github.com/rachitsaluja/BraTS-2023-Metrics.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ import numpy as np
 
 from ...base.errors import Undefined
 from ...geometry.graphs import components
-
-# Voxels that count as neighbors of a voxel, by how many coordinates of the step to them may differ from 0.
-STEPS_OF = {6: 1, 18: 2, 26: 3}
+from ...geometry.grids import Grid
+from ...geometry.masks import Mask
 
 
 class Event(enum.Enum):
@@ -29,6 +28,42 @@ class Event(enum.Enum):
     SPLIT = "split"  # one of the reference, several of the test
     MERGED = "merged"  # several of the reference, one of the test
     FOUND = "found"  # one of each
+
+
+@dataclass(frozen=True, eq=False)
+class Lesions:
+    """The lesions of one structure.
+
+    voxels: (n, 3) indices i, j, k on a grid. numbers: (n,) of the lesions that they belong to, from 0. sizes: (m,)
+    voxel counts of the lesions. omitted: how many were left out because they are too small.
+    """
+
+    voxels: np.ndarray
+    numbers: np.ndarray
+    sizes: np.ndarray
+    grid: Grid
+    omitted: int = 0
+
+    @property
+    def count(self) -> int:
+        return len(self.sizes)
+
+    @cached_property
+    def _rows(self) -> list[np.ndarray]:
+        order = np.argsort(self.numbers, kind="stable")
+        return np.split(order, np.cumsum(self.sizes)[:-1]) if self.count else []
+
+    def voxelsOf(self, lesions: Sequence[int]) -> np.ndarray:
+        """Return the voxels (n, 3) of some lesions."""
+        return np.concatenate([np.zeros((0, 3), int), *(self.voxels[self._rows[lesion]] for lesion in lesions)])
+
+    def mask(self, lesions: Sequence[int]) -> Mask:
+        """Return the mask of some lesions together."""
+        return maskOf(self.voxelsOf(lesions), self.grid)
+
+    def center(self, lesion: int) -> np.ndarray:
+        """Return the LPS center of mass (3,) of a lesion in mm."""
+        return self.grid.toWorld(self.voxelsOf([lesion]).mean(axis=0)[None])[0]
 
 
 @dataclass(frozen=True)
@@ -50,7 +85,7 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Overlaps:
-    """The lesions of a reference and a test, and which of them share voxels.
+    """Which lesions of a reference and a test share voxels.
 
     reference, test: voxel counts (m,) and (n,) of the lesions. pairs: (q, 2) numbers of those that overlap, from 0.
     shared: (q,) voxels that they share.
@@ -76,8 +111,11 @@ class Overlaps:
         numbers = components(self.pairs[:, 0], self.pairs[:, 1] + m, m + n)
         found: dict[int, tuple[list[int], list[int]]] = {}
         for lesion, group in enumerate(numbers.tolist()):
-            of = found.setdefault(group, ([], []))
-            of[lesion >= m].append(lesion if lesion < m else lesion - m)
+            ours, theirs = found.setdefault(group, ([], []))
+            if lesion < m:
+                ours.append(lesion)
+            else:
+                theirs.append(lesion - m)
         return tuple(Group(tuple(ours), tuple(theirs)) for ours, theirs in found.values())
 
 
@@ -98,42 +136,50 @@ class Matches:
         return len(self.pairs)
 
 
-def numbered(voxels: np.ndarray, connectivity: int) -> np.ndarray:
-    """Return the number of the connected part of every voxel [k, j, i] of a mask, from 1; 0 outside.
-
-    connectivity: 6, 18 or 26 neighbors of a voxel count as connected to it.
-    """
-    from scipy.ndimage import generate_binary_structure, label
-
-    return label(voxels, generate_binary_structure(3, STEPS_OF[connectivity]))[0]
-
-
-def withoutSmall(numbers: np.ndarray, fewest: float) -> tuple[np.ndarray, int]:
-    """Return lesions [k, j, i] without those of fewer voxels, numbered anew from 1, and how many were left out."""
-    counts = np.bincount(numbers.ravel())
-    isKept = counts >= max(fewest, 1)
-    isKept[0] = False
-    if isKept[1:].all():
-        return numbers, 0
-    anew = np.where(isKept, np.cumsum(isKept), 0).astype(numbers.dtype)
-    return anew[numbers], int((counts[1:] > 0).sum() - isKept.sum())
+def maskOf(voxels: np.ndarray, grid: Grid) -> Mask:
+    """Return the mask of voxels (n, 3), given by their indices i, j, k."""
+    if not len(voxels):
+        return Mask.empty(grid)
+    low = voxels.min(axis=0)
+    i, j, k = (voxels - low).T
+    array = np.zeros((k.max() + 1, j.max() + 1, i.max() + 1), np.uint8)
+    array[k, j, i] = 1
+    return Mask(array, tuple(low.tolist()), grid)
 
 
-def overlapsOf(reference: np.ndarray, test: np.ndarray) -> Overlaps:
-    """Return how lesions [k, j, i] overlap that are numbered from 1 without gaps, 0 outside."""
-    sizes = [np.bincount(numbers.ravel(), minlength=1)[1:] for numbers in (reference, test)]
-    both = np.flatnonzero((reference > 0) & (test > 0))
-    width = len(sizes[1])
-    joint = (reference.ravel()[both].astype(np.int64) - 1) * width + test.ravel()[both] - 1
+def withoutSmall(lesions: Lesions, fewest: float) -> Lesions:
+    """Return lesions without those of fewer voxels, and how many were left out."""
+    isKept = lesions.sizes >= fewest
+    if isKept.all():
+        return lesions
+    stay = isKept[lesions.numbers]
+    anew = np.cumsum(isKept) - 1
+    omitted = lesions.omitted + int((~isKept).sum())
+    return Lesions(lesions.voxels[stay], anew[lesions.numbers[stay]], lesions.sizes[isKept], lesions.grid, omitted)
+
+
+def overlapsOf(reference: Lesions, test: Lesions) -> Overlaps:
+    """Return how the lesions of two structures on one grid overlap."""
+    if not reference.count or not test.count:
+        return Overlaps(reference.sizes, test.sizes, np.zeros((0, 2), int), np.zeros(0, int))
+    low = np.minimum(reference.voxels.min(axis=0), test.voxels.min(axis=0))
+    size = np.maximum(reference.voxels.max(axis=0), test.voxels.max(axis=0)) - low + 1
+    strides = np.array([1, size[0], size[0] * size[1]])
+    places = ((lesions.voxels - low) @ strides for lesions in (reference, test))
+    _, one, other = np.intersect1d(*places, assume_unique=True, return_indices=True)
+    joint = reference.numbers[one] * test.count + test.numbers[other]
     found, shared = np.unique(joint, return_counts=True)
-    return Overlaps(*sizes, np.stack([found // max(width, 1), found % max(width, 1)], axis=1), shared)
+    return Overlaps(reference.sizes, test.sizes, np.stack(np.divmod(found, test.count), axis=1), shared)
 
 
-def matched(overlaps: Overlaps, threshold: float) -> Matches:
-    """Return the one-to-one assignment of the largest total IoU among lesions whose IoU is above a threshold."""
+def matched(overlaps: Overlaps, threshold: float, isAtLeast: bool = False) -> Matches:
+    """Return the one-to-one assignment of the largest total IoU among lesions whose IoU is above a threshold.
+
+    isAtLeast: whether an IoU that equals the threshold counts, too.
+    """
     from scipy.optimize import linear_sum_assignment
 
-    isLinked = overlaps.ious > threshold
+    isLinked = overlaps.ious >= threshold if isAtLeast else overlaps.ious > threshold
     pairs, ious = overlaps.pairs[isLinked], overlaps.ious[isLinked]
     m, n = len(overlaps.reference), len(overlaps.test)
     taken = [np.zeros(0, np.int64)]
@@ -194,7 +240,10 @@ def countOf(overlaps: Overlaps, event: Event) -> int:
 
 
 def meanOfLesions(scores: Sequence[float], invented: int, penalty: float) -> float:
-    """Return the mean score of the reference's lesions and of the invented ones, which have the penalty."""
+    """Return the mean score of the reference's lesions and of the invented ones, which have the penalty.
+
+    Raises Undefined if neither side has a lesion.
+    """
     if not len(scores) + invented:
         raise Undefined("neither structure has a lesion")
     return (float(sum(scores)) + penalty * invented) / (len(scores) + invented)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...base.errors import Undefined, installing
-from ...geometry.cases import CORNERS, cellCodes
+from ...geometry.cellcases import CORNERS, cellCodes
 from ...geometry.graphs import components
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
