@@ -1,5 +1,7 @@
 """SegmentMetrics: how two contours differ, where, and how much.
 
+::
+
     import SegmentMetricsLib
 
     settings = SegmentMetricsLib.Settings(tolerances=(2.0,), percentiles=(95,))
@@ -8,10 +10,10 @@
     f"{comparison['HD95']:.2f}"
 
     case = SegmentMetricsLib.compareCase("oncologist/", "radiographer/", settings)  # all structures that both have
-    print(*case.remarks, sep="\n")
+    print(*case.remarks)
 
 References and tests are SimpleITK images, numpy arrays, vtkPolyData in LPS millimeters, Structures, or paths of files.
-Everything after the inputs and the settings is given by keyword. In Slicer, or with slicer-core:
+Everything after the inputs and the settings is given by keyword. In Slicer, or with slicer-core::
 
     from SegmentMetricsLib import mrml
 
@@ -23,8 +25,10 @@ Everything after the inputs and the settings is given by keyword. In Slicer, or 
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING
 
+from .base.moved import addMoved
 from .base.version import __version__
 from .settings import vocabulary
 
@@ -90,12 +94,15 @@ def _meaningOf(name: str) -> vocabulary.Named:
 
 
 vocabulary.handIn(_meaningOf)
+addMoved(__name__)
 
 
 def __getattr__(name: str):
     if name in _HOMES:
         home = importlib.import_module(f".{_HOMES[name]}", __name__)
         return home if name == "samples" else getattr(home, name)
+    if moved := sys.modules.get(f"{__name__}.{name}"):
+        return moved
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

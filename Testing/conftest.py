@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
+# Bytecode is kept: workers share what one of them has translated, and every process that a test starts uses it.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # Files that take longest, by their names behind "test_". Workers take files in this order, so that what is left at the
 # end is short, and none goes on alone.
 LONGEST = (
-    *("conventions_inputs", "registry", "conventions", "bands", "hostile", "module_limits", "mrml_inputs"),
-    *("module_scenes", "readme", "ground_truth", "recipes", "commandline", "workers", "extent", "module_changes"),
-    *("module_tools", "routes", "independent"),
+    *("registry", "module_scenes", "extent", "numbersonly", "hostile", "workers", "bands", "module_limits"),
+    *("commandline", "commandline_refusals", "mrml_inputs", "module_tools", "independent", "conventions_inputs"),
+    *("ground_truth", "commandline_options", "readme", "module_changes", "routes", "recipes"),
 )
 
 
@@ -23,11 +28,21 @@ def pytest_xdist_auto_num_workers(config):
     return (os.cpu_count() or 1) + 1
 
 
+def pytest_configure(config):
+    """Let each worker begin with other folders, as the first one to read a file translates it for all of them."""
+    if hasattr(config, "workerinput") and config.args == config.getini("testpaths"):
+        rooms = sorted(path.parent for path in Path(__file__).parent.glob("*/test_*.py"))
+        rooms = [str(room) for room in dict.fromkeys(rooms)]
+        worker = int(config.workerinput["workerid"].removeprefix("gw"))
+        start = worker * len(rooms) // config.workerinput["workercount"]
+        config.args = rooms[start:] + rooms[:start]
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are deselected by their marks
 def pytest_collection_modifyitems(items):
     """Put the tests of the longest files first; the order within a file stays. Browsers and builds are nightly."""
     places = {f"test_{name}.py": place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path.name, len(places)))
+    items.sort(key=lambda item: (places.get(item.path.name, len(places)), item.path))
     for item in items:
         if {"browser", "built"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.nightly)
@@ -81,6 +96,18 @@ def savedAndLoaded():
         return loaded
 
     return load
+
+
+@pytest.fixture(autouse=True, scope="session")
+def casesInThisProcess():
+    """Batches compare their cases in this process; test_batch_processes looks at others."""
+    import inline
+
+    from SegmentMetricsLib.batch import tasks
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tasks, "processes", inline.processes)
+        yield
 
 
 @pytest.fixture

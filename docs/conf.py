@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE.parent), str(HERE / "_extensions")]
+sys.path.insert(0, str(HERE.parent))
 
 from SegmentMetricsLib.base.version import __version__  # noqa: E402
 
@@ -16,8 +16,9 @@ author = "SegmentMetrics contributors"
 copyright = author
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "housedocstrings"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 exclude_patterns = ["_build"]
+napoleon_google_docstring = False  # docstrings are in numpydoc's form
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_fence_as_directive = ["math"]  # which GitHub shows as formulas, too

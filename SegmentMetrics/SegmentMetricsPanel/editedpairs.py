@@ -139,7 +139,7 @@ def explained(match, how: str, isEdited: bool) -> str:
     if isEdited:
         return _("You have chosen this.")
     if match is None:
-        return _("Nothing in the test has this name or code: choose what belongs to it, or let it be proposed.")
+        return _("Nothing in the test has this name or code: choose its counterpart, or let one be proposed.")
     return {
         "name": _("The names are equal."),
         "spelling": _("The names differ in spelling only."),

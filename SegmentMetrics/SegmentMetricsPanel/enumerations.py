@@ -86,7 +86,7 @@ class MapKind(Labeled):
             "absolute": _("how far the two lie apart."),
             "tolerance": _("what lies farther apart than the tolerance τ."),
             "hazard": _("how near the boundary is to critical structures."),
-            "bld": _("how far apart what belongs together lies, which also sees spikes of the other surface."),
+            "bld": _("how far apart corresponding points lie, which also shows spikes of the other surface."),
         }
 
 

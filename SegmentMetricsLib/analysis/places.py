@@ -144,7 +144,7 @@ class _Side:
         return self.direction.farthestPlace(int(self.peaks[number]), bool(self.values[number] > 0))
 
 
-def positionText(position: Sequence[float]) -> str:
+def positionText(position: Sequence[float] | np.ndarray) -> str:
     """Return a position (3,), LPS in mm, as Slicer's views show it: R or L, A or P, S or I, and millimeters."""
     return " ".join(coordinateText(value, axis) for value, axis in zip(position, range(3), strict=True))
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 T = TypeVar("T")
 
-DIED = "the process that worked on it died: it crashed, or the memory of the computer was not enough."
+DIED = "the process that worked on it died: it crashed, or the computer ran out of memory."
 MOST_WORKERS = 1024
 # Tasks in the hands of every worker, so that it never waits.
 QUEUED = 2

@@ -1,4 +1,4 @@
-"""Alarms among many cases: the pairs whose numbers mean nothing until somebody has looked at them, and why."""
+"""Alarms among many cases: the pairs that must be checked before their numbers can be used, and why."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHORT = {
     Kind.OTHER_SIDES: "names that say different sides",
     Kind.MIRRORED: "a better match when mirrored left-right",
     Kind.OTHER_FRAMES: "different frames of reference",
-    Kind.IMAGES_APART: "images that lie apart in space",
+    Kind.IMAGES_APART: "images that do not overlap in space",
     Kind.OTHER_UNITS: "a match in another unit",
     Kind.OTHER_AXES: "a match with the signs of x and y changed",
 }
@@ -70,9 +70,9 @@ class Alarms:
         if not self._alarmed:
             return []
         share = f"{self._alarmed} of {counted(self._pairs, 'pair')}"
-        verb = "needs" if self._alarmed == 1 else "need"
+        their = "its" if self._alarmed == 1 else "their"
         return [
-            f"Alarms: {share} {verb} a look before any number means anything; results.csv has all of them.",
+            f"Alarms: {share} must be checked before {their} numbers can be used; results.csv lists all alarms.",
             *(
                 f"  {SHORT[kind]} ({len(places)}): {commaSeparated(map(str, places), MOST_PAIRS)}"
                 for kind, places in self._found.items()

@@ -1,4 +1,4 @@
-"""The cases of a batch, one line each, for people: the cases that need a look, why, and their reports."""
+"""The cases of a batch, one line each, for people: the cases to be checked, why, and their reports."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _ofRules(judged: Mapping) -> str:
     if not found:
         return "No rule applies to the compared structures."
     if judged["verdict"] == PASS:
-        return f"All limits are kept ({len(found)} of {len(found)})."
+        return f"All limits are met ({len(found)} of {len(found)})."
     worst = [(name, rule) for name, rule in found if rule["verdict"] == judged["verdict"]]
     name, rule = max(worst, key=lambda each: _excess(each[1]))
     more = f" (and {len(worst) - 1} more)" if len(worst) > 1 else ""

@@ -21,7 +21,8 @@ from ..base.texts import oneLine
 from ..case.tablemodel import Column, Table
 from ..families.registry import findDefinition
 from ..families.selection import isSelected
-from ..settings.settings import OWN_CONVENTION, Settings
+from ..settings.names import OWN_CONVENTION
+from ..settings.settings import Settings
 from ..show.writing import fileNames, versions, writeJson, writeTable
 from .ranks import ranksOf
 from .statistics import Cohort, Value
@@ -202,7 +203,7 @@ def heatMap(found: Correlations, about: str) -> str:
     """Return a picture of correlations: a colored cell with its number for every two measurements. about: its title."""
     keys, number = found.keys, len(found.keys)
     most = max(max(map(max, found.cases)), 0)
-    title = f"{_shown(about)}: do measurements rank alike?"
+    title = f"{_shown(about)}: do the measurements rank contours alike?"
     told = f"Spearman's rank correlation, {most} contours; 1: the same ranking, 0: none in common"
     left = MARGIN + math.ceil(CHARACTER * max(map(len, keys))) + 8
     top = TITLE + math.ceil(0.75 * CHARACTER * max(map(len, keys))) + 16

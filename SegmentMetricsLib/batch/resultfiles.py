@@ -21,7 +21,8 @@ from ..families.registry import REGISTRY, restored
 from ..families.selection import selected
 from ..model.naming import PAIR_JOINT, notAmong, pairTitle
 from ..model.structures import REFERENCE_AND_TEST
-from ..settings.settings import OWN_CONVENTION, Settings
+from ..settings.names import OWN_CONVENTION
+from ..settings.settings import Settings
 from ..show import verdicts as verdictwriting
 from ..show.report.index import INDEX, CaseLine, writeIndex
 from ..show.writing import UNENCODABLE, VERDICTS_FILE, cells, openTable, writeSchema
@@ -46,9 +47,9 @@ IDENTITY = {
     "Test": "Name of the test structure",
     "ReferenceFile": "File of the reference structure",
     "TestFile": "File of the test structure",
-    "Pairing": "How the two were found to belong together",
+    "Pairing": "How the two structures were matched",
     "Verdict": "What the protocol says about the structure",
-    "Alarms": "What has to be looked at before any number means anything",
+    "Alarms": "Alarms: what must be checked before the numbers can be used",
 }
 # The files that a batch writes.
 OWN_NAMES = {RECORDS, EARLIER, TABLE, SCHEMA, SCHEMA_FILE, PARQUET, VERDICTS_FILE, *SUMMARY_FILES, correlations.JSON}
@@ -60,8 +61,8 @@ def requireInputsKept(folder: Path, inputs: Iterable[Path]) -> None:
     for path in inputs:
         if path.name in OWN_NAMES and path.exists() and path.resolve().parent == folder.resolve():
             raise InputError(
-                f"{path}: the results would overwrite it, as they include a file of this name: rename it, or choose "
-                "another output folder."
+                f"{path}: the results include a file of this name and would overwrite it. Rename it, or choose another "
+                "output folder."
             )
 
 

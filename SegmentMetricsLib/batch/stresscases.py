@@ -103,7 +103,7 @@ def readStressCases(path: str | Path) -> list[StressCase]:
         if missing := [name for name in REQUIRED if not line.cells[name]]:
             problem = problem or str(line.problem(missing[0], "it is empty."))
         elif case in lines and (case, reference) not in found:
-            problem = problem or str(line.problem("case", f"it has another reference in {lines[case]}."))
+            problem = problem or str(line.problem("case", f"its reference differs from that in {lines[case]}."))
         lines.setdefault(case, line.where)
         found.setdefault((case, reference), StressCase(case or line.where, str(folder / reference), problem))
     if not found:

@@ -42,7 +42,7 @@ STATISTICS = {
     "MeanDifference": "Mean of the differences, risky minus neutral",
     "Low": "Lower end of the 95 % bootstrap interval of the mean difference",
     "High": "Upper end of the 95 % bootstrap interval of the mean difference",
-    "Alternative": "What the test is for: that the risky variant's value is greater, or less",
+    "Alternative": "Alternative hypothesis: whether the risky variant's value is greater or less",
     "P": "One-sided p of Wilcoxon's signed-rank test against that alternative",
     "Reason": "Why there is no p",
 }

@@ -13,7 +13,7 @@ from ..case.missing import REFERENCE, TEST
 from ..case.tablemodel import Column, Table
 from ..comparison.measurements import fixed
 from ..families.registry import findDefinition
-from ..settings.settings import OWN_CONVENTION
+from ..settings.names import OWN_CONVENTION
 from ..show.tables import LONGEST_NAME, aligned, shortened, shortenedName
 from ..show.writing import fileNames, versions, writeJson, writeTable
 from .alarms import Alarms
@@ -163,7 +163,7 @@ def summaryTable(
     if isStarred:
         *most, last = whys
         told = f"{', '.join(most)} or {last}" if most else last
-        table += f"\n\n* of fewer cases, as others are {told}; summary.csv says how many"
+        table += f"\n\n* from fewer cases, because the others are {told}; summary.csv says how many"
     return table
 
 
@@ -199,17 +199,17 @@ def remarks(cohort: Cohort, options: Options) -> list[str]:
         sentences.append(f"Missing: in how many cases only one side has the structure; {what} (--missing).")
     if cohort.undrawn:
         names = oneLine(commaSeparated(cohort.undrawn))
-        sentences.append(f"In no test, so in summary.csv only: {names}.")
+        sentences.append(f"Not in any test, so listed in summary.csv only: {names}.")
     unexpected = cohort.roster.unexpected
     if unexpected:
-        sentences.append(f"In no reference, so not in the statistics: {oneLine(commaSeparated(unexpected))}.")
+        sentences.append(f"Not in any reference, so not in the statistics: {oneLine(commaSeparated(unexpected))}.")
     proposals = sorted(cohort.roster.proposals.items(), key=lambda item: -len(item[1]))
     for (reference, test), cases in proposals[:MOST_PROPOSALS]:
         often = counted(len(cases), "case")
         sentences.append(
             oneLine(
                 f"{reference} of the reference and {test} of the test are in the same place in {often}; if they are "
-                f'the same structure: --pair "{reference}={test}".'
+                f'the same structure, add --pair "{reference}={test}".'
             )
         )
     if len(proposals) > MOST_PROPOSALS:

@@ -20,7 +20,7 @@ from .resulttables import overviewHtml
 # What is kept of a comparison: itself, or its record if its geometry is no longer needed.
 Kept = TypeVar("Kept")
 # The reason why a pair is missing from the results of a comparison that was stopped.
-STOPPED = "Measuring was stopped before."
+STOPPED = "The comparison was stopped before this pair was measured."
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,34 @@ class PairResult(Generic[Kept]):
 class CaseResult(list[Kept]):
     """The comparisons of the structures of a case, in the order of the reference, and what could not be compared.
 
-    unmatchedReference, unmatchedTest: structures that only one side has. failures: the reasons why structures could not
-    be compared, by name; for a pair with two names, by both: "Lens-Lt / Lens_L". emptyNodes: names of segmentations
-    without segments. proposals: likely pairs among the unmatched structures, which can be confirmed with the `choices`
-    of another run. findings: sentences about doubtful pairs. judgment: of a protocol, None without one. wasStopped:
-    whether the comparison was stopped before all pairs were compared; the others are among the failures. pairing: of
-    the pairs that were compared, and of the structures that were not. results: of these pairs. errors: those among the
-    failures that were raised when structures were paired or compared, by name.
+    Parameters
+    ----------
+    comparisons : Iterable[Kept], optional
+        What is kept of each compared pair.
+    pairing : Pairing | None, optional
+        Of the pairs that were compared, and of the structures that were not.
+
+    Attributes
+    ----------
+    unmatchedReference, unmatchedTest : list[Structure]
+        Structures that only one side has.
+    failures : dict[str, str]
+        The reasons why structures could not be compared, by name; for a pair with two names, by both:
+        "Lens-Lt / Lens_L".
+    emptyNodes : list[str]
+        Names of segmentations without segments.
+    proposals : list[Match]
+        Likely pairs among the unmatched structures, which can be confirmed with the `choices` of another run.
+    findings : tuple[str, ...]
+        Sentences about doubtful pairs.
+    judgment : Judgment | None
+        Of a protocol, None without one.
+    wasStopped : bool
+        Whether the comparison was stopped before all pairs were compared; the others are among the failures.
+    results : list
+        Of the compared pairs.
+    errors : dict[str, PairError]
+        Those among the failures that were raised when structures were paired or compared, by name.
     """
 
     def __init__(self, comparisons: Iterable[Kept] = (), pairing: Pairing | None = None):

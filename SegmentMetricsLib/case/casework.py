@@ -56,15 +56,34 @@ def compareCase(
     They are paired by name, in any spelling, and by code. A structure that cannot be compared is among the result's
     failures, with its reason; the others are compared. The result's `remarks` list everything that was not compared.
 
-    reference, test: paths of files or folders, as for readStructures(), or several Structures. settings: what to
-    measure and how; None means the defaults. Critical structures that they name are those of the reference. protocol:
-    defines which measurements every structure needs, and determines the result's `judgment`. names: structures to
-    compare, in any spelling; all when None. choices: names of test structures by names of reference structures, which
-    are compared regardless of their names; None leaves a structure without a counterpart. labelNames: names, by
-    number, of labels that have none of their own. progress: called before every pair is compared, with its index, the
-    number of pairs and the structure's name; returning False stops the comparison, and the pairs compared so far are
-    returned. Raises ValueError for files that cannot be read, for names that do not exist or occur more than once, and
-    for missing critical structures.
+    Parameters
+    ----------
+    reference, test : Side
+        Paths of files or folders, as for readStructures(), or several Structures.
+    settings : Settings | None, optional
+        What to measure and how; None means the defaults. Critical structures that they name are those of the reference.
+    protocol : Protocol | None, optional
+        Defines which measurements every structure needs, and determines the result's `judgment`.
+    names : Collection[str] | None, optional
+        Structures to compare, in any spelling; all when None.
+    choices : Mapping[str, str | None] | None, optional
+        Names of test structures by names of reference structures, which are compared regardless of their names; None
+        leaves a structure without a counterpart.
+    labelNames : Mapping[int, str] | None, optional
+        Names, by number, of labels that have none of their own.
+    progress : Progress | None, optional
+        Called before every pair is compared, with its index, the number of pairs and the structure's name; returning
+        False stops the comparison, and the pairs compared so far are returned.
+
+    Returns
+    -------
+    CaseResult[Comparison]
+
+    Raises
+    ------
+    ValueError
+        For files that cannot be read, for names that do not exist or occur more than once, and for missing critical
+        structures.
     """
     settings = asSettings(settings)
     if protocol is not None:
@@ -72,7 +91,7 @@ def compareCase(
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
     if progress is not None:
-        requireKind(progress, Callable, "What is told of the progress", "a function")
+        requireKind(progress, Callable, "The progress function", "a function")
     labelNames = None if labelNames is None else labelNamesFrom(labelNames)
     chosen = tuple((choices or {}).items())
     case = openCase(reference, test, settings, names=names, choices=chosen, labelNames=labelNames)
@@ -232,7 +251,7 @@ def openCase(
 def _several(structures: Iterable[Structure]) -> StructureSet:
     """Return several structures as a set. Raises InputError for anything else."""
     kinds = "the path of a file or folder, or several Structures"
-    requireKind(structures, Iterable, "What is compared", kinds)
+    requireKind(structures, Iterable, "The input", kinds)
     several = StructureSet.of(structures)
     for structure in several:
         requireKind(structure, Structure, "Each of several structures", "a Structure")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import SimpleITK
@@ -47,13 +47,34 @@ Comparable = Structure | SimpleITK.Image | np.ndarray | vtkPolyData | str | os.P
 class Comparison(Mapping):
     """The result of comparing two structures: a mapping from keys like "HD95" to measurements, with their context.
 
-    measurements: by key. findings: sentences that a reader of the numbers should know. grid: the grid on which overlap
-    was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty or no
-    measurement needed them. hazard: that of the evaluated grid's voxels, None without critical structures. similarity:
-    the slice-by-slice agreement of the contours, None if it was not measured. slices: the per-slice profile, () if it
-    was not requested or does not exist. extent: a description of the common extent, None if the whole structures were
-    compared. share: the volumes (areas) of both and of their intersection in mm3 (mm2), None without the agreement
-    family. criticals: the critical structures that were considered.
+    Parameters
+    ----------
+    reference : Structure
+        The structure that the test is compared with.
+    test : Structure
+        The structure that is compared.
+    settings : Settings
+        With which they were compared.
+    measurements : Mapping[str, Measurement]
+        By key.
+    findings : tuple[str, ...]
+        Sentences that a reader of the numbers should know.
+    grid : Mapping | None
+        The grid on which overlap was counted, None if it was not.
+    distances : SurfaceDistances | None
+        Of all elements of both boundaries, None if a structure is empty or no measurement needed them.
+    hazard : Field | None, optional
+        That of the evaluated grid's voxels, None without critical structures.
+    similarity : Similarity | None, optional
+        The slice-by-slice agreement of the contours, None if it was not measured.
+    slices : tuple[SliceRow, ...], optional
+        The per-slice profile, () if it was not requested or does not exist.
+    extent : Mapping | None, optional
+        A description of the common extent, None if the whole structures were compared.
+    share : Share | None, optional
+        The volumes (areas) of both and of their intersection in mm3 (mm2), None without the agreement family.
+    criticals : tuple[Structure, ...], optional
+        The critical structures that were considered.
     """
 
     reference: Structure
@@ -74,6 +95,11 @@ class Comparison(Mapping):
     def dimension(self) -> int:
         """3 for surfaces in space, 2 for contours in a plane."""
         return dimensionOf(self.reference, self.test)
+
+    @property
+    def knownDistances(self) -> SurfaceDistances:
+        """The distances of a comparison that has them."""
+        return cast(SurfaceDistances, self.distances)
 
     def __getitem__(self, key: str) -> Measurement:
         return measurementOf(key, self.measurements)
@@ -191,20 +217,41 @@ def compare(
 
     Empty structures are not an error: their measurements are zero, infinite or undefined, with a reason.
 
-    reference, test: SimpleITK images (masks, label maps, or memberships in [0, 1]; 2D or 3D), numpy arrays of the same
-    values, vtkPolyData in LPS mm (closed surfaces, or closed contours in a plane), Structures, or paths of files or
-    folders, as for readStructures(); the two may differ in kind, grid and orientation. settings: what to measure and
-    how; None means the defaults. label: the label to compare in images and files that hold several, the same in both;
-    images of memberships have no labels. name: the structure to compare in files that hold several, in any spelling;
-    label is for images then. criticals: critical structures for the hazard family by name, of the same kinds as
-    reference and test; in a file that holds several, the one of that name. Only those named in the settings are used,
-    in any spelling, or all if the settings name none.
-    spacing, origin, direction: of arrays. An array is indexed [k, j, i], like those of SimpleITK.GetArrayFromImage, and
-    these three are in the order i, j, k, like those that the image's GetSpacing, GetOrigin and GetDirection return.
-    spacing: of the voxels in mm, one number if it is the same along all axes; required for arrays. origin: LPS position
-    of the first voxel in mm, 0 when None. direction: matrix, or its numbers row by row, whose columns are the unit
-    vectors along i, j, k; the axes of the patient when None.
-    Raises ValueError for input that is not a structure, and for a label that neither side has.
+    Parameters
+    ----------
+    reference, test : Comparable
+        SimpleITK images (masks, label maps, or memberships in [0, 1]; 2D or 3D), numpy arrays of the same values,
+        vtkPolyData in LPS mm (closed surfaces, or closed contours in a plane), Structures, or paths of files or
+        folders, as for readStructures(); the two may differ in kind, grid and orientation.
+    settings : Settings | None, optional
+        What to measure and how; None means the defaults.
+    label : int | None, optional
+        The label to compare in images and files that hold several, the same in both; images of memberships have no
+        labels.
+    name : str | int | None, optional
+        The structure to compare in files that hold several, in any spelling; label is for images then.
+    criticals : Mapping[str, Comparable] | None, optional
+        Critical structures for the hazard family by name, of the same kinds as reference and test; in a file that holds
+        several, the one of that name. Only those named in the settings are used, in any spelling, or all if the
+        settings name none.
+    spacing : float | Sequence[float] | None, optional
+        Of an array's voxels in mm, one number if it is the same along all axes; required for arrays. An array is
+        indexed [k, j, i], like those of SimpleITK.GetArrayFromImage; spacing, origin and direction are in the order i,
+        j, k, like those that the image's GetSpacing, GetOrigin and GetDirection return.
+    origin : Sequence[float] | None, optional
+        LPS position of an array's first voxel in mm, 0 when None.
+    direction : Sequence | np.ndarray | None, optional
+        Of an array: a matrix, or its numbers row by row, whose columns are the unit vectors along i, j, k; the axes of
+        the patient when None.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        For input that is not a structure, and for a label that neither side has.
     """
     settings, placing = asSettings(settings), Placing(spacing=spacing, origin=origin, direction=direction)
     criticals = criticalsFrom(criticals)

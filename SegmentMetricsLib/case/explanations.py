@@ -11,7 +11,7 @@ from .relevance import affects
 
 PROTOCOL = (
     "Limits to judge the structures by: a table of the scene, which can be edited in the module Tables, an example, or "
-    "a file. What a rule needs is measured whatever is chosen above."
+    "a file. What its rules need is measured, even if it is not chosen above."
 )
 
 

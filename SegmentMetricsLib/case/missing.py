@@ -46,7 +46,7 @@ def diagonal(match: Iterable[Structure]) -> float | None:
 def whatIsMissing(side: str, name: str) -> dict[str, str]:
     """Return the entries of a comparison's record about the side that lacks a structure; none if neither does."""
     if side == BOTH:
-        return {"missing": side, "reason": "Neither the reference nor the test has a structure."}
+        return {"missing": side, "reason": "Neither the reference nor the test has any structures."}
     others = {TEST: REFERENCE, REFERENCE: TEST}
     return {"missing": side, "reason": f"Only the {others[side]} has {name}."} if side else {}
 

@@ -114,11 +114,33 @@ def compareLabels(
     given weights. Measurements are undefined, with a reason, when no label has any volume; those by volume also when
     the reference lacks a label of the test.
 
-    reference, test: a SimpleITK label map or an array of labels, which are named `Label 5`; the path of a file or
-    folder; several Structures; or name -> one of what compare() takes, such as {"Liver": image}. weights: name, in any
-    spelling, -> weight > 0, instead of the settings' label weights; labels without one have weight 1. spacing, origin,
-    direction: of arrays, as for compare(). Raises ValueError for input that is not a segmentation or has no names, and
-    for weights of unknown labels.
+    Parameters
+    ----------
+    reference, test : Labels
+        A SimpleITK label map or an array of labels, which are named `Label 5`; the path of a file or folder; several
+        Structures; or name -> one of what compare() takes, such as {"Liver": image}.
+    settings : Settings | None, optional
+        What to measure and how; None means the defaults.
+    weights : Mapping[str, float] | None, optional
+        Name, in any spelling, -> weight > 0, instead of the settings' label weights; labels without one have weight 1.
+    spacing : float | Sequence[float] | None, optional
+        Of an array's voxels in mm, one number if it is the same along all axes; required for arrays. An array is
+        indexed [k, j, i], like those of SimpleITK.GetArrayFromImage; spacing, origin and direction are in the order i,
+        j, k, like those that the image's GetSpacing, GetOrigin and GetDirection return.
+    origin : Sequence[float] | None, optional
+        LPS position of an array's first voxel in mm, 0 when None.
+    direction : Sequence | np.ndarray | None, optional
+        Of an array: a matrix, or its numbers row by row, whose columns are the unit vectors along i, j, k; the axes of
+        the patient when None.
+
+    Returns
+    -------
+    MultiLabel
+
+    Raises
+    ------
+    ValueError
+        For input that is not a segmentation or has no names, and for weights of unknown labels.
     """
     from ..comparison.workspace import Workspace
 
@@ -314,7 +336,6 @@ def _named(given, which: str):
     if isinstance(given, (SimpleITK.Image, np.ndarray, vtkPolyData)):
         kind = "mesh" if isinstance(given, vtkPolyData) else "array" if isinstance(given, np.ndarray) else "image"
         raise InputError(
-            f"Labels are paired by name, and each {kind} of the {which} is without one: name them, such as "
-            f"{{'Liver': {kind}}}."
+            f"Labels are paired by name, but each {kind} of the {which} has none: name them, as in {{'Liver': {kind}}}."
         )
     return given

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable
 
 from ..comparison.definitions import Definition
 from ..families.registry import REGISTRY
-from ..settings.settings import DECLARED, FAMILIES
+from ..settings.names import FAMILIES
+from ..settings.settings import DECLARED
 
 
 def affects(setting: str, definition: Definition) -> bool:

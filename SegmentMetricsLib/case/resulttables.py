@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..base.errors import Cause
 from ..comparison.measurements import Measurement
 from ..families.registry import REGISTRY, findDefinition
-from ..settings.settings import OWN_CONVENTION
+from ..settings.names import OWN_CONVENTION
 from .records import Record, identityOf
 from .tablemodel import Amount, Column, Table, notebookSentences, notebookTable
 
@@ -31,12 +31,12 @@ MEASUREMENT = (
     Column(
         "ReferenceToTest",
         "Reference to test",
-        description="The same measured from the reference's surface to the test's only",
+        description="The same, measured only from the reference's surface to the test's",
     ),
     Column(
         "TestToReference",
         "Test to reference",
-        description="The same measured from the test's surface to the reference's only",
+        description="The same, measured only from the test's surface to the reference's",
     ),
     Column("Status", description="ok, infinite or undefined", isText=True),
     Column("Reason", description="Why a value is not a finite number", isText=True),

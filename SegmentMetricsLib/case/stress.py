@@ -33,8 +33,18 @@ LARGEST_SHARE = 0.5
 class StressTest:
     """Both variants of a structure, each compared with it; the variant is the comparison's test.
 
-    count: number of voxels removed, and of voxels added, in each variant. inner, outer: number of voxels of the
-    boundaries from which they are chosen. varies: whether some of these voxels are more hazardous than others.
+    Parameters
+    ----------
+    risky : Comparison
+        The comparison of the variant with the most hazardous errors.
+    neutral : Comparison
+        The comparison of the variant with the least hazardous errors.
+    count : int
+        Number of voxels removed, and of voxels added, in each variant.
+    inner, outer : int
+        Number of voxels of the boundaries from which they are chosen.
+    varies : bool
+        Whether some of these voxels are more hazardous than others.
     """
 
     risky: Comparison
@@ -71,13 +81,33 @@ def stressTest(
     voxels outside that share a face with the structure; neither extends beyond the edge of the image. Voxels of equal
     hazard are ordered as in the image.
 
-    reference: an image, an array or a file of one mask, or a Structure with voxels. criticals: critical structures by
-    name, of the kinds that compare() takes. settings: None means boundary, overlap and hazard; the families overlap and
-    hazard are added if missing, and the grid is always the reference's image. count: number of voxels to remove, and of
-    voxels to add; None is the share of the inner boundary, at least 1. share: in (0, 0.5]. name: of the structure in a
-    file that holds several, in any spelling. spacing, origin, direction: of arrays, as for compare(). Raises InputError
-    when the structure has no voxels, a boundary has fewer than twice the count, there is no hazard, or the structure
-    itself is a critical one.
+    Parameters
+    ----------
+    reference : Comparable
+        An image, an array or a file of one mask, or a Structure with voxels.
+    criticals : Mapping[str, Comparable]
+        Critical structures by name, of the kinds that compare() takes.
+    settings : Settings | None, optional
+        None means boundary, overlap and hazard; the families overlap and hazard are added if missing, and the grid is
+        always the reference's image.
+    count : int | None, optional
+        Number of voxels to remove, and of voxels to add; None is the share of the inner boundary, at least 1.
+    share : float, optional
+        In (0, 0.5].
+    name : str | int | None, optional
+        Of the structure in a file that holds several, in any spelling.
+    spacing, origin, direction : optional
+        Of arrays, as for compare().
+
+    Returns
+    -------
+    StressTest
+
+    Raises
+    ------
+    InputError
+        When the structure has no voxels, a boundary has fewer than twice the count, there is no hazard, or the
+        structure itself is a critical one.
     """
     if not 0 < share <= LARGEST_SHARE:
         raise InputError(f"The share of the boundary to change must be greater than 0 and at most 0.5, not {share}.")
@@ -100,8 +130,8 @@ def stressTest(
     for critical, _ in pair.criticals:
         if critical.mask is not None and reference.mask.isSameAs(critical.mask):
             raise InputError(
-                f"The critical structure {critical.name} is the structure to change itself: all of it would be "
-                "equally hazardous. Choose a structure beside it."
+                f"The critical structure {critical.name} is the structure to be changed, so all of it would be "
+                "equally hazardous. Choose another one near it."
             )
     try:
         hazard = pair.once(fieldOf)

@@ -25,7 +25,7 @@ from ..batch.summaryoptions import (
     Options,
 )
 from ..model.naming import parse
-from ..settings.settings import OWN_CONVENTION
+from ..settings.names import OWN_CONVENTION
 from .options import (
     DEFAULTS,
     addLabelNames,
@@ -90,7 +90,7 @@ def add(commands) -> None:
         "--pair",
         metavar="REFERENCE=TEST",
         action="append",
-        help="compare these two structures, where a case has them, whatever they are called (may be repeated)",
+        help="compare these two structures in every case that has both, although their names differ (may be repeated)",
     )
     addLabelNames(batch)
     batch.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")

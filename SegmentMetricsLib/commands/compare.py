@@ -45,7 +45,7 @@ def add(commands) -> None:
         "reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder"
     )
     compare.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
-    addOutput(compare, "folder for the results (none: they are only printed)", isRequired=False)
+    addOutput(compare, "folder for the results (without it, they are only printed)", isRequired=False)
     addStructure(compare)
     addPairs(compare)
     addLabelNames(compare)
@@ -61,10 +61,13 @@ def add(commands) -> None:
         "--report-patient",
         metavar="TEXT",
         default="",
-        help="write a report that names the patient like this (it names nobody)",
+        help="write a report with this name of the patient (it has none)",
     )
     compare.add_argument(
-        "--workers", metavar="N", type=int, help="number of processes on this computer (one per processor, if it pays)"
+        "--workers",
+        metavar="N",
+        type=int,
+        help="number of processes on this computer (one per processor, if that is faster)",
     )
     addSettings(compare)
     compare.set_defaults(run=run)
@@ -113,7 +116,7 @@ def requireFolderForReport(options: argparse.Namespace) -> None:
     """Raise InputError when a report is requested without a folder for it."""
     asked = next((flag for name, flag in REPORTS.items() if getattr(options, name)), None)
     if asked and options.output is None:
-        raise InputError(f"{asked} writes a file, and there is no folder for it: give --output DIR.")
+        raise InputError(f"{asked} writes files and needs a folder for them: give --output DIR.")
 
 
 def newReport(options: argparse.Namespace, settings: Settings):

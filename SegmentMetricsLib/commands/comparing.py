@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST_FINDINGS = 12
 # The file with the others, with and without a folder for it; and the last line if there is none.
 METRICS_FILE, UNWRITTEN_FILE = "metrics.json", "metrics.json, which --output DIR writes"
-NOT_WRITTEN = "Nothing was written; --output DIR keeps numbers, surfaces and pictures, and with --report a report."
+NOT_WRITTEN = "Nothing was written; --output DIR saves the numbers, surfaces and pictures, and --report adds a report."
 
 
 @dataclass(frozen=True)

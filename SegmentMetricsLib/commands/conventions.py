@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 LEGEND = (
     "In parentheses: difference from SegmentMetrics in mm or percentage points{colors}. Empty: the tool has no such "
-    "number. A star: the tool's own number is not reproducible or not its definition; the definition's value is shown."
+    "number. A star: the tool's own number is not reproducible or differs from its definition, whose value is shown."
 )
 COLORS = "; yellow is over-optimistic, blue over-pessimistic, by 0.1 mm or 1 percentage point or more"
 IN_VOXELS = (
-    "A number in voxels: its difference treats voxels as mm, as anyone does who puts the two numbers side by side; "
-    "nothing is converted."
+    "A number in voxels is compared as if voxels were mm, as when the two numbers are put side by side; nothing is "
+    "converted."
 )
 
 
@@ -61,7 +61,7 @@ def add(commands) -> None:
         metavar="T",
         type=float,
         default=0.5,
-        help="lowest value at which a voxel of a membership image counts (%(default)s)",
+        help="count voxels of a membership image at or above T as inside (%(default)s)",
     )
     parser.add_argument(
         "--membership-maximum", metavar="N", type=int, help="value of full membership if values go beyond 1"
@@ -72,9 +72,9 @@ def add(commands) -> None:
     parser.add_argument(
         "--at-edge",
         action="store_true",
-        help="measure images as stored, ending at their edge, as the tools find them (background continues beyond it)",
+        help="measure images without adding background around them, as the tools do (background is added)",
     )
-    parser.add_argument("--reasons", action="store_true", help="print what every tool does")
+    parser.add_argument("--reasons", action="store_true", help="print what each tool does")
     parser.set_defaults(run=run)
 
 
@@ -163,4 +163,4 @@ def show(records: CaseResult, withReasons: bool) -> None:
     if any(number.isInVoxels for record in records for one in record.conventions.values() for number in one.values()):
         print(IN_VOXELS)
     if not withReasons:
-        print("With --reasons: what every tool does, in a line per number, and what it calls the number.")
+        print("Add --reasons to see what each tool does and what it calls each number.")

@@ -14,17 +14,8 @@ from ..base.errors import InputError, requireText
 from ..base.texts import inAnyCase
 from ..case.protocol import exampleNames
 from ..settings.declarations import HAZARD, HEADINGS, MEASURED
-from ..settings.names import TOOLS
-from ..settings.settings import (
-    DECIDED_BY_TOOLS,
-    DECLARED,
-    DEFAULT_FAMILIES,
-    GRIDS,
-    OWN_CONVENTION,
-    PRESETS,
-    Settings,
-    isInEffect,
-)
+from ..settings.names import DEFAULT_FAMILIES, GRIDS, OWN_CONVENTION, PRESETS, TOOLS
+from ..settings.settings import DECIDED_BY_TOOLS, DECLARED, Settings, isInEffect
 
 # Below the help of every command.
 DEFAULTS = "Defaults are given in parentheses."
@@ -125,7 +116,7 @@ def addStructure(parser: argparse.ArgumentParser) -> None:
         "--structure",
         metavar="NAME",
         action="append",
-        help="compare only this structure, and what --pair names; for a label, its number is enough (may be repeated)",
+        help="compare only this structure and those of --pair; the number of a label is enough (may be repeated)",
     )
 
 
@@ -135,7 +126,7 @@ def addPairs(parser: argparse.ArgumentParser) -> None:
         "--pair",
         metavar="REFERENCE=TEST",
         action="append",
-        help="compare these two structures whatever they are called (may be repeated; REFERENCE= pairs it with none)",
+        help="compare these two structures although their names differ (may be repeated; NAME= leaves NAME unpaired)",
     )
 
 
@@ -182,8 +173,8 @@ def addProtocol(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         metavar="VERDICT",
         choices=FAIL_ON,
-        help=f"end with the status {VERDICT_REACHED} if the protocol's verdict is this one or a worse one: "
-        f"{', '.join(FAIL_ON)}, from the worst down (verdicts do not decide the status)",
+        help=f"exit with status {VERDICT_REACHED} if the protocol's verdict is this one or worse; from the worst: "
+        f"{', '.join(FAIL_ON)} (verdicts do not affect the status)",
     )
 
 
@@ -244,7 +235,7 @@ def tellWithoutEffect(
     useless = {name for name in DECLARED if not (isUsed(name, measured) and isInEffect(name, settings))}.union(others)
     given = (name for names in OPTIONS.values() for name in names if getattr(options, name) is not None)
     if flags := [DECLARED[name].option.flag for name in given if name in useless]:
-        print(f"segment-metrics: without effect on the numbers that are measured: {', '.join(flags)}", file=sys.stderr)
+        print(f"segment-metrics: no effect on the measured numbers: {', '.join(flags)}", file=sys.stderr)
 
 
 def savedSettings(path: Path) -> dict:

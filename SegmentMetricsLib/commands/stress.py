@@ -24,8 +24,9 @@ def add(commands) -> None:
     stress = commands.add_parser(
         "stress",
         help="make a risky and a neutral variant of a structure with equal Dice",
-        description="Make two variants of a structure with equally many errors, and so equal Dice: where errors are "
-        "most dangerous, and where they are least. Of a list of cases, test whether measurements tell the two apart.",
+        description="Make two variants of a structure with equally many errors, and so equal Dice: one with errors "
+        "where they are most dangerous, one where they are least. For a list of cases, test whether measurements tell "
+        "the two apart.",
         usage="%(prog)s REFERENCE|CASES --structure NAME --critical NAME -o DIR [OPTION ...]",
         epilog=DEFAULTS,
     )
@@ -40,7 +41,7 @@ def add(commands) -> None:
         metavar="NAME",
         action="append",
         required=True,
-        help="structure to change, or label (of a list of cases, may be repeated)",
+        help="structure or label to change (for a list of cases, may be repeated)",
     )
     stress.add_argument(
         "--critical",
@@ -86,7 +87,9 @@ def _runOne(options: argparse.Namespace, settings: Settings, share: dict[str, fl
     from ..show import tables
 
     if len(options.structure) > 1:
-        raise InputError("Of a single reference one structure is changed: give --structure once, or a list of cases.")
+        raise InputError(
+            "In a single reference, one structure is changed: give --structure once, or give a list of cases."
+        )
     labelNames = labelNamesFrom(options.label_names)
     (found,) = files.readAll([options.reference], settings.threshold, labelNames=labelNames)
     settings = withLabelsNamed(settings, found, labelNames=labelNames)
@@ -140,7 +143,7 @@ def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, 
         "risky variant is worse."
     )
     if alike := [f"{one.case}, {one.structure}" for one in tested if not one.varies]:
-        print(f"Without effect, as the hazard is the same on the whole boundary: {oneLine(commaSeparated(alike))}.")
+        print(f"No effect, because the hazard is the same on the whole boundary: {oneLine(commaSeparated(alike))}.")
     tellFailures(failures, "stress.csv")
     print(f"Results are in {oneLine(str(options.output))}{os.sep}")
     return SOME_FAILED if failures else 0

@@ -82,7 +82,7 @@ class Table:
     unit: str = "voxel"
 
     @staticmethod
-    def of(counts: Counts, voxels: float | None) -> Table:
+    def of(counts: Counts, size: float | None) -> Table:
         """Return the table of two masks, or of contours without a grid.
 
         A number of voxels that is below the union of both structures, or above it by rounding only, is set to the
@@ -90,13 +90,13 @@ class Table:
         """
         both, over, under = map(Fraction, (counts.truePositive, counts.falsePositive, counts.falseNegative))
         covered = both + over + under
-        if voxels is not None:
-            voxels = Fraction(voxels)
-            voxels = covered if voxels <= covered * (1 + SIZE_ROUNDING) else voxels
+        voxels = None if size is None else Fraction(size)
+        if voxels is not None and voxels <= covered * (1 + SIZE_ROUNDING):
+            voxels = covered
         return Table(both, over, under, voxels, both, 2 * both + over + under, counts.unit)
 
     @staticmethod
-    def ofMemberships(reference: Mask, test: Mask, voxels: int) -> Table:
+    def ofMemberships(reference: Mask, test: Mask, voxels: float) -> Table:
         """Return the table of memberships in [0, 1] on one lattice; for binary masks it is that of their counts."""
         low, high = boxAround(reference, test)
         sums = np.zeros(5)

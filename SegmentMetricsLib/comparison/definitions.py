@@ -51,32 +51,65 @@ BY_MEMBERSHIPS = ("overlap", "agreement")
 class Definition:
     """One kind of measurement.
 
-    key, title, description: may hold a parameter such as {percentile}, filled in for every value of the settings.
-    family: one of settings.FAMILIES. source: a publication with its DOI or arXiv number, or OURS.
-    unit: "mm", "mm3" (mm2 for contours), "bit" or "" for fractions. low, high: range. better: "lower", "higher" or "".
-    empty: its value when exactly one structure is empty.
-    compute: takes the pair and, if there is one, the parameter; returns the measurement.
-    identity: its value for identical structures, None if that depends on them.
-    formula: in LaTeX, lines separated by two backslashes, with the symbols that docs/formulas.md explains; the same for
-        all keys of a kind, such as those of the six sides.
-    code: the function or property, by its name in the library, that implements the formula and returns the measurement.
-    steps: further ones that compute parts of the formula.
-    symbols: symbols of the formula that stand for settings, in LaTeX, each with the names of the settings; parameters
-        may be omitted.
-    alias: its short name in EvaluateSegmentation, the program of its source, "" if it has none there.
-    deviation: how the formula differs from what its source prints or computes, "" if it does not.
-    symmetric: whether the value stays the same when reference and test are exchanged.
-    dependsOnGrid: whether the voxels outside both structures count.
-    trend: how the value changes with a larger parameter, "rising", "falling" or "any"; "" without a parameter.
-    side: the side of the patient, in words, of a measurement that exists for each of them.
-    hint: when to choose it or not. heading: a short name for the head of a column, "" where the key is one. isMain:
-        whether an overview of many structures shows it.
-    areaTitle, areaDescription: for volumes, the title and description for contours in a plane, which have areas.
-    unitSetting: returns the unit that the settings choose, None if they do not determine it.
-    emptiness: takes the pair and returns which structure is empty for this measurement, "" if none is; None stands for
+    Parameters
+    ----------
+    key, title, description : str
+        May hold a parameter such as {percentile}, filled in for every value of the settings.
+    family : str
+        One of settings.FAMILIES.
+    source : str
+        A publication with its DOI or arXiv number, or OURS.
+    unit : str
+        "mm", "mm3" (mm2 for contours), "bit" or "" for fractions.
+    low, high : float
+        Range.
+    better : str
+        "lower", "higher" or "".
+    empty : Empty
+        Its value when exactly one structure is empty.
+    compute : Callable[..., float | Directed | Located | Remarked]
+        Takes the pair and, if there is one, the parameter; returns the measurement.
+    identity : float | None
+        Its value for identical structures, None if that depends on them.
+    formula : str
+        In LaTeX, lines separated by two backslashes, with the symbols that docs/formulas.md explains; the same for all
+        keys of a kind, such as those of the six sides.
+    code : str
+        The function or property, by its name in the library, that implements the formula and returns the measurement.
+    steps : tuple[str, ...], optional
+        Further ones that compute parts of the formula.
+    symbols : tuple[tuple[str, tuple[str, ...]], ...], optional
+        Symbols of the formula that stand for settings, in LaTeX, each with the names of the settings; parameters may be
+        omitted.
+    alias : str, optional
+        Its short name in EvaluateSegmentation, the program of its source, "" if it has none there.
+    deviation : str, optional
+        How the formula differs from what its source prints or computes, "" if it does not.
+    symmetric : bool, optional
+        Whether the value stays the same when reference and test are exchanged.
+    dependsOnGrid : bool, optional
+        Whether the voxels outside both structures count.
+    trend : str, optional
+        How the value changes with a larger parameter, "rising", "falling" or "any"; "" without a parameter.
+    side : str, optional
+        The side of the patient, in words, of a measurement that exists for each of them.
+    hint : str, optional
+        When to choose it or not.
+    heading : str, optional
+        A short name for the head of a column, "" where the key is one.
+    isMain : bool, optional
+        Whether an overview of many structures shows it.
+    areaTitle, areaDescription : str, optional
+        For volumes, the title and description for contours in a plane, which have areas.
+    unitSetting : Callable[[Settings], str] | None, optional
+        Returns the unit that the settings choose, None if they do not determine it.
+    emptiness : Callable[[Workspace], str] | None, optional
+        Takes the pair and returns which structure is empty for this measurement, "" if none is; None stands for
         ofMemberships() in the families that count these, and for ofMasks() in all others.
-    note: takes the pair and returns what the value leaves out, "" if nothing.
-    needs: the quantities that it needs and that findings or results can use, too: shared properties of a Workspace, or
+    note : Callable[[Workspace], str], optional
+        Takes the pair and returns what the value leaves out, "" if nothing.
+    needs : tuple[Need, ...], optional
+        The quantities that it needs and that findings or results can use, too: shared properties of a Workspace, or
         functions of it that are computed once. A comparison has those that something in it needs.
     """
 
@@ -112,9 +145,10 @@ class Definition:
     note: Callable[[Workspace], str] = lambda pair: ""
     needs: tuple[Need, ...] = ()
 
-    def __post_init__(self) -> None:
-        if self.emptiness is None:
-            object.__setattr__(self, "emptiness", ofMemberships if self.family in BY_MEMBERSHIPS else ofMasks)
+    def emptinessOf(self, pair: Workspace) -> str:
+        """Return which structure is empty for this measurement, "" if none is."""
+        usual = ofMemberships if self.family in BY_MEMBERSHIPS else ofMasks
+        return (self.emptiness or usual)(pair)
 
     def parameters(self, settings: Settings) -> Iterator[dict[str, float]]:
         """Yield the parameters to compute the measurement for: none, or each value of the setting for its parameter."""

@@ -57,7 +57,7 @@ class Section(Structure):
         """The lateral boundary."""
         if self.givenSurface is not None:
             return self.givenSurface
-        mask = self.whole.mask
+        mask = self.whole.ownMask
         if self.slab.fits(mask.grid):
             return lateralOfMask(mask, self.slab)
         return lateralOfSurface(self.whole.surface, self.slab)
@@ -91,14 +91,14 @@ def common(reference: Structure, test: Structure) -> tuple[Structure, Structure,
             why = f"the surface of the {which} {structure.givenSurface.whyNoInside}, so it cannot be cut to an extent"
             return reference, test, Extent(problem=why, description={"choice": "common", "reason": why})
     slab, spans = slabOf(*structures)
-    parts = None if slab is None else tuple(section(structure, slab) for structure in structures)
-    if parts is None or any(part.isEmpty for part in parts):
+    parts = () if slab is None else tuple(section(structure, slab) for structure in structures)
+    if slab is None or any(part.isEmpty for part in parts):
         return (
             reference,
             test,
             Extent(problem=NO_COMMON_EXTENT, description={"choice": "common", "reason": NO_COMMON_EXTENT}),
         )
-    return *parts, _extentOf(slab, spans, homeGrid(*structures))
+    return parts[0], parts[1], _extentOf(slab, spans, homeGrid(*structures))
 
 
 def _extentOf(slab: Slab, spans: list[tuple[float, float]], home: Grid | None) -> Extent:

@@ -19,8 +19,8 @@ UNITS, ALIKE = {10: "cm instead of mm", 1000: "m instead of mm"}, 0.3
 class Severity(enum.Enum):
     """How much a finding matters."""
 
-    ALARM = "no number means anything until somebody has looked"
-    ADVICE = "what to know about the numbers"
+    ALARM = "to be checked before the numbers can be used"
+    ADVICE = "good to know when reading the numbers"
 
 
 class Kind(enum.Enum):
@@ -71,7 +71,7 @@ class Kind(enum.Enum):
     )
     IMAGES_APART = (
         Severity.ALARM,
-        "The two images lie apart in space: they have different frames of reference, or one has a wrong header.",
+        "The two images do not overlap in space: they have different frames of reference, or one has a wrong header.",
     )
     OTHER_UNITS = (
         Severity.ALARM,
@@ -80,7 +80,7 @@ class Kind(enum.Enum):
     OTHER_AXES = (
         Severity.ALARM,
         "The test would lie on the reference with the signs of x and y changed: one of the files may be in RAS "
-        "coordinates, the other one in LPS.",
+        "coordinates, the other in LPS.",
     )
     # missing numbers
     ONE_EMPTY = Severity.ADVICE, "Only one contour exists: {reason}."
@@ -100,18 +100,18 @@ class Kind(enum.Enum):
     MOSTLY_ONE_KIND = (
         Severity.ADVICE,
         "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is. "
-        "Prefer KAP or ARI, which take off what chance alone reaches.",
+        "Prefer KAP or ARI, which are corrected for chance.",
     )
     IMAGE_MOSTLY_ONE_KIND = (
         Severity.ADVICE,
         "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is. "
-        "Prefer KAP or ARI, which take off what chance alone reaches; or choose the grid union {where}, or one volume "
+        "Prefer KAP or ARI, which are corrected for chance; or choose the grid union {where}, or one volume "
         "for all cases.",
     )
     ENDS_DECIDE = (
         Severity.ADVICE,
-        "The Hausdorff distance of {distance} mm lies at the {end} end, beyond what both contours cover; within that "
-        "they lie at most about {within} mm apart. If it is arbitrary where the structure ends (spinal cord, "
+        "The Hausdorff distance of {distance} mm lies at the {end} end, which only one of the contours reaches; where "
+        "both are, they lie at most about {within} mm apart. If it is arbitrary where the structure ends (spinal cord, "
         "esophagus, vessels), choose the common extent {where}.",
     )
     PROPOSED = (

@@ -17,10 +17,10 @@ def contentHash(structure: Structure) -> hashlib.blake2b:
     digest = hashlib.blake2b(digest_size=12)
     if structure.mask is not None:
         digest.update(repr(structure.mask.voxels.shape).encode())
-        digest.update(structure.mask.voxels if structure.memberships is None else structure.memberships.voxels)
+        digest.update((structure.memberships or structure.mask).voxels.data)
         places = structure.mask.corners()
     else:
-        digest.update(np.ascontiguousarray(structure.surface.cells, np.int64))
+        digest.update(np.ascontiguousarray(structure.surface.cells, np.int64).data)
         places = structure.surface.points
-    digest.update(np.rint(places / STEP).astype(np.int64))
+    digest.update(np.rint(places / STEP).astype(np.int64).data)
     return digest

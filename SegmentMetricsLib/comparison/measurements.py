@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..base.errors import Cause, Reason, Undefined, causeOf
 from ..base.progress import checkpoint
@@ -38,11 +38,37 @@ LEAST_LENGTH, LEAST = 1e-5, 1e-12
 class Measurement:
     """One number of a comparison.
 
-    value: may be infinite, or NaN when undefined. status: "ok", "infinite" or "undefined". reason: why it is not ok, or
-    what the value leaves out. referenceToTest, testToReference: the value of each direction alone, None if there is
-    none. lower, upper: bounds of the true value, certain for the largest distances and valid for about 95 % of pairs
-    for others; None if unknown. position: LPS in mm of the single place that the value refers to, None if there is
-    none. empty: which structure is empty, in words, "" if none is.
+    Parameters
+    ----------
+    key : str
+        The measurement's key, such as HD95.
+    title : str
+        Its name in words.
+    value : float
+        May be infinite, or NaN when undefined.
+    unit : str
+        Of the value, empty for fractions.
+    status : str
+        "ok", "infinite" or "undefined".
+    reason : str
+        Why it is not ok, or what the value leaves out.
+    family : str
+        The family that it belongs to.
+    description : str
+        What it measures, in a sentence.
+    source : str
+        The publication that defines it.
+    better : str
+        The better direction, "lower" or "higher"; empty if there is none.
+    referenceToTest, testToReference : float | None, optional
+        The value of each direction alone, None if there is none.
+    lower, upper : float | None, optional
+        Bounds of the true value, certain for the largest distances and valid for about 95 % of pairs for others; None
+        if unknown.
+    position : tuple[float, float, float] | None, optional
+        LPS in mm of the single place that the value refers to, None if there is none.
+    empty : str, optional
+        Which structure is empty, in words, "" if none is.
     """
 
     key: str
@@ -87,7 +113,7 @@ class Measurement:
 
         JSON has no infinity; "sign": -1 marks a negative infinite value.
         """
-        result = {"value": finite(self.value), "unit": self.unit, "status": self.status}
+        result: dict[str, Any] = {"value": finite(self.value), "unit": self.unit, "status": self.status}
         if self.value == -math.inf:
             result["sign"] = -1
         if self.reason:
@@ -234,38 +260,41 @@ def evaluate(pair: Workspace, asked: Iterable[Asked]) -> dict[str, Measurement]:
 
 
 def _measure(definition: Definition, pair: Workspace, parameter: Mapping[str, float]) -> Measurement:
-    directed, position = (None, None), None
-    reason = ""
+    there: float | None = None  # from the reference to the test
+    back: float | None = None
+    position, reason = None, ""
     try:
         if pair.extent.problem:
             raise Undefined(pair.extent.problem)
-        value = _emptyValue(definition, pair)
-        if value is None:
-            value = definition.compute(pair, **parameter)
-            if isinstance(value, Directed):
-                value, *directed = value
-            elif isinstance(value, Located):
-                value, position = value
-            elif isinstance(value, Remarked):
-                value, reason = value
+        ofEmpty = _emptyValue(definition, pair)
+        if ofEmpty is None:
+            found = definition.compute(pair, **parameter)
+            if isinstance(found, Directed):
+                value, there, back = found
+            elif isinstance(found, Located):
+                value, position = found
+            elif isinstance(found, Remarked):
+                value, reason = found
+            else:
+                value = found
             if math.isnan(value):
                 raise Undefined("the definition divides by zero for this pair")
             reason = reason or definition.note(pair)
         else:
-            reason = definition.emptiness(pair)
+            value, reason = ofEmpty, definition.emptinessOf(pair)
     except Undefined as undefined:
-        value, directed, reason = math.nan, (None, None), undefined.reason
+        value, there, back, reason = math.nan, None, None, undefined.reason
     if math.isinf(value):
         reason = reason or pair.emptiness
     unit = definition.unitFor(pair.dimension, pair.settings)
     return Measurement(
         **definition.textsFor({name: shortest(value) for name, value in parameter.items()}, unit),
-        value=_withoutSignOfZero(value),
+        value=value + 0.0,  # turns -0.0 into 0.0
         unit=unit,
         status=statusOf(value),
         reason=reason,
-        referenceToTest=_withoutSignOfZero(directed[0]),
-        testToReference=_withoutSignOfZero(directed[1]),
+        referenceToTest=_withoutSignOfZero(there),
+        testToReference=_withoutSignOfZero(back),
         lower=_withoutSignOfZero(getattr(value, "lower", None)),
         upper=_withoutSignOfZero(getattr(value, "upper", None)),
         position=position,
@@ -280,7 +309,7 @@ def _withoutSignOfZero(number: float | None) -> float | None:
 def _emptiness(definition: Definition, pair: Workspace) -> str:
     """Return which structure is empty for a measurement, "" if none is or if that is undefined."""
     try:
-        return definition.emptiness(pair)
+        return definition.emptinessOf(pair)
     except Undefined:
         return ""
 
@@ -291,7 +320,7 @@ def _emptyValue(definition: Definition, pair: Workspace) -> float | None:
     None if no structure is empty or if the value is computed all the same. Raises Undefined when both are empty, unless
     the value is computed.
     """
-    emptiness = definition.emptiness(pair)
+    emptiness = definition.emptinessOf(pair)
     if not emptiness or definition.empty == Empty.COMPUTED:
         return None
     if emptiness == BOTH_EMPTY:

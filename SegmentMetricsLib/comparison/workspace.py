@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import nullcontext
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class shared(property):
     """A quantity of a pair that is computed on first use and kept, by once()."""
 
     def __get__(self, pair: Workspace | None, owner: type | None = None):
-        return self if pair is None else pair.once(self.fget)
+        return self if pair is None else pair.once(_functionOf(self))
 
 
 class Workspace:
@@ -61,7 +61,7 @@ class Workspace:
                 "A structure in space cannot be compared with contours in one slice. An image that was cropped to a "
                 "single slice needs one more beside it."
             )
-        self._done: dict[tuple, object] = {}
+        self._done: dict[tuple, Any] = {}
         self._needs: set[Callable[..., Any]] = set()
         self.given, self.settings = (reference, test), settings
         self.extent = Extent()
@@ -100,7 +100,7 @@ class Workspace:
         return dimensionOf(*self.structures)
 
     def once(self, compute: Callable[..., T], *arguments: Hashable) -> T:
-        """Return compute(self, *arguments), computed only once: for quantities that a family's measurements share."""
+        """Return ``compute(self, *arguments)``, computed once: for quantities that a family's measurements share."""
         key = compute, *arguments
         if key not in self._done:
             self._done[key] = compute(self, *arguments)
@@ -164,7 +164,7 @@ class Workspace:
         voxels = [s.mask.voxels.size for s in self.structures if s.mask is not None]
         # VTK's filters hold Python's lock, but are multithreaded themselves
         with allCores() if sum(voxels) > FEW_TO_SHARE else nullcontext():
-            return BoundaryPair(*(s.surface for s in self.structures), reach)
+            return BoundaryPair(self.reference.surface, self.test.surface, reach)
 
     @shared
     def distances(self) -> SurfaceDistances:
@@ -223,25 +223,24 @@ class Workspace:
     def masksOn(self, grid: Grid) -> tuple[Mask, Mask]:
         """Return the voxels of both structures on a grid; meshes are filled on it."""
         self.requireClosed(*(s for s in self.structures if s.mask is None))
-        return tuple(s.mask.on(grid) if s.mask else voxelization.maskOf(s.surface, grid) for s in self.structures)
+        reference, test = (s.mask.on(grid) if s.mask else voxelization.maskOf(s.surface, grid) for s in self.structures)
+        return reference, test
 
     @shared
     def overlapGrid(self) -> ChosenGrid:
         """The grid on which overlap is counted, and the reason for this choice."""
-        masks = [s.mask for s in self.structures]
-        if all(masks):
-            grid, resampled = commonGrid(*masks)
+        reference, test = self.reference.mask, self.test.mask
+        if reference and test:
+            grid, resampled = commonGrid(reference, test)
             return ChosenGrid(grid, RESAMPLED if resampled else "the masks' own")
-        if any(masks):
-            grid = next(mask.grid for mask in masks if mask)
+        if mask := reference or test:
             corners = np.concatenate([s.mask.corners() if s.mask else s.surface.points for s in self.structures])
-            return ChosenGrid(grid.grownTo(corners), "the image's lattice, with the mesh filled on it")
+            return ChosenGrid(mask.grid.grownTo(corners), "the image's lattice, with the mesh filled on it")
         return ChosenGrid(self.gridForMeshes(voxelization.STEPS_ACROSS), "made for the meshes")
 
     def gridForMeshes(self, steps: int) -> Grid:
         """Return a grid on which two meshes are filled, with at least this many steps across the smaller one."""
-        surfaces = (s.surface for s in self.structures)
-        return voxelization.gridForMeshes(*surfaces, self.settings.meshSpacing, steps)
+        return voxelization.gridForMeshes(self.reference.surface, self.test.surface, self.settings.meshSpacing, steps)
 
     @property
     def isResampled(self) -> bool:
@@ -254,7 +253,7 @@ class Workspace:
         if not self.isFuzzy:
             return self.crispCounts
         table = self.table
-        return Counts(*map(float, (table.truePositive, table.falsePositive, table.falseNegative)))
+        return Counts(float(table.truePositive), float(table.falsePositive), float(table.falseNegative))
 
     @shared
     def crispCounts(self) -> Counts:
@@ -267,31 +266,34 @@ class Workspace:
             return counts.areas(*(s.surface for s in self.structures))
         if self.sharedVolume is None:
             return counts.count(*self.masks)
-        volumes = (self.sharedVolume, *(s.mask.size for s in self.structures))
+        volumes = (self.sharedVolume, *(s.ownMask.size for s in self.structures))
         both, reference, test = (volume / self.overlapGrid.grid.voxelSize for volume in volumes)
         return Counts(both, test - both, reference - both)
 
     @shared
     def sharedVolume(self) -> float | None:
         """The intersection of two masks on different grids, in mm3 (mm2); None for other pairs."""
-        masks = [s.mask for s in self.structures]
-        if not all(masks) or not self.isResampled:
+        reference, test = self.reference.mask, self.test.mask
+        if not reference or not test or not self.isResampled:
             return None
-        return sharedvolume.sharedVolume(*finerFirst(*masks))
+        return sharedvolume.sharedVolume(*finerFirst(reference, test))
 
     @shared
     def isTurned(self) -> bool:
         """Whether both structures are masks whose axes are turned against each other."""
-        return self.sharedVolume is not None and sharedvolume.areTurned(*finerFirst(*(s.mask for s in self.structures)))
+        if self.sharedVolume is None:
+            return False
+        return sharedvolume.areTurned(*finerFirst(self.reference.ownMask, self.test.ownMask))
 
     @shared
     def memberships(self) -> tuple[Mask, Mask]:
         """The fraction of each voxel that belongs to each structure, on the grid on which overlap is counted."""
         grid, _ = self.overlapGrid
-        return tuple(
+        reference, test = (
             mask if s.memberships is None else s.memberships.on(grid)
             for s, mask in zip(self.structures, self.masks, strict=True)
         )
+        return reference, test
 
     @shared
     def evaluatedGrid(self) -> ChosenGrid:
@@ -332,7 +334,7 @@ class Workspace:
         isTurned = self.isTurned or not (volume is None or grid.planar or evaluatedgrid.isParallel(volume, grid))
         if self.isFuzzy or self.sharedVolume is None or self.extent.slab is not None or isTurned:
             return evaluatedgrid.voxelsOf(evaluatedGrid, grid)
-        return evaluatedgrid.voxelsAround(volume, *(s.mask for s in self.structures), grid)
+        return evaluatedgrid.voxelsAround(volume, self.reference.ownMask, self.test.ownMask, grid)
 
     @property
     def extents(self) -> tuple[Mask, Mask]:
@@ -343,7 +345,8 @@ class Workspace:
     def table(self) -> Table:
         """The confusion matrix of the two structures."""
         if self.isFuzzy:
-            return Table.ofMemberships(*self.memberships, self.evaluatedVoxels)
+            reference, test = self.memberships
+            return Table.ofMemberships(reference, test, self.evaluatedVoxels)
         counts = self.crispCounts
         return Table.of(counts, None if counts.unit == "area" else self.evaluatedVoxels)
 
@@ -371,7 +374,7 @@ class Workspace:
 
 def _functionOf(quantity: Need) -> Callable[..., Any]:
     """Return the function of a workspace that computes a quantity, given as a function or as a shared property."""
-    return quantity.fget if isinstance(quantity, property) else quantity
+    return cast(Callable[..., Any], quantity.fget) if isinstance(quantity, property) else quantity
 
 
 def _whichIsEmpty(reference: bool, test: bool) -> str:

@@ -1,5 +1,7 @@
 """What other tools would have reported for the same pair, and why it differs.
 
+::
+
     from SegmentMetricsLib import compare
 
     table = compare(reference, test).conventions()

@@ -13,7 +13,7 @@ from ..comparison.definitions import Definition, Empty
 from ..comparison.values import Remarked
 from ..comparison.workspace import Workspace
 from ..families.registry import REGISTRY
-from ..settings.settings import PRESETS
+from ..settings.names import PRESETS
 from . import find
 from .convention import DSC, IOU, KEYS, Convention
 from .evaluation import Source
@@ -59,5 +59,6 @@ def finding(key: str) -> str:
         return ""
     label = find(key).label
     return (
-        f"Boundary and overlap measurements are what {label} would report for these voxels; others are not that tool's."
+        f"Boundary and overlap measurements are what {label} would report for these voxels; all others are "
+        "SegmentMetrics' own."
     )

@@ -16,7 +16,8 @@ from ..comparison.workspace import Workspace
 from ..families.registry import REGISTRY
 from ..families.selection import selected
 from ..model.structures import REFERENCE_AND_TEST, Structure
-from ..settings.settings import OWN_CONVENTION, Settings
+from ..settings.names import OWN_CONVENTION
+from ..settings.settings import Settings
 from . import find, known
 from .convention import DISTANCES, KEYS, Convention, Number
 from .meshes import Meshes
@@ -86,7 +87,7 @@ class Reported:
         if value == reference or min(value, reference) >= LIKE_INFINITY:
             return SAME
         size = abs(value - reference)
-        isWithinBounds = self.lower is not None and self.lower <= value <= self.upper
+        isWithinBounds = self.lower is not None and self.upper is not None and self.lower <= value <= self.upper
         if size < SMALLEST_DIFFERENCE[isDistance] or isWithinBounds:
             return SAME
         leaning = OPTIMISTIC if (value < reference) == isDistance else PESSIMISTIC

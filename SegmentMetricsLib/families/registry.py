@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ..comparison.definitions import Definition
 from ..comparison.measurements import Measurement
-from ..settings.settings import FAMILIES
+from ..settings.names import FAMILIES
 from .multilabel.entries import MULTI_LABEL
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..base.errors import InputError
 from ..base.texts import inAnyCase, shortest
 from ..comparison.definitions import Asked, Definition
-from ..settings.settings import EXAMPLES, FAMILIES, FAMILY_CHOICE, PARAMETERS
+from ..settings.names import FAMILIES, FAMILY_CHOICE
+from ..settings.settings import EXAMPLES, PARAMETERS
 from ..settings.vocabulary import Named
 from .multilabel.entries import MULTI_LABEL
 from .registry import REGISTRY

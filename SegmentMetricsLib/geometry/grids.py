@@ -40,9 +40,19 @@ def requireScale(farthest: float, smallest: float = 1.0) -> None:
 class Grid:
     """Voxel centers of an image in the patient coordinate system.
 
-    size: number of voxels along i, j, k. matrix: 4x4, voxel index (i, j, k, 1) to LPS millimeters; its columns may be
-    rotated, left-handed or sheared. planar: the grid is one slice, and structures on it are contours, not surfaces.
-    Raises InputError for a size below one or a matrix that is not finite and invertible.
+    Parameters
+    ----------
+    size : tuple[int, int, int]
+        Number of voxels along i, j, k.
+    matrix : np.ndarray
+        4x4, voxel index (i, j, k, 1) to LPS millimeters; its columns may be rotated, left-handed or sheared.
+    planar : bool, optional
+        The grid is one slice, and structures on it are contours, not surfaces.
+
+    Raises
+    ------
+    InputError
+        For a size below one or a matrix that is not finite and invertible.
     """
 
     size: tuple[int, int, int]

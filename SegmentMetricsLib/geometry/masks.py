@@ -33,8 +33,15 @@ NOWHERE: Box = (slice(0, 0), slice(0, 0), slice(0, 0))
 class Mask:
     """The voxels of one structure, cropped to its bounding box.
 
-    voxels: uint8 array of 0 and 1, or floating-point memberships in [0, 1], indexed [k, j, i], shape (0, 0, 0) when the
-    structure is empty. offset: (i, j, k) of voxels[0, 0, 0] on the grid. grid: the whole stored image.
+    Parameters
+    ----------
+    voxels : np.ndarray
+        Uint8 array of 0 and 1, or floating-point memberships in [0, 1], indexed [k, j, i], shape (0, 0, 0) when the
+        structure is empty.
+    offset : tuple[int, int, int]
+        (i, j, k) of voxels[0, 0, 0] on the grid.
+    grid : Grid
+        The whole stored image.
     """
 
     voxels: np.ndarray

@@ -25,12 +25,25 @@ if TYPE_CHECKING:
 class Surface:
     """The boundary of one structure.
 
-    points: (n, 3) LPS mm, double precision. cells: (m, 3) point indices of triangles whose normals point outward, or
-    (m, 2) of directed line segments with the inside on their left as seen along `normal`.
-    normal: (3,) unit normal of the contours' plane, None in 3D.
-    openEdges, nonManifoldEdges: numbers of edges that belong to one triangle only, and to more than two.
-    defect: why a boundary without open edges nevertheless has no inside, "" if it has one.
-    lattice: (n, 3) the points in voxel indices of `mask.grid` if the surface is the unsmoothed one of a mask.
+    Parameters
+    ----------
+    points : np.ndarray
+        (n, 3) LPS mm, double precision.
+    cells : np.ndarray
+        (m, 3) point indices of triangles whose normals point outward, or (m, 2) of directed line segments with the
+        inside on their left as seen along `normal`.
+    normal : np.ndarray | None, optional
+        (3,) unit normal of the contours' plane, None in 3D.
+    openEdges, nonManifoldEdges : int, optional
+        Numbers of edges that belong to one triangle only, and to more than two.
+    repairs : tuple[str, ...], optional
+        What was cleaned, in words.
+    mask : Mask | None, optional
+        The mask that the surface was made from, None for others.
+    lattice : np.ndarray | None, optional
+        (n, 3) the points in voxel indices of `mask.grid` if the surface is the unsmoothed one of a mask.
+    defect : str, optional
+        Why a boundary without open edges nevertheless has no inside, "" if it has one.
     """
 
     points: np.ndarray

@@ -48,7 +48,7 @@ def readLabelNames(path: str | Path) -> dict[int, str]:
 
 
 def _text(path: Path) -> str:
-    text = textOf(path, "to hold names of labels")
+    text = textOf(path, "for a list of label names")
     if "\0" in text:
         raise InputError(f"{path}: the file holds zero bytes, so it is not text.")
     return text

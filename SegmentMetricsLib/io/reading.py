@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -85,7 +86,7 @@ class _How:
 
 
 def readStructures(
-    path: str | Path,
+    path: str | os.PathLike,
     *,
     threshold: float | None = None,
     maximum: int | None = None,
@@ -98,12 +99,31 @@ def readStructures(
     it is the only one), a mesh (named by the file's stem), or those of all such files in a folder (named by stem). An
     image without labels is one empty structure. A file in a folder that is no segmentation, such as a CT, is damaged,
     or is of a kind that is not read is left out, which the result and the notes of the other structures say.
-    threshold, maximum: of images of memberships, see Settings. name: of the structures to return, such as "Parotid_L",
-    usually one, in any spelling, or a label number; None returns all. labelNames: names by number for labels without a
-    name of their own, or a file with them, of the kinds that the command-line option --label-names accepts. Raises
-    UnusableFile, a ValueError, for a file that cannot be read or is no segmentation, and if there is no structure of
-    that name; the message lists the available ones. Raises InputError, a ValueError, for invalid names of structures
-    or labels.
+
+    Parameters
+    ----------
+    path : str | os.PathLike
+        Of a file or folder.
+    threshold, maximum : optional
+        Of images of memberships, see Settings.
+    name : str | int | None, optional
+        Of the structures to return, such as "Parotid_L", usually one, in any spelling, or a label number; None returns
+        all.
+    labelNames : Mapping[int, str] | str | Path | None, optional
+        Names by number for labels without a name of their own, or a file with them, of the kinds that the command-line
+        option --label-names accepts.
+
+    Returns
+    -------
+    StructureSet
+
+    Raises
+    ------
+    UnusableFile
+        A ValueError, for a file that cannot be read or is no segmentation, and if there is no structure of that name;
+        the message lists the available ones.
+    InputError
+        A ValueError, for invalid names of structures or labels.
     """
     # all arguments are checked before anything is read
     path, names = asPath(path), labelNamesFrom(labelNames)
@@ -402,7 +422,7 @@ def _inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Imag
         if promised is not None:
             with suppress(UnusableFile):  # the full inspection may give a better reason
                 image = _loadImage(path, suffix)
-                if zlib.crc32(SimpleITK.GetArrayViewFromImage(image)) == promised:
+                if zlib.crc32(SimpleITK.GetArrayViewFromImage(image).data) == promised:
                     return remarks, image
     return inspect(path), _loadImage(path, suffix)
 

@@ -107,7 +107,7 @@ def readSegments(image: SimpleITK.Image, segments: list[dict]) -> list[Structure
     return structures
 
 
-def wholeGrid(image: SimpleITK.Image, grid: Grid) -> Grid:
+def wholeGrid(image: SimpleITK.Image | SimpleITK.ImageFileReader, grid: Grid) -> Grid:
     """Return the grid of the image that a segmentation was drawn on; Slicer stores only the used part of it.
 
     grid: of the stored image, returned if the whole one is unknown or does not match.

@@ -63,7 +63,7 @@ def readSheet(
     Raises InputError, naming the file and the line, for a file that cannot be read, wrong
     quoting, lines with too many cells, and columns that are missing, unknown or duplicate.
     """
-    text = textOf(Path(path), "to be a table that somebody wrote", "; save it as CSV UTF-8")
+    text = textOf(Path(path), "for a table of this kind", "; save it as CSV UTF-8")
     return parseSheet(text, str(path), required, optional, keepsMistakes, mayHaveOthers)
 
 
@@ -114,7 +114,7 @@ def parseSheet(
             start = reader.line_num + 1
     except csv.Error as error:
         if "field limit" in str(error):
-            raise InputError(f"{source}, line {start}: a cell is longer than anybody would write.") from error
+            raise InputError(f"{source}, line {start}: a cell is too long.") from error
         raise InputError(f"{source}, line {start}: the quotation marks are wrong ({error}).") from error
     if not rows:
         raise InputError(f"{source}: the file is empty; its first line must be {','.join((*required, *optional))}.")

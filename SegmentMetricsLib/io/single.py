@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 from ..base.errors import InputError
@@ -12,7 +13,8 @@ from ..model.inputs import listed
 from ..model.structures import Structure, inAnySpelling, numbered, requireKnown
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
-from .reading import IMAGE_SUFFIXES, readStructures, stemOf, suffixOf
+from .formats.table import IMAGE_SUFFIXES
+from .reading import readStructures, stemOf, suffixOf
 
 
 def readOne(
@@ -24,10 +26,10 @@ def readOne(
     are read. isNameMeant: whether a structure that is alone in its file has to have the name, too. Raises InputError,
     naming the file, when it cannot be read, or when several structures could be meant.
     """
-    scale = {"threshold": settings.threshold, "maximum": settings.membershipMaximum}
-    structures = readStructures(path, **scale, name=name if isNameMeant else None)
+    read = partial(readStructures, path, threshold=settings.threshold, maximum=settings.membershipMaximum)
+    structures = read(name=name if isNameMeant else None)
     if len(structures) > 1 and not isNameMeant:
-        structures = readStructures(path, **scale, name=name)
+        structures = read(name=name)
     if name is None and label is not None and not _haveNoLabels(structures):
         structures = _labeled(Path(path), label, structures)
     if len(structures) > 1:
@@ -60,7 +62,7 @@ def _labeled(path: Path, label: int, structures: StructureSet) -> StructureSet:
     first = structures[0]
     nothing = Structure(
         stemOf(path),
-        Mask.empty(first.mask.grid),
+        Mask.empty(first.ownMask.grid),
         file=str(path),
         frameOfReference=first.frameOfReference,
         otherLabels=others,

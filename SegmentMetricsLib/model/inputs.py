@@ -6,6 +6,7 @@ import math
 import operator
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import SupportsIndex, cast
 
 import numpy as np
 import SimpleITK
@@ -62,9 +63,7 @@ class Placing:
         shapes = dict.fromkeys(one.shape for one in given if isinstance(one, np.ndarray))
         if len(shapes) > 1:
             listed = " and ".join(map(str, shapes))
-            raise InputError(
-                f"Arrays that are compared have one shape, not {listed}; make images of those that differ."
-            )
+            raise InputError(f"Arrays can be compared if their shapes are equal, not {listed}; give images instead.")
         parts = {"spacing": self.spacing, "origin": self.origin, "direction": self.direction}
         idle = [name for name, value in parts.items() if value is not None]
         if idle and not shapes:
@@ -276,13 +275,13 @@ def _ifScaled(low: float, high: float) -> str:
     if low < 0 or not full:
         return ""
     where = Place(f"--membership-maximum {full}", f"membershipMaximum={full}")
-    return f" If they are memberships, and {full} is a full one, say so {where}."
+    return f" If they are memberships and {full} means full membership, say so {where}."
 
 
 def positiveLabel(label: object) -> int:
     """Return the number of a label. Raises InputError for anything but a whole number from 1."""
     try:
-        number = operator.index(label)
+        number = operator.index(cast(SupportsIndex, label))
     except TypeError:
         number = 0
     if number < 1 or isinstance(label, bool):

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from types import NoneType
+from typing import Any, cast
 
 import numpy as np
 
@@ -59,12 +60,46 @@ class Identity:
 class Structure(Identity):
     """One contour of one observer, with its name and where it comes from, as in Identity.
 
-    mask: its voxels, None when only a surface is known. memberships: the fraction of each voxel that belongs to it,
-    None for binary masks. givenSurface: a surface in LPS mm, None to make it from the mask. surfaceKind: "unsmoothed"
-    (made from the mask), "displayed" (as Slicer shows it) or "imported". frameOfReference: of its coordinates.
-    patient: fingerprint of the patient's ID. color: red, green, blue in [0, 1]. notes: remarks from reading it.
-    otherLabels: the labels of the image, if it is empty and stands for a label that does not occur there. isUnfilled:
-    whether it was drawn but is empty, as its contours enclose no voxel.
+    Parameters
+    ----------
+    name : str
+        What the structure is called.
+    mask : Mask | None, optional
+        Its voxels, None when only a surface is known.
+    file : str, optional
+        Path of the file that it was read from.
+    label : str, optional
+        Name of its label, such as Label 1, if it is called by its file because that label has no name.
+    isUnlabeled : bool, optional
+        Whether it stands for an image without labels.
+    isOfCase : bool, optional
+        Whether its only name is that of a file which stands for a case.
+    terminology : str, optional
+        As Slicer writes it.
+    nodeID : str | None, optional
+        Of its segmentation node, "" if that was removed, None if it is of none.
+    segmentation : str, optional
+        Name of that node.
+    segmentID : str, optional
+        Of the segment, in a node or a file.
+    givenSurface : Surface | None, optional
+        A surface in LPS mm, None to make it from the mask.
+    surfaceKind : str, optional
+        "unsmoothed" (made from the mask), "displayed" (as Slicer shows it) or "imported".
+    frameOfReference : str, optional
+        Of its coordinates.
+    patient : str, optional
+        Fingerprint of the patient's ID.
+    color : tuple[float, float, float] | None, optional
+        Red, green, blue in [0, 1].
+    memberships : Mask | None, optional
+        The fraction of each voxel that belongs to it, None for binary masks.
+    notes : tuple[str, ...], optional
+        Remarks from reading it.
+    otherLabels : tuple[int | str, ...] | None, optional
+        The labels of the image, if it is empty and stands for a label that does not occur there.
+    isUnfilled : bool, optional
+        Whether it was drawn but is empty, as its contours enclose no voxel.
     """
 
     mask: Mask | None = None
@@ -109,7 +144,7 @@ class Structure(Identity):
         if self.mask is None:
             raise InputError(
                 f"Only the displayed surface of {self.name} can be measured: a transform has bent its voxels, so they "
-                "are not an image grid any more, and a surface without smoothing cannot be made of them."
+                "are no longer an image grid, and a surface without smoothing cannot be made of them."
             )
         return replace(self, givenSurface=None, surfaceKind="unsmoothed")
 
@@ -121,24 +156,47 @@ class Structure(Identity):
         if self.memberships is None:
             return self
         if self.givenSurface is not None:
-            raise InputError(f"The displayed surface of {self.name} is that at 0.5: leave the threshold out.")
+            raise InputError(f"The displayed surface of {self.name} is always the one at 0.5: leave the threshold out.")
         return replace(self, mask=self.memberships.cut(threshold))
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """Where the structure comes from, by the keys that files used to have: fields that are not empty."""
+        told = {
+            "label": self.label,
+            "withoutLabels": self.isUnlabeled,
+            "ofCase": self.isOfCase,
+            "withoutVoxels": self.isUnfilled,
+            "terminology": self.terminology,
+            "nodeID": self.nodeID,
+            "segmentation": self.segmentation,
+            "segmentID": self.segmentID,
+            "patient": self.patient,
+            "notes": self.notes,
+        }
+        found = {key: value for key, value in told.items() if value}
+        return found if self.otherLabels is None else {**found, "withoutLabel": self.otherLabels}
+
+    @property
+    def ownMask(self) -> Mask:
+        """The mask of a structure that has one, as every structure without a given surface does."""
+        return cast(Mask, self.mask)
 
     @cached_property
     def surface(self) -> Surface:
         """The boundary that is measured."""
-        return meshing.fromMask(self.mask) if self.givenSurface is None else self.givenSurface
+        return meshing.fromMask(self.ownMask) if self.givenSurface is None else self.givenSurface
 
     @property
     def isEmpty(self) -> bool:
-        return self.mask.isEmpty if self.givenSurface is None else self.givenSurface.isEmpty
+        return self.ownMask.isEmpty if self.givenSurface is None else self.givenSurface.isEmpty
 
     @cached_property
     def box(self) -> tuple[np.ndarray, np.ndarray]:
         """The lowest and the highest LPS coordinates (3,) in mm of a structure that is not empty."""
         if self.givenSurface is not None:
             return self.givenSurface.box
-        corners = self.mask.corners()
+        corners = self.ownMask.corners()
         return corners.min(axis=0), corners.max(axis=0)
 
     @property
@@ -146,7 +204,7 @@ class Structure(Identity):
         """3 for a structure in space, 2 for contours in a plane."""
         if self.givenSurface is not None:
             return self.givenSurface.dimension
-        return 2 if self.mask.grid.planar else 3
+        return 2 if self.ownMask.grid.planar else 3
 
     @property
     def samplingGrid(self) -> Grid | None:
@@ -241,9 +299,9 @@ def pairByName(
         isNameless = any(s.isUnlabeled for s in (*reference, *test))
         how = "name" if isNameless or reference[0].name == test[0].name else "only"
         return Pairing((Match(reference[0], test[0], how),), (), ())
-    both = _lacking(reference, test), _lacking(test, reference)
+    both = [_lacking(reference, test), _lacking(test, reference)]
     if names is not None:
-        both = tuple([s for s in structures if s.name in names] for structures in both)
+        both = [[s for s in structures if s.name in names] for structures in both]
     for which, structures in zip(REFERENCE_AND_TEST, both, strict=True):
         for name in namesOfSeveral(structures):
             raise severalNamed(name, which, structures)

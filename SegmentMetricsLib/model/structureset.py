@@ -28,9 +28,17 @@ class LeftOut(NamedTuple):
 class StructureSet(Sequence["Structure"]):
     """The structures of a file or folder, in its order, and what of it cannot be used; a sequence of structures.
 
-    path: of the file or folder, "" for structures in memory. leftOut: what cannot be used. lost: remarks on files of a
-    folder whose structures are not known, by the beginning of the names that these would have; "" if they may have any
-    name.
+    Parameters
+    ----------
+    structures : tuple[Structure, ...], optional
+        The structures, in the order of the file.
+    path : str, optional
+        Of the file or folder, "" for structures in memory.
+    leftOut : tuple[LeftOut, ...], optional
+        What cannot be used.
+    lost : Mapping[str, str], optional
+        Remarks on files of a folder whose structures are not known, by the beginning of the names that these would
+        have; "" if they may have any name.
     """
 
     structures: tuple[Structure, ...] = ()

@@ -1,6 +1,6 @@
 """SegmentMetrics for Slicer's MRML nodes: segments in; tables, colored surfaces and plots out.
 
-It works in the Slicer application and, with the slicer-core package, without it.
+It works in the Slicer application and, with the slicer-core package, without it::
 
     from SegmentMetricsLib import mrml
 

@@ -43,9 +43,26 @@ def showHistogram(comparison, *, chartNode=None, scene=None, tolerance: float | 
     The bars are percentages of both boundaries together. For closed boundaries the distances are signed, positive where
     the test lies outside the reference. Dashed lines mark the tolerance. A few outliers that would compress the rest
     are counted in the outer bars, and the title of the axis mentions it.
-    chartNode: the node to fill; None reuses the node of an earlier run of the same pair or creates one. scene: None is
-    Slicer's. tolerance: in mm; None is the first one of the comparison's settings, or 2 mm without any. Raises
-    ValueError if there are no distances, and for a tolerance that is not positive.
+
+    Parameters
+    ----------
+    comparison
+        The comparison to show.
+    chartNode : optional
+        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
+    scene : optional
+        None is Slicer's.
+    tolerance : float | None, optional
+        In mm; None is the first one of the comparison's settings, or 2 mm without any.
+
+    Returns
+    -------
+    vtkMRMLPlotChartNode
+
+    Raises
+    ------
+    ValueError
+        If there are no distances, and for a tolerance that is not positive.
     """
     requireComparison(comparison, "showCumulative shows many")
     requireDistances(comparison, "histogram")
@@ -77,14 +94,28 @@ def showHistogram(comparison, *, chartNode=None, scene=None, tolerance: float | 
 def showCumulative(comparisons, *, chartNode=None, scene=None, tolerance: float | None = None):
     """Show the percentage of the boundaries within each distance as curves; return the vtkMRMLPlotChartNode.
 
-    Curves have the structures' colors if these differ. comparisons: one comparison, whose chart is placed in its pair's
-    folder, or a sequence of them, one curve each, whose chart is placed in the folder of all pairs; those without
-    distances are left out. chartNode, scene, tolerance: as for showHistogram. Raises ValueError if no comparison has
-    distances.
+    Curves have the structures' colors if these differ.
+
+    Parameters
+    ----------
+    comparisons
+        One comparison, whose chart is placed in its pair's folder, or a sequence of them, one curve each, whose chart
+        is placed in the folder of all pairs; those without distances are left out.
+    chartNode, scene, tolerance : optional
+        As for showHistogram.
+
+    Returns
+    -------
+    vtkMRMLPlotChartNode
+
+    Raises
+    ------
+    ValueError
+        If no comparison has distances.
     """
     isOne = hasattr(comparisons, "measurements")
     if not isOne:
-        requireKind(comparisons, Iterable, "What is shown", "one comparison or several")
+        requireKind(comparisons, Iterable, "The input", "one comparison or several")
         comparisons = list(comparisons)
         for comparison in comparisons:
             requireComparison(comparison)
@@ -124,8 +155,24 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
 
     Each point is a slice at its position in mm along the normal. The table of the series has all numbers, with NaN
     where only one of the two has the slice. navigation.jumpToSlice moves the slice views to the slice of a point.
-    quantity: "DSC", "HD", "MASD", "AreaReference", "AreaTest", "AreaDifference" or one like "APL_2mm". chartNode,
-    scene: as for showHistogram. Raises ValueError if there is no profile or no such quantity.
+
+    Parameters
+    ----------
+    comparison
+        The comparison to show.
+    quantity : str, optional
+        "DSC", "HD", "MASD", "AreaReference", "AreaTest", "AreaDifference" or one like "APL_2mm".
+    chartNode, scene : optional
+        As for showHistogram.
+
+    Returns
+    -------
+    vtkMRMLPlotChartNode
+
+    Raises
+    ------
+    ValueError
+        If there is no profile or no such quantity.
     """
     requireComparison(comparison)
     rows = comparison.slices
@@ -143,7 +190,7 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
         ),
         (Column("Slice", description="Number of the slice in the reference's image"), [row.index for row in rows]),
         (
-            Column("Only", description="Which one has the slice if the other does not", isText=True),
+            Column("Only", description="The side that has the slice, if only one does", isText=True),
             [row.only for row in rows],
         ),
     ]

@@ -37,13 +37,36 @@ def compareSegments(
 
     Segments are given by name, in any spelling, or by ID. Parent transforms are applied. The nodes are not changed.
     Critical structures are segments of the reference node, by name.
-    run: executes the calculation, which accesses no node; a user interface can pass a function that runs it in a
-    thread. by: "ID" or "name" to accept only one of them; "any" accepts both, but rejects a text that is the ID of one
-    segment and the name of another. Raises ValueError for unknown and for ambiguous segments, and for segments without
-    a closed surface.
+
+    Parameters
+    ----------
+    referenceNode
+        The vtkMRMLSegmentationNode of the reference.
+    referenceSegment : str
+        Name or ID of the reference's segment.
+    testNode
+        The vtkMRMLSegmentationNode of the test.
+    testSegment : str
+        Name or ID of the test's segment.
+    settings : Settings | None, optional
+        What to measure and how; None means the defaults.
+    run : Callable[[Callable[[], Comparison]], Comparison], optional
+        Executes the calculation, which accesses no node; a user interface can pass a function that runs it in a thread.
+    by : str, optional
+        "ID" or "name" to accept only one of them; "any" accepts both, but rejects a text that is the ID of one segment
+        and the name of another.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        For unknown and for ambiguous segments, and for segments without a closed surface.
     """
     settings = asSettings(settings)
-    requireKind(run, Callable, "What runs the calculation", "a function")
+    requireKind(run, Callable, "The function that runs the calculation", "a function")
     reference, test = (
         _structureOf(which, node, findSegment(node, segment, by), settings.surface)
         for which, node, segment in (
@@ -88,19 +111,40 @@ def compareSegmentations(
 ) -> Comparisons:
     """Compare all segments of two segmentation nodes that match by their names or terminology.
 
-    progress: called before every segment is read and before every pair is compared, with its index, the total count and
-    the structure's name; returning False stops the comparison, and the pairs compared so far are returned. If it or run
-    raises progress.Cancelled, the same happens unless no pair was compared yet. run: as in compareSegments. choices: as
-    for pairing.pairStructures. protocol: defines which measurements every structure needs, and determines the result's
-    `judgment`. A structure that cannot be measured, or whose name occurs more than once in a node, is reported as a
-    failure with its reason; the others are compared. The result's `remarks` list everything that was not compared.
-    Raises ValueError for nodes that are not segmentations, and if no pair remains because of names that occur more than
-    once.
+    Parameters
+    ----------
+    referenceNode
+        The vtkMRMLSegmentationNode of the reference.
+    testNode
+        The vtkMRMLSegmentationNode of the test.
+    settings : Settings | None, optional
+        What to measure and how; None means the defaults.
+    progress : Callable[[int, int, str], bool | None] | None, optional
+        Called before every segment is read and before every pair is compared, with its index, the total count and the
+        structure's name; returning False stops the comparison, and the pairs compared so far are returned. If it or run
+        raises progress.Cancelled, the same happens unless no pair was compared yet.
+    run : Callable[[Callable[[], Comparison]], Comparison], optional
+        As in compareSegments.
+    choices : Mapping[str, str | None] | None, optional
+        As for pairing.pairStructures.
+    protocol : Protocol | None, optional
+        Defines which measurements every structure needs, and determines the result's `judgment`. A structure that
+        cannot be measured, or whose name occurs more than once in a node, is reported as a failure with its reason; the
+        others are compared. The result's `remarks` list everything that was not compared.
+
+    Returns
+    -------
+    Comparisons
+
+    Raises
+    ------
+    ValueError
+        For nodes that are not segmentations, and if no pair remains because of names that occur more than once.
     """
     settings = asSettings(settings)
-    requireKind(run, Callable, "What runs the calculation", "a function")
+    requireKind(run, Callable, "The function that runs the calculation", "a function")
     if progress is not None:
-        requireKind(progress, Callable, "What is told of the progress", "a function")
+        requireKind(progress, Callable, "The progress function", "a function")
     if protocol is not None:
         requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
     families = (*settings.families, *(protocol.families if protocol else ()))

@@ -48,14 +48,27 @@ def showConventionsTable(
     key), Name (in the tool), Value and Unit, ReferenceValue, Difference (value minus reference value, in mm or as a
     fraction), Leaning ("over-optimistic", "over-pessimistic", either of them preceded by "slightly ", or ""; for
     colors), Reproducible ("yes" or "no") and Reason; missing numbers are NaN. The node's attribute
-    SegmentMetrics.Conventions holds all of it as JSON with all digits. conventions: the result of
-    comparison.conventions(), None to compute it. tableNode: the node to fill; None reuses the node of an earlier run of
-    the same pair or creates one. scene: None is Slicer's.
+    SegmentMetrics.Conventions holds all of it as JSON with all digits.
+
+    Parameters
+    ----------
+    comparison
+        The comparison to show.
+    conventions : Mapping[str, Mapping[str, Reported]] | None, optional
+        The result of comparison.conventions(), None to compute it.
+    tableNode : optional
+        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLTableNode
     """
     requireComparison(comparison)
     scene = asScene(scene)
     conventions = comparison.conventions() if conventions is None else conventions
-    requireKind(conventions, Mapping, "What other tools would have reported", "the result of comparison.conventions()")
+    requireKind(conventions, Mapping, "The table of other tools", "the result of comparison.conventions()")
     found = [(known()[tool], number) for tool, numbers in conventions.items() for number in numbers.values()]
     rows = [
         [
@@ -90,12 +103,25 @@ def showConventionsTable(
 def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
     """Return the values that showConventionsTable stored in a table node, for example after a scene was loaded.
 
-    They are a mapping convention -> key -> Reported, as returned by comparison.conventions(). Raises ValueError if the
-    node has none or they cannot be read, for example because another version of SegmentMetrics wrote them.
+    They are a mapping convention -> key -> Reported, as returned by comparison.conventions().
+
+    Parameters
+    ----------
+    tableNode
+        A table that showConventionsTable() made.
+
+    Returns
+    -------
+    dict[str, dict[str, Reported]]
+
+    Raises
+    ------
+    ValueError
+        If the node has none or they cannot be read, for example because another version of SegmentMetrics wrote them.
     """
     if not hasattr(tableNode, "GetAttribute"):
         kind = type(tableNode).__name__
-        raise InputError(f"What other tools would report is kept in a table node, not in {kind}.")
+        raise InputError(f"A table node with the results of other tools is needed, not {kind}.")
     text = tableNode.GetAttribute(CONVENTIONS_ATTRIBUTE) or ""
     try:
         kept = json.loads(text)
@@ -106,7 +132,7 @@ def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
         }
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         name = tableNode.GetName()
-        raise InputError(f"What other tools would report cannot be read from {name}. {OTHER_VERSION}") from error
+        raise InputError(f"The results of other tools cannot be read from {name}. {OTHER_VERSION}") from error
 
 
 def _kept(number: Reported) -> dict:

@@ -130,7 +130,15 @@ def _fullName(compared, scene) -> str:
 
 
 def removeResults(comparison, *, scene=None) -> None:
-    """Remove all results of a pair from the scene: its folder, the nodes in it and their color nodes."""
+    """Remove all results of a pair from the scene: its folder, the nodes in it and their color nodes.
+
+    Parameters
+    ----------
+    comparison
+        The comparison whose results are removed.
+    scene : optional
+        The scene of the nodes; None means that of the application.
+    """
     from .arguments import asScene, requireComparison
 
     if comparison is not None:  # which stands for all pairs

@@ -22,8 +22,25 @@ def showHazard(comparison, *, volumeNode=None, scene=None):
 
     The volume covers the part of the evaluated grid that has any hazard; values are in [0, 1]. It has the same colors
     as hazard on distance maps and is transparent where there is none. To show it, choose it as the foreground of the
-    slice views. volumeNode: the node to fill; None reuses the node of an earlier run of the same pair or creates one.
-    scene: None is Slicer's. Raises ValueError if there is no hazard to show.
+    slice views.
+
+    Parameters
+    ----------
+    comparison
+        The comparison to show.
+    volumeNode : optional
+        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLScalarVolumeNode
+
+    Raises
+    ------
+    ValueError
+        If there is no hazard to show.
     """
     requireComparison(comparison)
     outputs.requireHazard(comparison)

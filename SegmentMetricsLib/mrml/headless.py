@@ -42,8 +42,16 @@ _headlessSlicer: HeadlessSlicer | None = None
 def ensureScene():
     """Return slicer.mrmlScene; without the Slicer application, the first call creates it with its logics.
 
-    A scene that a script has already assigned to slicer.mrmlScene is kept and gets the logics. Raises ImportError if
-    neither Slicer nor the slicer-core package is available.
+    A scene that a script has already assigned to slicer.mrmlScene is kept and gets the logics.
+
+    Returns
+    -------
+    vtkMRMLScene
+
+    Raises
+    ------
+    ImportError
+        If neither Slicer nor the slicer-core package is available.
     """
     import slicer
 

@@ -45,7 +45,7 @@ def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
     by: "ID", "name", or "any" of the two; "any" rejects a text that is the ID of one segment and the name of another.
     """
     if by not in ("any", "ID", "name"):
-        raise InputError(f"A segment is given by ID, name or any of the two, not by {by!r}.")
+        raise InputError(f"'by' must be 'ID', 'name' or 'any', not {by!r}.")
     requireKind(segment, str, "A segment", "its name or ID")
     segmentation = segmentationOf(segmentationNode)
     identifiers = segmentation.GetSegmentIDs()
@@ -156,7 +156,19 @@ def moved(mask: Mask, linear: np.ndarray) -> Mask:
 def gridOf(volumeNode) -> Grid:
     """Return the grid of a volume node in LPS mm, with its parent transforms applied, for use as Settings.grid.
 
-    Raises ValueError for a node that is not a volume, has no voxels, or has a nonlinear transform.
+    Parameters
+    ----------
+    volumeNode
+        A vtkMRMLVolumeNode.
+
+    Returns
+    -------
+    Grid
+
+    Raises
+    ------
+    ValueError
+        For a node that is not a volume, has no voxels, or has a nonlinear transform.
     """
     if not hasattr(volumeNode, "IsA") or not volumeNode.IsA("vtkMRMLVolumeNode"):
         raise InputError("The evaluated grid must be that of a volume.")

@@ -30,9 +30,23 @@ def showMarkers(
     A marker's label is the rank of the place, its description is that of describe(). Markers are red where the test
     lies outside the reference, blue where inside. They cannot be moved, and the user's markup placement is not
     affected. Without places the node is empty and hidden.
-    places: None uses comparison.worstPlaces. markersNode: the node to fill; None reuses the node of an earlier run of
-    the same pair or creates one. scene: None is Slicer's. signed: whether inside and outside can be told apart; None
-    determines it from the comparison's distances.
+
+    Parameters
+    ----------
+    comparison
+        The comparison to show.
+    places : Sequence[Place] | None, optional
+        None uses comparison.worstPlaces.
+    markersNode : optional
+        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
+    scene : optional
+        None is Slicer's.
+    signed : bool | None, optional
+        Whether inside and outside can be told apart; None determines it from the comparison's distances.
+
+    Returns
+    -------
+    vtkMRMLMarkupsFiducialNode
     """
     requireComparison(comparison)
     scene = asScene(scene)

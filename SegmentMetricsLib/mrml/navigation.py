@@ -25,9 +25,18 @@ def jumpTo(
     """Center the 3D views on a place and move all slice views to it.
 
     Slice views keep their pan and zoom. 3D views look at the place from outside.
-    position: LPS, mm. normal: outward normal (LPS) of the surface at the place, of any length; None or zero keeps each
-    camera's viewing direction. scene: None is Slicer's. cameras: the vtkMRMLCameraNodes to move; None moves those of
-    all 3D views in the scene.
+
+    Parameters
+    ----------
+    position : Sequence[float]
+        LPS, mm.
+    normal : Sequence[float] | None, optional
+        Outward normal (LPS) of the surface at the place, of any length; None or zero keeps each camera's viewing
+        direction.
+    scene : optional
+        None is Slicer's.
+    cameras : Iterable | None, optional
+        The vtkMRMLCameraNodes to move; None moves those of all 3D views in the scene.
     """
     import slicer
 
@@ -44,12 +53,28 @@ def jumpTo(
 def jumpToSlice(node, row: int, *, scene=None) -> tuple[float, float, float]:
     """Move all slice views to a slice of a per-slice profile and return the place shown, LPS in mm.
 
-    The place is where the two contours differ most in that slice. 3D views do not move. node: the vtkMRMLPlotSeriesNode
-    or the vtkMRMLTableNode created by showSlices, or one loaded with a scene. row: index of the point in the plot,
-    which is also that of the row in the table. scene: None is the node's. Raises ValueError for other nodes and rows.
+    The place is where the two contours differ most in that slice. 3D views do not move.
+
+    Parameters
+    ----------
+    node
+        The vtkMRMLPlotSeriesNode or the vtkMRMLTableNode created by showSlices, or one loaded with a scene.
+    row : int
+        Index of the point in the plot, which is also that of the row in the table.
+    scene : optional
+        None is the node's.
+
+    Returns
+    -------
+    tuple[float, float, float]
+
+    Raises
+    ------
+    ValueError
+        For other nodes and rows.
     """
     if not hasattr(node, "IsA"):
-        raise InputError(f"A slice is that of a series or of a table of slices, not of {type(node).__name__}.")
+        raise InputError(f"A plot series or a table of slices is needed, not {type(node).__name__}.")
     tableNode = node.GetTableNode() if node.IsA("vtkMRMLPlotSeriesNode") else node
     table = tableNode.GetTable() if tableNode is not None and tableNode.IsA("vtkMRMLTableNode") else None
     if table is None or any(table.GetColumnByName(column) is None for column in PLACE_COLUMNS):

@@ -21,7 +21,7 @@ from ..families.similarity.ofpair import localDistancesOn
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.surfaces import barycentricWeights, toPolyData
 from ..model.structures import REFERENCE_AND_TEST
-from ..settings.settings import OWN_CONVENTION
+from ..settings.names import OWN_CONVENTION
 from . import colors, folders
 from .arguments import asNode, asScene, requireComparison
 from .conversion import displayedSurface as convertedSurface
@@ -49,8 +49,20 @@ def showTable(comparison, *, tableNode=None, scene=None):
 
     Columns: Measurement (its key), Title, Value, Unit, ReferenceToTest, TestToReference, Status, Reason; missing
     numbers are NaN. The node's attribute SegmentMetrics.Comparison holds comparison.toDictionary() as JSON with all
-    digits. tableNode: the node to fill; None reuses the node of an earlier run of the same pair or creates one. scene:
-    None is Slicer's.
+    digits.
+
+    Parameters
+    ----------
+    comparison
+        The comparison to show.
+    tableNode : optional
+        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLTableNode
     """
     requireComparison(comparison, "showComparisonsTable shows many")
     scene = asScene(scene)
@@ -68,14 +80,24 @@ def showTable(comparison, *, tableNode=None, scene=None):
 def showComparisonsTable(comparisons: Sequence, *, tableNode=None, scene=None):
     """Show many comparisons as a table with one row per pair and return its vtkMRMLTableNode.
 
-    comparisons: Comparisons or Records. Columns: Reference, Test, ReferenceFile, TestFile, one column of numbers per
-    measurement with its title, unit and description (NaN where a pair does not have it), and Remarks with the reasons
-    of values that are not finite. The node's attribute SegmentMetrics.Comparisons holds all pairs as JSON with all
-    digits. tableNode: the node to fill; None reuses the node of an earlier run or creates one. The node is placed in
-    the folder of all pairs. scene: None is Slicer's.
+    Parameters
+    ----------
+    comparisons : Sequence
+        Comparisons or Records. Columns: Reference, Test, ReferenceFile, TestFile, one column of numbers per measurement
+        with its title, unit and description (NaN where a pair does not have it), and Remarks with the reasons of values
+        that are not finite. The node's attribute SegmentMetrics.Comparisons holds all pairs as JSON with all digits.
+    tableNode : optional
+        The node to fill; None reuses the node of an earlier run or creates one. The node is placed in the folder of all
+        pairs.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLTableNode
     """
     scene = asScene(scene)
-    requireKind(comparisons, Sequence, "What is shown", "several comparisons")
+    requireKind(comparisons, Sequence, "The input", "several comparisons")
     for comparison in comparisons:
         requireComparison(comparison)
     records = [pair.record() if hasattr(pair, "record") else pair for pair in comparisons]
@@ -118,17 +140,39 @@ def showDistanceMap(
     mm. The model has its own color node. It is shown in the 3D views with a legend, and in the slice views as a colored
     line.
 
-    side: "reference" or "test", the surface that is drawn. kind: "signed", "absolute", "tolerance" (three bands),
-    "hazard" or "bld", the bidirectional local distance, which also sees parts of the other surface that are nobody's
-    nearest place, such as spikes; if a surface is open, so that inside and outside cannot be told apart, signed is
-    drawn as absolute.
-    surface: "displayed" draws the smooth surface that Slicer shows, with the distance of the nearest measured element
-    at every point; "measured" draws the measured surface itself. range: end of the color range in mm. tolerance: in mm.
-    If None, both are chosen as described for checkedLimits. displayedSurface: the smooth surface as vtkPolyData in RAS;
-    None creates it.
-    modelNode: the node to fill; None reuses the node of an earlier run of the same pair and side or creates one. scene:
-    None is Slicer's. Raises ValueError for an unknown choice, for a range or tolerance that is not positive, if there
-    are no distances, and if there is no hazard for that kind.
+    Parameters
+    ----------
+    comparison
+        The comparison to show.
+    side : str, optional
+        "reference" or "test", the surface that is drawn.
+    kind : str, optional
+        "signed", "absolute", "tolerance" (three bands), "hazard" or "bld", the bidirectional local distance, which also
+        sees parts of the other surface that are nobody's nearest place, such as spikes; if a surface is open, so that
+        inside and outside cannot be told apart, signed is drawn as absolute.
+    surface : str, optional
+        "displayed" draws the smooth surface that Slicer shows, with the distance of the nearest measured element at
+        every point; "measured" draws the measured surface itself.
+    range : float | None, optional
+        End of the color range in mm.
+    displayedSurface : vtkPolyData | None, optional
+        The smooth surface as vtkPolyData in RAS; None creates it.
+    modelNode : optional
+        The node to fill; None reuses the node of an earlier run of the same pair and side or creates one.
+    tolerance : float | None, optional
+        In mm. If None, both are chosen as described for checkedLimits.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLModelNode
+
+    Raises
+    ------
+    ValueError
+        For an unknown choice, for a range or tolerance that is not positive, if there are no distances, and if there is
+        no hazard for that kind.
     """
     requireComparison(comparison)
     _checkChoice("side", side, REFERENCE_AND_TEST)
@@ -197,7 +241,7 @@ def _lpsPoints(polyData: vtkPolyData) -> np.ndarray:
 def requireDistances(comparison, what: str = "distance map") -> None:
     """Raise ValueError with the reason if a comparison has no distances. what: the display that needs them."""
     if not hasattr(comparison, "distances"):
-        raise InputError(f"There is no {what} of a record: it holds the numbers of a comparison, and no surfaces.")
+        raise InputError(f"There is no {what} of a record, which holds the numbers of a comparison but no surfaces.")
     empty = [f"the {which}" for which in REFERENCE_AND_TEST if getattr(comparison, which).isEmpty]
     if empty:
         verb = "are" if len(empty) > 1 else "is"

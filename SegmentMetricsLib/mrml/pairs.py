@@ -15,8 +15,25 @@ def pairSegments(referenceNode, testNode, *, choices: Mapping[str, str | None] |
     """Return the pairing of two nodes' segments, by names and terminology, that compareSegmentations would use.
 
     No voxels are read, so there are no proposals, and the pairing contains names and sources instead of structures.
-    choices: as for pairing.pairStructures. Raises ValueError for nodes that are not segmentations, for a chosen name
-    that does not exist, and if no pair remains because of names that occur more than once.
+
+    Parameters
+    ----------
+    referenceNode
+        The vtkMRMLSegmentationNode of the reference.
+    testNode
+        The vtkMRMLSegmentationNode of the test.
+    choices : Mapping[str, str | None] | None, optional
+        As for pairing.pairStructures.
+
+    Returns
+    -------
+    Pairing
+
+    Raises
+    ------
+    ValueError
+        For nodes that are not segmentations, for a chosen name that does not exist, and if no pair remains because of
+        names that occur more than once.
     """
     return pairStructures(_named(referenceNode), _named(testNode), choices=choices, isProposing=False)
 
@@ -32,11 +49,32 @@ def proposePairs(
     """Return pairs of overlapping segments among those that pairSegments leaves unmatched, most confident first.
 
     The confidence is the Dice similarity coefficient. Segments that `choices` leaves without a counterpart, and those
-    that cannot be measured, are not proposed. surface: as in Settings. run: as in comparing.compareSegments. Raises
-    ValueError as pairSegments does.
+    that cannot be measured, are not proposed.
+
+    Parameters
+    ----------
+    referenceNode
+        The vtkMRMLSegmentationNode of the reference.
+    testNode
+        The vtkMRMLSegmentationNode of the test.
+    choices : Mapping[str, str | None] | None, optional
+        As for pairing.pairStructures.
+    surface : str, optional
+        As in Settings.
+    run : Callable[[Callable[[], list[Match]]], list[Match]], optional
+        As in comparing.compareSegments.
+
+    Returns
+    -------
+    list[Match]
+
+    Raises
+    ------
+    ValueError
+        As pairSegments does.
     """
     DECLARED["surface"].check(surface)
-    requireKind(run, Callable, "What runs the calculation", "a function")
+    requireKind(run, Callable, "The function that runs the calculation", "a function")
     pairing = pairSegments(referenceNode, testNode, choices=choices)
     left = pairing.unmatchedReference
     alone = [nameMeant(name, left) for name, counterpart in (choices or {}).items() if counterpart is None]

@@ -17,7 +17,19 @@ PROTOCOL_ATTRIBUTE = "SegmentMetrics.Protocol"
 def protocolFromTable(tableNode) -> Protocol:
     """Return the protocol in a vtkMRMLTableNode, whose columns are named like those of protocol files.
 
-    Raises ValueError for invalid contents, naming the column and the row as a line number (the heading is line 1).
+    Parameters
+    ----------
+    tableNode
+        The table node to read.
+
+    Returns
+    -------
+    Protocol
+
+    Raises
+    ------
+    ValueError
+        For invalid contents, naming the column and the row as a line number (the heading is line 1).
     """
     if not hasattr(tableNode, "IsA") or not tableNode.IsA("vtkMRMLTableNode"):
         raise InputError("There is no table with a protocol.")
@@ -47,7 +59,18 @@ def _columns(node) -> set[str]:
 def tableFromProtocol(protocol: Protocol, *, tableNode=None, scene=None):
     """Write a protocol into a vtkMRMLTableNode, one row per rule, and return the node.
 
-    tableNode: the node to fill; None creates one. scene: None is Slicer's.
+    Parameters
+    ----------
+    protocol : Protocol
+        The protocol to write.
+    tableNode : optional
+        The node to fill; None creates one.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLTableNode
     """
     requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
     scene = asScene(scene)

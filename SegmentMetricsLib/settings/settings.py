@@ -59,24 +59,25 @@ LARGEST_LESION, LARGEST_DILATION = 1e6, 20
 class Settings:
     """All choices that determine the numbers of a comparison; each has a default.
 
-    Raises ValueError for values out of range.
+    Values out of range raise a ValueError.
     """
 
-    # The rest of the docstring is made from what is declared here.
+    # The rest of the docstring is made from what is declared here. Types are those of a finished object: where None is
+    # not among them, it may be given all the same and stands for the default.
     # fmt: off
-    tolerances: tuple[float, ...] | None = setting(
+    tolerances: tuple[float, ...] = setting(
         None, orNone(several("tolerance", LARGEST_TOLERANCE, " mm")), "Tolerance", unit="mm",
         about="Distance in mm up to which two contours count as the same.",
-        inPython="None is those in the keys of the metrics, else 2 mm.",
+        inPython="None means those in the keys of the metrics, else 2 mm.",
         option=Option("--tolerance", MEASURED, "tolerance of NSD, BIoU and the others that have one", "MM"),
         parameter=Parameter("tolerance", (2.0,), "τ", r"\tau"),
         panel=InPanel(label="Tolerance τ", section="", name="tolerance", low=0.01, high=LARGEST_TOLERANCE, decimals=2,
                       step=0.5, isAlwaysShown=True),
     )
-    percentiles: tuple[float, ...] | None = setting(
+    percentiles: tuple[float, ...] = setting(
         None, orNone(several("percentile", 100)), "Percentile of the Hausdorff distance", unit="%",
         about="Share of the surface, in %, that the reported Hausdorff distance covers; 95 ignores the worst 5 %.",
-        inPython="None is those in the keys of the metrics, else 95.",
+        inPython="None means those in the keys of the metrics, else 95.",
         option=Option("--percentile", MEASURED, "percentile of the Hausdorff distance, up to 100", "P"),
         parameter=Parameter("percentile", (95.0,), "p", "p"),
         panel=InPanel(label="Percentile", section="", name="percentile", low=1, high=100, decimals=1),
@@ -91,20 +92,20 @@ class Settings:
                       words={"unsmoothed": _("Unsmoothed (as segmented)"), "displayed": _("As displayed (smoothed)")}),
         isDecidedByTools=True,
     )
-    accuracy: str | None = setting(
+    accuracy: str = setting(
         None, orNone(oneOf("accuracy", ("converged", "sampled"))), "Accuracy",
         about='"converged": elements are refined as far as each number needs, and numbers have bounds. "sampled": '
               "distances are measured only at the centers of equal pieces.",
-        inPython='None is "sampled" if subdivisions are given, else "converged".',
+        inPython='None means "sampled" if subdivisions are given, else "converged".',
         option=Option("--accuracy", DISTANCES, "refine where the result needs it, or cut all surface elements alike",
                       default="converged"),
         families=("boundary", "signed"), isAlwaysTold=True,
     )
     subdivisions: int | None = setting(
         None, orNone(wholeNumber("subdivisions", 0, 8)), "Subdivisions of surface elements",
-        about="How often each surface element is cut before its distance is measured. Automatic: as often as every "
-              "number needs, which then comes with bounds. A fixed number compares with tools that sample so.",
-        inPython="None is automatic, and, if sampled, 1 for surfaces and 5 for contours.",
+        about="How often each surface element is cut before its distance is measured. Automatic: as often as each "
+              "number needs; numbers then have bounds. A fixed number is for comparison with tools that sample so.",
+        inPython="None means automatic, and, if sampled, 1 for surfaces and 5 for contours.",
         option=Option("--subdivisions", DISTANCES, "if sampled: how often elements are cut", "N", "1, in 2D 5"),
         panel=InPanel(label=_("Subdivisions"), row=1, low=-1, high=4, isAutomatic=True),
         families=("boundary", "signed"), isDecidedByTools=True,
@@ -113,23 +114,23 @@ class Settings:
         None, orNone(wholeNumber("oversampling", 1, 20)), "Parts of a voxel for the boundary IoU",
         about="Into how many parts along each axis voxels are cut for the boundary IoU. Automatic: as fine as needed "
               "for 0.2 percentage points.",
-        inPython="None is automatic: sample points that are not aligned with the voxels, as many as an accuracy of "
+        inPython="None means automatic: sample points that are not aligned with the voxels, as many as an accuracy of "
                  "0.2 percentage points needs (0.5 for structures under 1,000 voxels).",
         option=Option("--oversampling", DISTANCES, "sub-voxels per axis for BIoU", "N", "automatic"),
         panel=InPanel(label=_("Oversampling"), row=2, low=0, high=10, isAutomatic=True),
         families=("boundary",), isDecidedByTools=True,
     )
-    families: tuple[str, ...] | None = setting(
+    families: tuple[str, ...] = setting(
         None, orNone(chosenFamilies), "Families of measurements",
         about=f"Names of the metric families to compute: {FAMILY_CHOICE}.",
-        inPython=f"None is those of the metrics, else {', '.join(DEFAULT_FAMILIES)}.",
+        inPython=f"None means those of the metrics, else {', '.join(DEFAULT_FAMILIES)}.",
         isAlwaysTold=True,
     )
     metrics: tuple[str, ...] = setting(
         (), chosenMetrics, "Single measurements",
-        about="Single measurements to compute, by key in any case: of their families only they are computed, and all "
-              'of the others. A key without its parameter, such as "NSD", stands for all tolerances. The name of a '
-              "family stands for all its measurements, and keys of that family are then left out.",
+        about="Single measurements to compute, by key, in upper or lower case. Of a family with keys in the list, only "
+              'these are computed; of other families, all. A key without its parameter, such as "NSD", stands for all '
+              "tolerances. The name of a family stands for all its measurements and makes its keys superfluous.",
         option=Option("--metrics", MEASURED,
                       f"families of measurements: {', '.join(FAMILIES)}, or all; or single measurements by their "
                       "keys, such as DSC,HD95",
@@ -151,7 +152,7 @@ class Settings:
     cuts: int | None = setting(
         None, orNone(wholeNumber("cuts", 1, 100)), "Cuts of memberships",
         about="Number of membership thresholds, evenly spaced up to 1, over which the voxel family is averaged.",
-        inPython="None is the single threshold 0.5. Has no effect if a threshold is given.",
+        inPython="None means the single threshold 0.5. Has no effect if a threshold is given.",
         option=Option("--cuts", MEMBERSHIPS, "how many thresholds the voxel family is averaged over", "K", "1, at 0.5"),
         families=("voxel",), onlyIf=("threshold", None),
     )
@@ -162,8 +163,8 @@ class Settings:
     )
     grid: str | Grid = setting(  # noqa: RUF009 - a field, not a Grid
         "reference", chosenGrid, "Voxels outside both structures are those of",
-        about="Which voxels outside both segments count. Reference image: all of those that the reference was drawn "
-              "on, and more where the test needs them. Union of both: the box around them.",
+        about="Which voxels outside both segments count. Reference image: all voxels of the image that the reference "
+              "was drawn on, and more where the test goes beyond it. Union of both: the box around both.",
         inPython='Must be "reference", "union", or a Grid or SimpleITK image, which is extended to contain both.',
         option=Option("--grid", MEASURED,
                       "where true negatives are counted: in the reference's image, in the box around both "
@@ -181,18 +182,18 @@ class Settings:
         panel=InPanel(label=_("Extent"), row=0, control="ComboBox",
                       words={"whole": _("Whole structures"), "common": _("Common extent")}),
     )
-    betas: tuple[float, ...] | None = setting(
+    betas: tuple[float, ...] = setting(
         None, orNone(several("beta", LARGEST_BETA)), "Weight of sensitivity in the F-measure",
         about="Weight of sensitivity against precision in the F-measure; 1 is the Dice coefficient.",
-        inPython="None is those in the keys of the metrics, else 1.",
+        inPython="None means those in the keys of the metrics, else 1.",
         option=Option("--beta", MEASURED, "beta of the F-measure", "B"),
         parameter=Parameter("beta", (1.0,), "β", r"\beta"),
         panel=InPanel(label=_("F-measure β"), row=4, name="beta", low=0.01, high=LARGEST_BETA, decimals=2, step=0.5),
     )
-    quantiles: tuple[float, ...] | None = setting(
+    quantiles: tuple[float, ...] = setting(
         None, orNone(several("quantile", 1)), "Quantile of the Hausdorff distance of voxels",
         about="Share of the voxels that the Hausdorff distance of voxels covers; 0.95 ignores the worst 5 %.",
-        inPython="None is those in the keys of the metrics, else 1.",
+        inPython="None means those in the keys of the metrics, else 1.",
         option=Option("--quantile", MEASURED, "quantile of the voxels' Hausdorff distance, up to 1", "Q"),
         parameter=Parameter("quantile", (1.0,), "q", "q"),
         panel=InPanel(label=_("HDvox quantile"), row=5, name="quantile", low=0.01, high=1, decimals=2, step=0.05),
@@ -449,9 +450,11 @@ PARAMETERS = {one.parameter.name: name for name, one in DECLARED.items() if one.
 EXAMPLES = {one.parameter.name: shortest(one.parameter.values[0]) for one in DECLARED.values() if one.parameter}
 # settings that the conventions of other tools fix
 DECIDED_BY_TOOLS = {name: getattr(Settings, name) for name, one in DECLARED.items() if one.isDecidedByTools}
-Settings.__doc__ = "\n".join(
-    (inspect.cleandoc(f"{Settings.__doc__}"), "", *(f"{name}: {one.documentation()}" for name, one in DECLARED.items()))
+_PARAMETERS = (
+    f"{one.name} : {one.type}, optional\n    {DECLARED[one.name].documentation()}"
+    for one in dataclasses.fields(Settings)
 )
+Settings.__doc__ = "\n".join((inspect.cleandoc(f"{Settings.__doc__}"), "", "Parameters", "----------", *_PARAMETERS))
 
 
 def isInEffect(name: str, chosen: Settings) -> bool:

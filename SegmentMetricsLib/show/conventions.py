@@ -10,14 +10,14 @@ from typing import Any
 
 from ..base.texts import oneLine
 from ..case.records import identityOf
-from ..case.resulttables import IDENTITY
+from ..case.resulttables import IDENTITY, heading
 from ..case.tablemodel import Column, Table
 from ..comparison.measurements import finite, infiniteText, statusOf
 from ..conventions import known
 from ..conventions.evaluation import OPTIMISTIC, PESSIMISTIC, Reported
 from ..model.naming import pairTitle
 from ..model.structures import Pairing
-from .tables import GAP, aligned, blocks, heading
+from .tables import GAP, aligned, blocks
 from .writing import versions, writeTable
 
 SCHEMA = "segment-metrics-conventions/1"

@@ -43,7 +43,7 @@ def write(result: StressTest, folder: Path) -> None:
     (stem,) = writing.fileNames([reference.name])
     masks = {name: f"{name}_{stem}.nrrd" for name in result.variants}
     for name, comparison in result.variants.items():
-        writing.writeMask(comparison.test.mask, folder / masks[name])
+        writing.writeMask(comparison.test.ownMask, folder / masks[name])
     writing.writeJson(_document(result, masks), folder / "stress.json")
     keys = list(dict.fromkeys(key for comparison in result.variants.values() for key in comparison))
     columns = map(Column, ("Variant", "Reference", "ReferenceFile", "Mask", "Count", *keys))

@@ -183,7 +183,7 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
     """
     append = vtkAppendPolyData()
     append.SetOutputPointsPrecision(1)
-    for side, direction in enumerate(comparison.distances.directions):
+    for side, direction in enumerate(comparison.knownDistances.directions):
         polyData = toPolyData(direction.surface)
         arrays = {"Distance": np.abs(direction.atPoints), "SignedDistance": direction.atPoints}
         if "similarity" in comparison.settings.families:

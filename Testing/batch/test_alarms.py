@@ -1,4 +1,4 @@
-"""Alarms among many cases: a batch says which pairs need a look before any number means anything."""
+"""Alarms among many cases: a batch says which pairs must be checked before their numbers can be used."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def testABatchTellsOfPairsThatDoNotOverlap(study, inline, capsys):
         assert batch("--metrics", "overlap") == 0
         out = capsys.readouterr().out
         assert (
-            "\n\nAlarms: 2 of 3 pairs need a look before any number means anything; results.csv has all of them.\n"
+            "\n\nAlarms: 2 of 3 pairs must be checked before their numbers can be used; results.csv lists all alarms.\n"
             "  no overlap at all (1): Label 1 of b (new)\n"
             "  the same structure of the same file twice (1): Label 1 of c\n"
         ) in out
@@ -48,7 +48,8 @@ def testTheFirstPairsAreNamed(number):
         pair = {"reference": {"name": "A"}, "test": {"name": "B\n"}, "findings": ["Else.", finding]}
         alarms.add({"case": str(case), "method": "", "pairs": [pair]})
     first, line = alarms.lines()
-    assert first.startswith(f"Alarms: {number} of {number} pair" + (" needs " if number == 1 else "s need "))
+    their = " must be checked before its" if number == 1 else "s must be checked before their"
+    assert first.startswith(f"Alarms: {number} of {number} pair{their} numbers can be used;")
     named = ", ".join(f"A / B  of {case}" for case in range(min(number, MOST_PAIRS)))
     assert line == f"  no overlap at all ({number}): {named}" + (" and 2 more" if number > 1 else "")
 

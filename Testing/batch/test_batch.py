@@ -7,13 +7,12 @@ import json
 import os
 import pickle
 import threading
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import shapes
 import SimpleITK
+from inline import Inline
 
 from SegmentMetricsLib import Settings, __main__
 from SegmentMetricsLib.batch import tasks as cohort
@@ -24,26 +23,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PROTOCOL = "Structure,Measurement,Relation,Pass,Warn\n*,DSC,>=,0.85,0.75\nLabel 1,NSD_1mm,>=,0.5\n"
 
 
-class Inline(Executor):
-    """Runs tasks where they are submitted; counts them."""
-
-    count = 0
-
-    def submit(self, function, *arguments):
-        Inline.count += 1
-        future: Future = Future()
-        future.set_result(function(*arguments))
-        return future
-
-
 @pytest.fixture
-def inline(monkeypatch):
-    @contextmanager
-    def processes(workers):
-        yield lambda number: Inline(), 4
-
+def inline():
+    """Cases are counted from here on."""
     Inline.count = 0
-    monkeypatch.setattr(cohort, "processes", processes)
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
-from test_batch import Inline, batch, records, table, write
+from inline import Inline
+from test_batch import batch, records, table, write
 from test_batch import inline as inline  # the fixtures
 from test_batch import study as study
 

@@ -13,8 +13,10 @@ import time
 from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
 
+import inline
 import pytest
-from test_batch import ROOT, Inline, batch, records, table, write
+from inline import Inline
+from test_batch import ROOT, batch, records, table, write
 from test_batch import study as study  # the fixture
 
 from SegmentMetricsLib.base import parallel
@@ -23,9 +25,15 @@ from SegmentMetricsLib.batch import tasks as cohort
 from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.batch.tasks import runAll, runCase
 
+pytestmark = pytest.mark.usefixtures("inProcesses")
 HAS_PROC = Path("/proc/self/task").is_dir()
 COMMAND = [sys.executable, "-m", "SegmentMetricsLib", "batch", "data/cases.csv", "--output", "out", "--workers", "2"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture
+def inProcesses(monkeypatch):
+    monkeypatch.setattr(cohort, "processes", inline.inProcesses)
 
 
 def testProcesses(study):

@@ -1,4 +1,4 @@
-"""The page about all cases of a batch: what needs a look comes first, says why, and leads to its report."""
+"""The page about all cases of a batch: what must be checked comes first, says why, and leads to its report."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def testTheWorstCasesComeFirst(study, capsys):
     assert reasons[3] == "A: HD95 4.00 mm exceeds 1.5 mm and the warning limit of 2.5 mm. (and 1 more)"
     assert reasons[4] == "B: Only the reference has B."
     assert reasons[5].startswith("A: HD95 2.00 mm exceeds 1.5 mm; the warning limit is 2.5 mm.")
-    assert reasons[6] == "All limits are kept (3 of 3)."
+    assert reasons[6] == "All limits are met (3 of 3)."
     links = [re.search('<a href="(.*?)">', row[0]) for row in rows()]
     assert [link and unquote(link[1]) for link in links[:3]] == ["farB.html", None, None]
     assert all(Path("out/reports", unquote(link[1])).is_file() for link in links[3:])

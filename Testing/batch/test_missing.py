@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
-from test_batch import Inline, batch, records, table, write
+from inline import Inline
+from test_batch import batch, records, table, write
 from test_batch import inline as inline  # the fixtures
 from test_batch import study as study
 
@@ -160,7 +161,7 @@ def testWhatOnlyTestsHaveIsListed(missed, inline, capsys):
     write("a,absent,set", "b,other,other")
     assert batch("--metrics", "overlap") == 0
     assert {row["Structure"] for row in table("summary")} == {"Liver"}
-    assert "In no reference, so not in the statistics: Spleen." in capsys.readouterr().out
+    assert "Not in any reference, so not in the statistics: Spleen." in capsys.readouterr().out
     assert [row["Reference"] for row in table()] == ["Liver", "Liver"]
     assert records()[0]["unmatched"]["test"] == ["Spleen"]
     assert json.loads(Path("out/summary.json").read_text())["onlyInTests"] == [{"structure": "Spleen", "cases": 1}]
@@ -177,7 +178,7 @@ def testWhatNoTestHasIsNotInTheTable(missed, inline, capsys):
     write("a,r.nrrd,one.nrrd")
     assert batch("--metrics", "overlap") == 0
     out = capsys.readouterr().out
-    assert "In no test, so in summary.csv only: Label 2." in out and "\nLabel 2" not in out
+    assert "Not in any test, so listed in summary.csv only: Label 2." in out and "\nLabel 2" not in out
     # nor is there a column to explain
     assert "Missing" not in out
     assert summary("Label 2", "DSC")["Mean"] == "0.0" and summary("Label 1", "DSC")["Mean"] == "1.0"

@@ -537,12 +537,12 @@ def testTheOverviewOfCasesThatAreMeasuredDifferently():
     cases = [outcome("1", {"DSC": 0.5}), outcome("2", {"DSC": 0.7}), outcome("3", {"HD95": 2.0})]
     _, _, row, _, note = overview(Cohort(cases)).splitlines()
     assert row.split() == ["Lens", "3", "2.00", "(0.00)*", "0.600", "(0.100)*"]
-    assert note.startswith("* of fewer cases, as others are not measured;")
+    assert note.startswith("* from fewer cases, because the others are not measured;")
     cases[0]["pairs"][0]["missing"] = "test"
     heading, _, row, *_ = overview(Cohort(cases)).splitlines()
     assert "Missing" in heading and row.split()[:4] == ["Lens", "3", "1", "test"]
     _, _, row, _, note = overview(Cohort(cases), missing="leave-out").splitlines()
     assert row.split()[:5] == ["Lens", "2", "1", "test", "2.00"] and "0.700" in row
-    assert note.startswith("* of fewer cases, as others are missing or not measured;")
+    assert note.startswith("* from fewer cases, because the others are missing or not measured;")
     signed = overview(cohortOf([1, math.inf, math.nan], "SignedMean"))
-    assert signed.endswith("as others are infinite or undefined; summary.csv says how many")
+    assert signed.endswith("because the others are infinite or undefined; summary.csv says how many")

@@ -109,7 +109,7 @@ def testItCanBeStopped():
     case = compareCase(*sets, OVERLAP, progress=twice)
     assert seen == [(0, 3, "A"), (1, 3, "B"), (2, 3, "C")]
     assert len(case) == 2 and case.wasStopped and case.findings == ("Stopped: 2 of 3 structures measured.",)
-    assert case.failures == {"C": "Measuring was stopped before."}
+    assert case.failures == {"C": "The comparison was stopped before this pair was measured."}
 
     def cancel(number, *given):
         if number == first:
@@ -132,12 +132,12 @@ def testNothingInCommonSaysWhatThereIs():
 @pytest.mark.parametrize(
     ("given", "more", "message"),
     [
-        ((5, []), {}, "What is compared must be the path of a file or folder, or several Structures, not int"),
+        ((5, []), {}, "The input must be the path of a file or folder, or several Structures, not int"),
         ((["Lens"], []), {}, "Each of several structures must be a Structure, not str"),
         (([], [], "MedPy"), {}, "The settings must be Settings, not str"),
         (([], []), {"protocol": "limits.csv"}, "The protocol must be a Protocol"),
         (([], []), {"choices": ["A"]}, "The chosen pairs must be a mapping"),
-        (([], []), {"progress": 5}, "What is told of the progress must be a function"),
+        (([], []), {"progress": 5}, "The progress function must be a function"),
     ],
 )
 def testWrongKindsAreRefusedInASentence(given, more, message):

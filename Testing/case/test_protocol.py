@@ -111,8 +111,11 @@ def testDecimalCommas(separator):
         ("Brain,HD95,<=,3,2", r"column Warn: the warning limit \(2\) must be looser than the pass limit \(3\)."),
         ("Brain,DSC,>=,0.8,0.9", r"line 2, column Warn: the warning limit \(0.9\) must be looser"),
         ("Brain,HD95,<=,3,,0", "line 2, column Weight: it must be a number greater than 0, not 0."),
-        ("Brain,HD95,<=,3,,,MONAY", "line 2, column Convention: there is no 'MONAY'; there are SegmentMetrics"),
-        ("Brain,HD95,<=,3,,,medpie", r"column Convention: there is no 'medpie'; .*\. Did you mean MedPy\?$"),
+        (
+            "Brain,HD95,<=,3,,,MONAY",
+            "line 2, column Convention: there is no convention 'MONAY'; choose from",
+        ),
+        ("Brain,HD95,<=,3,,,medpie", r"column Convention: there is no convention 'medpie'; .*\. Did you mean MedPy\?$"),
         ("Brain,NSD_2mm,>=,0.9,,,medpy", "line 2, column Convention: MedPy does not report NSD_2mm"),
         ("Brain,HD95,<=,3,,,medpy\nBrain,HD95,<=,4,,,MedPy", r"line 3, column Structure: .* already there"),
         ("Brain,NSD_2mm,>=,0.9,,,MedPy", "line 2, column Convention: MedPy does not report NSD_2mm"),

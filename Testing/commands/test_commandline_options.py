@@ -293,7 +293,7 @@ def testWhatAnOptionDecidesIsNotTakenFromSavedSettings(run, pair, earlier, now, 
 )
 def testOptionsWithoutEffectAreMentioned(run, pair, given, useless):
     Path("limits.csv").write_text("Structure,Measurement,Relation,Pass\n*,MSI,>=,0.5\n")
-    said = f"segment-metrics: without effect on the numbers that are measured: {useless}\n" if useless else ""
+    said = f"segment-metrics: no effect on the measured numbers: {useless}\n" if useless else ""
     assert run("compare", *pair, *given)[::2] == (0, said)
     Path("cases.csv").write_text("case,reference,test\n1,{},{}\n".format(*pair))
     if "all" in given:

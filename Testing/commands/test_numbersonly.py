@@ -37,9 +37,9 @@ def withoutSurfaces(folder) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize(
-    "more", [(), ("--metrics", "all", "--critical", "Label 2", "--protocol", "head-and-neck-observers")]
+    ("workers", "more"),
+    [(1, ()), (3, ("--metrics", "all", "--critical", "Label 2", "--protocol", "head-and-neck-observers"))],
 )
 def testTheNumbersAreTheSame(run, files, workers, more):
     given = ("compare", *files, "--workers", workers, *more)
@@ -53,7 +53,7 @@ def testTheNumbersAreTheSame(run, files, workers, more):
     assert {kind for pair in metrics("out")["pairs"] for kind in pair["files"]} == ({"slices"} if more else set())
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def testSlicerIsNotImported(files, tmp_path, workers):
     (tmp_path / "slicer.py").write_text(NOTING)
     given = ["compare", *files, "--workers", workers, "--report-conventions", "--metrics", "all"]
@@ -77,7 +77,7 @@ def testAReportIsTheSame(run, files):
     assert "distances_Label_1.vtp" not in contents("out")
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def testPairsThatFailStopNoOthers(run, workers):
     planar = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
     for which, second in (("a", BOX), ("b", planar)):
@@ -95,20 +95,26 @@ def stripped(out: str) -> str:
     return out.rsplit("\n", 2)[0]
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("more", [(), ("--metrics", "all", "--critical", "Label 2"), ("--structure", "2")])
+@pytest.mark.parametrize(
+    ("workers", "more"),
+    [
+        (1, ("--metrics", "all", "--critical", "Label 2")),
+        (1, ("--structure", "2")),
+        pytest.param(3, (), marks=pytest.mark.nightly),
+    ],
+)
 def testWithoutAFolderTheSameIsPrinted(run, files, tmp_path, workers, more):
     given = ("compare", *files, "--workers", workers, *more)
     status, out, err = run(*given, "-o", "out")
     before = sorted(tmp_path.rglob("*"))
     found = run(*given)
     assert (found[0], found[2]) == (status, err) == (0, "") and stripped(found[1]) == stripped(out)
-    assert found[1].endswith("\n\nNothing was written; --output DIR keeps numbers, surfaces and pictures, and with "
-                             "--report a report.\n")  # fmt: skip
+    assert found[1].endswith("\n\nNothing was written; --output DIR saves the numbers, surfaces and pictures, "
+                             "and --report adds a report.\n")  # fmt: skip
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.nightly), 2])
 def testWithoutAFolderSlicerIsNotImported(files, tmp_path, workers):
     (tmp_path / "slicer.py").write_text(NOTING)
     folder = tmp_path / "read only"
@@ -145,7 +151,7 @@ def testWithoutAFolderPairsThatFailAreTold(run):
 @pytest.mark.parametrize("option", ["--report", "--report-conventions", "--report-patient=Doe"])
 def testAReportNeedsAFolder(run, files, option):
     name = option.partition("=")[0]
-    said = f"segment-metrics: {name} writes a file, and there is no folder for it: give --output DIR.\n"
+    said = f"segment-metrics: {name} writes files and needs a folder for them: give --output DIR.\n"
     assert run("compare", *files, option) == (2, "", said)
 
 

@@ -17,7 +17,7 @@ from reference import HEAD_AND_NECK, OBSERVERS, needsReference
 from SegmentMetricsLib import __main__
 
 CASE = HEAD_AND_NECK / "0522c0017"
-pytestmark = needsReference
+pytestmark = [needsReference, pytest.mark.nightly]
 # Processor seconds for a case of 21 structures with its report: 30 s on two processors are at most 60.
 MOST_SECONDS = 60.0
 
@@ -86,7 +86,6 @@ def testTheReport(ofFiles, folder):
     assert ofFiles["seconds"] < MOST_SECONDS
 
 
-@pytest.mark.nightly
 def testOneFileForAllStructures(ofFiles, folder):
     """The same numbers to the last digit."""
     files = [merged(CASE / observer, folder / f"{observer}.seg.nrrd") for observer in OBSERVERS]

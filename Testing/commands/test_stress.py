@@ -181,7 +181,7 @@ def testUnusableInput():
         ((CUBE, {}), "There is no hazard: no critical structure is given"),
         ((CUBE, {"Wall": empty}), "There is no hazard: the critical structures are empty"),
         ((shapes.ballMesh(5), {"Wall": WALL}), "is a surface: give it as an image"),
-        ((CUBE, {"Wall": WALL, "Cube": SimpleITK.Image(CUBE)}), "Cube is the structure to change itself"),
+        ((CUBE, {"Wall": WALL, "Cube": SimpleITK.Image(CUBE)}), "Cube is the structure to be changed"),
     ):
         *given, options = arguments if len(arguments) == 3 else (*arguments, {})
         with pytest.raises(ValueError, match=message):

@@ -280,7 +280,7 @@ def testOneRunReplacesTheOther(study):
 
 def testSeveralStructuresNeedAList(study, capsys):
     assert run(*CHOSEN, "--structure", "Label 3", source="1.nrrd") == 2
-    assert "give --structure once, or a list of cases" in capsys.readouterr().err
+    assert "give --structure once, or give a list of cases" in capsys.readouterr().err
 
 
 def testARunOutOfMemoryIsAReason(study, monkeypatch):

@@ -32,9 +32,8 @@ def files(tmp_path, monkeypatch):
     return "ref.nrrd", "test.nrrd"
 
 
-@pytest.mark.parametrize("more", [(), ("--metrics", "all", "--critical", "Label 2", "--accuracy", "converged")])
-def testProcessesWriteTheSameFiles(files, capfd, more):
-    said = []
+def testProcessesWriteTheSameFiles(files, capfd):
+    said, more = [], ("--metrics", "all", "--critical", "Label 2", "--accuracy", "converged")
     for workers in (1, 3):  # this process, and two others that take the largest pairs
         output = f"out{workers}"
         assert __main__.main(["compare", *files, "--output", output, "--workers", str(workers), *more]) == 0
@@ -53,7 +52,7 @@ def testNumbersOfWorkersThatCannotBe(files, capfd, workers):
     assert not Path("out").exists()
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def testPairsThatFailStopNoOthers(files, capfd, workers):
     for which, image in (("a", shapes.labelImage(LABELS)), ("b", shapes.labelImage(LABELS))):
         Path(which).mkdir()
@@ -166,7 +165,7 @@ def killing(task):
     return pairwork._work(*task)
 
 
-@pytest.mark.parametrize("killer", ["Label_1", "Label_3"])
+@pytest.mark.parametrize("killer", [pytest.param("Label_1", marks=pytest.mark.nightly), "Label_3"])
 def testAPairThatKillsItsProcessFailsAlone(files, capfd, monkeypatch, killer):
     """The others are compared, also those that were in the same process; it is named, and nobody waits forever."""
     monkeypatch.setenv(KILLING, killer)

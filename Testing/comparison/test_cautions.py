@@ -51,21 +51,21 @@ def testAnOutlierThatDecidesHd():
     array[10, 10, 16:23] = 1  # a spike of 7 mm
     spiked = shapes.imageOf(array)
     measured = compare(BOX, spiked)
-    (finding,) = found(measured, "decides HD")
-    assert f"A small part of the boundary decides HD ({measured['HD'].text()}): 95 % lie within 0.00 mm." in finding
-    assert not found(compare(BOX, spiked, Settings(percentiles=())), "decides HD"), "nothing more is computed"
+    (finding,) = found(measured, "determines HD")
+    assert f"A small part of the boundary determines HD ({measured['HD'].text()}): 95 % lie within 0.00 mm." in finding
+    assert not found(compare(BOX, spiked, Settings(percentiles=())), "determines HD"), "nothing more is computed"
     # whichever of them is listed
-    assert found(compare(BOX, spiked, Settings(metrics="HD")), "decides HD")
-    assert not found(compare(BOX, spiked, Settings(metrics="MASD")), "decides HD")
-    (finding,) = found(compare(BOX, spiked, Settings(metrics="HDvox")), "decides HDvox")
+    assert found(compare(BOX, spiked, Settings(metrics="HD")), "determines HD")
+    assert not found(compare(BOX, spiked, Settings(metrics="MASD")), "determines HD")
+    (finding,) = found(compare(BOX, spiked, Settings(metrics="HDvox")), "determines HDvox")
     assert "of the voxels" in finding and "prefer the quantile 0.95 or a mean distance" in finding
     assert found(compare(BOX, spiked, Settings(metrics="HDvox", voxelUnit="voxel")), "7.00 voxel")
-    assert not found(compare(BOX, shapes.box((8, 6, 6), (15, 14, 13))), "decides HD")
+    assert not found(compare(BOX, shapes.box((8, 6, 6), (15, 14, 13))), "determines HD")
     # far, but all of it
-    assert not found(compare(BOX, shapes.box((16, 16, 14), (20, 20, 20))), "decides HD")
+    assert not found(compare(BOX, shapes.box((16, 16, 14), (20, 20, 20))), "determines HD")
     # three voxels are no outlier yet
     array[10, 10, 19:23] = 0
-    assert not found(compare(BOX, shapes.imageOf(array)), "decides HD")
+    assert not found(compare(BOX, shapes.imageOf(array)), "determines HD")
 
 
 def testTolerancesBelowTheVoxelSize():
@@ -168,12 +168,12 @@ def testVolumesThatAreAlikeElsewhere():
     """Whenever VS is measured and less than half is shared, whether DSC is measured or not."""
     apart = [shapes.box((3 + n, 3, 3), (12 + n, 12, 12)) for n in (0, 6)]
     for metrics in ("VS", ("VS", "DSC"), "agreement"):
-        (finding,) = found(compare(*apart, Settings(metrics=metrics)), "says nothing about their places")
+        (finding,) = found(compare(*apart, Settings(metrics=metrics)), "says nothing about where they are")
         assert finding.startswith("VS (1.000) compares the two volumes") and finding.endswith("DSC is only 0.400.")
     assert not found(compare(*apart, Settings(metrics="DSC")), "VS")
     half = [shapes.box((3 + n, 3, 3), (12 + n, 12, 12)) for n in (0, 5)]
     assert compare(*half)["DSC"].value == 0.5
-    assert not found(compare(*half, Settings(metrics="VS")), "says nothing about their places")
+    assert not found(compare(*half, Settings(metrics="VS")), "says nothing about where they are")
 
 
 def porous(missing: float) -> SimpleITK.Image:

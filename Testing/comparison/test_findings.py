@@ -284,10 +284,10 @@ def testEqualOrUnknownFramesOfReference(tmp_path):
 
 def testImagesApartInSpace():
     moved = shapes.box((6, 6, 6), (15, 14, 13), origin=(500, 0, 0))
-    assert found(compare(BOX, moved), "The two images lie apart in space")
+    assert found(compare(BOX, moved), "The two images do not overlap in space")
     beside = shapes.box((1, 6, 6), (5, 14, 13), origin=(20, 0, 0))  # the images share four columns of voxels
-    assert not found(compare(BOX, beside), "apart in space")
-    assert not found(compare(BOX, shapes.boxMesh((500, 0, 0), (510, 9, 9))), "apart in space")
+    assert not found(compare(BOX, beside), "not overlap in space")
+    assert not found(compare(BOX, shapes.boxMesh((500, 0, 0), (510, 9, 9))), "not overlap in space")
 
 
 def testAnImageThatDoesNotHoldItsStructureIsNotItsPlace():
@@ -296,9 +296,9 @@ def testAnImageThatDoesNotHoldItsStructureIsNotItsPlace():
     far = whole.mask.grid.resized((30, 0, 0), (35, 19, 19))
     elsewhere = replace(whole, mask=whole.mask.on(far))
     assert elsewhere.mask.grid.corners()[:, 0].min() > whole.box[1][0]
-    assert not found(compare(whole, elsewhere), "apart in space")
+    assert not found(compare(whole, elsewhere), "not overlap in space")
     beside = whole.mask.grid.resized((-35, 0, 0), (-30, 19, 19))
-    assert not found(compare(replace(whole, mask=whole.mask.on(beside)), elsewhere), "apart in space")
+    assert not found(compare(replace(whole, mask=whole.mask.on(beside)), elsewhere), "not overlap in space")
 
 
 # Absence
@@ -391,17 +391,24 @@ def testDifferentGrids():
     assert "in parts of voxels, exactly" in finding and "common grid" not in finding
     for families in ("voxel", "all"):
         (finding,) = found(compare(BOX, coarse, Settings(families=families)), "different grids")
-        assert "common grid of 1 x 1 x 1 mm" in finding and "hardly sees shifts of less than a voxel" in finding
+        assert "common grid of 1 x 1 x 1 mm" in finding and "shifts of less than a voxel hardly show" in finding
     for family, words in (
         ("similarity", "Similarity Index"),
         ("effort", "added path length"),
         ("slices", "the slices"),
     ):
         (finding,) = found(compare(BOX, coarse, Settings(families=family)), "different grids")
-        assert words in finding and "surface was cut by their planes" in finding and "common grid" not in finding
+        assert (
+            words in finding
+            and "planes of these slices cut the test's surface" in finding
+            and "common grid" not in finding
+        )
     published = Settings(families=("similarity", "slices"), asPublished=True)
     (finding,) = found(compare(BOX, coarse, published), "different grids")
-    assert "the slices. The test's surface was cut" in finding and "Index goes by the reference's voxels" in finding
+    assert (
+        "the slices. The planes of these slices cut the test's surface" in finding
+        and "Index needs the voxels of the reference" in finding
+    )
     assert not found(compare(BOX, BOX), "different grids")
     crop = shapes.box((4, 4, 4), (13, 12, 11), (18, 18, 18), origin=(2, 2, 2))  # of the same lattice
     assert not found(compare(BOX, crop), "different grids")

@@ -86,39 +86,6 @@ def test_volumesAndAgreement(arrays, name):
     assert diceRange[0] < dice < diceRange[1]
 
 
-@pytest.mark.parametrize("name", EXPECTED)
-def test_everyOrganIsOnePieceAwayFromTheImageEdge(arrays, name):
-    for array in arrays:
-        organ = array == labelOf(name)
-        assert ndimage.label(organ)[1] == (1 if organ.any() else 0)
-        inner = np.pad(np.ones(np.array(organ.shape) - 2, bool), 1)
-        assert not (organ & ~inner).any()
-
-
-def test_organsLieWhereTheyBelong(sample, arrays):
-    def center(name):
-        k, j, i = np.argwhere(arrays[0] == labelOf(name)).mean(axis=0)
-        return np.array(sample[0].TransformContinuousIndexToPhysicalPoint((i, j, k)))
-
-    for name in EXPECTED:
-        x = center(name)[0]
-        assert x > 10 if name.endswith("_L") else x < -10 if name.endswith("_R") else abs(x) < 3
-    assert center("Eye_L")[1] < center("OpticNrv_L")[1] < center("Brainstem")[1]
-    assert center("SpinalCord")[2] < center("Mandible")[2] < center("Brainstem")[2] < center("Eye_L")[2] + 25
-    assert np.allclose(center("Parotid_L"), center("Parotid_R") * (-1, 1, 1), atol=3)
-
-
-@pytest.mark.parametrize("observer", [0, 1])
-def test_organsDoNotGrowIntoEachOther(arrays, observer):
-    # A label map cannot hold an overlap; this asks whether the drawings themselves keep apart.
-    drawn = np.zeros(arrays[0].shape, np.uint8)
-    for index in range(len(anatomy.ORGANS)):
-        box, inside = anatomy.drawnVoxels(index, observer)
-        drawn[box] += inside
-    assert np.array_equal(drawn > 0, arrays[observer] > 0)
-    assert (drawn > 1).sum() < 0.005 * (drawn > 0).sum()
-
-
 def test_differencesLightUpWhereAnObserverErred(arrays):
     def farthest(name, side):
         masks = [array == labelOf(name) for array in arrays]
@@ -133,11 +100,6 @@ def test_differencesLightUpWhereAnObserverErred(arrays):
     height, position, _ = farthest("SpinalCord", side=1)
     assert height > 4 * anatomy.SPACING[2] and position[2] < -135
     assert farthest("Eye_L", side=1)[0] < 2.5
-
-
-def test_secondObserverDrawsTheMandibleLarger(arrays):
-    reference, test = (array == labelOf("Mandible") for array in arrays)
-    assert 1.1 < test.sum() / reference.sum() < 1.3
 
 
 def test_filesRoundTripInSimpleITK(sample, files):

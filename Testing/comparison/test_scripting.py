@@ -112,7 +112,7 @@ MASK = LABELS == 1
     ("given", "options", "message"),
     [
         ((MASK, MASK), {}, "An array does not say how large its voxels are"),
-        ((MASK, MASK[1:]), {"spacing": 1}, r"have one shape, not \(12, 18, 22\) and \(11, 18, 22\)"),
+        ((MASK, MASK[1:]), {"spacing": 1}, r"if their shapes are equal, not \(12, 18, 22\) and \(11, 18, 22\)"),
         ((MASK, MASK), {"spacing": (1, 2)}, "The spacing of an array needs 3 numbers here, not 2"),
         ((MASK, MASK), {"spacing": (1, 2, 0)}, "The spacing must be greater than 0 mm"),
         ((MASK, MASK), {"spacing": (1, 2, math.nan)}, "The spacing must be of finite numbers"),

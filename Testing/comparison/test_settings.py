@@ -34,7 +34,7 @@ def testEverySettingIsDeclared():
     ):
         assert all(names) and len(set(names)) == len(names)
     for name, one in DECLARED.items():
-        assert f"\n{name}: {one.about}" in Settings.__doc__
+        assert f", optional\n    {one.about}" in Settings.__doc__.partition(f"\n{name} : ")[2]
         assert one.families is None or set(one.families) <= set(FAMILIES)
         assert one.onlyIf is None or one.onlyIf[0] in DECLARED
 

@@ -73,7 +73,7 @@ def testOnlyNumbersInVoxelsAreExplained(files, tmp_path, capsys):
     for tool, isTold in (("MISeval", True), ("MedPy", False)):
         assert main(["conventions", *files, "--output", str(tmp_path / tool), "--tool", tool]) == 0
         printed = capsys.readouterr().out
-        assert ("treats voxels as mm" in printed) == (" voxel (" in printed) == isTold
+        assert ("as if voxels were mm" in printed) == (" voxel (" in printed) == isTold
 
 
 def testWhatIsSlightHasNoColor(tmp_path):

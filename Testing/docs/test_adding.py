@@ -36,7 +36,6 @@ def follow(name: str, folder) -> list[str]:
     return pages.run(DEVELOPER / f"adding-a-{name}.md", folder, pages.processIn(folder))
 
 
-@pytest.mark.smoke
 def testMetric(copy):
     printed = follow("metric", copy)
     assert int(re.search(r"(\d+) passed", "".join(printed))[1]) >= 8, "all tests of an entry of the registry"
@@ -93,6 +92,7 @@ def testSetting(copy):
     assert again["settings"]["mostPlaces"] == 3 == len(again["pairs"][0]["worstPlaces"])
 
 
+@pytest.mark.smoke
 def testFormat(copy):
     follow("format", copy)
     (pair,) = json.loads((copy / "off" / "metrics.json").read_text(encoding="utf-8"))["pairs"]

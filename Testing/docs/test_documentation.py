@@ -75,39 +75,3 @@ def testAllOfSlicersFunctionsAreDocumented(documented):
 def testThePackagesAreDocumented(documented, module, names):
     importlib.import_module(f"SegmentMetricsLib.{module}")
     assert {f"SegmentMetricsLib.{module}.{name}" for name in names} <= documented
-
-
-class TestDocstrings:
-    @pytest.fixture(autouse=True)
-    def extension(self, monkeypatch):
-        monkeypatch.syspath_prepend(str(DOCS / "_extensions"))
-
-    @pytest.mark.parametrize(
-        ("text", "expected"),
-        [
-            ("One sentence.", ["One sentence.", ""]),
-            ("Call f(*all).", [r"Call f(\*all).", ""]),
-            (
-                "One. size: in mm. a, b: two.",
-                ["One.", "", "``size``", "    in mm.", "", "``a``, ``b``", "    two.", ""],
-            ),
-            ("size: in mm. Raises InputError if not.", ["``size``", "    in mm.", "", "Raises InputError if not.", ""]),
-            ("Note that other: is no parameter.", ["Note that other: is no parameter.", ""]),
-            ("First.\n\n    code = 1", ["First.", "", ".. code-block:: python", "", "    code = 1", ""]),
-            ("size: long\n    text. b: last.", ["``size``", "    long text.", "", "``b``", "    last.", ""]),
-            (
-                "    a = 1\n\n    b = 2\n\nEnd.",
-                [".. code-block:: python", "", "    a = 1", "    ", "    b = 2", "", "End.", ""],
-            ),
-        ],
-    )
-    def testNamesBecomeALists(self, text, expected):
-        from housedocstrings import converted
-
-        assert converted(text.splitlines(), {"size", "a", "b"}) == expected
-
-    def testNamesAreThoseOfParametersAndFields(self):
-        from housedocstrings import describedNames
-
-        assert {"reference", "test", "criticals"} <= describedNames(SegmentMetricsLib.compare)
-        assert {"tolerances", "toDictionary"} <= describedNames(SegmentMetricsLib.Settings)

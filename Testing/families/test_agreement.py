@@ -15,9 +15,8 @@ from reference import FOLDER, needsReference
 
 from SegmentMetricsLib import Settings, Structure, compare
 from SegmentMetricsLib.base.errors import Undefined
-from SegmentMetricsLib.comparison.counts import Counts, Table, count
+from SegmentMetricsLib.comparison.counts import Counts, Table
 from SegmentMetricsLib.families.agreement import formulas as agreement
-from SegmentMetricsLib.families.overlap import formulas as overlap
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 
@@ -105,17 +104,6 @@ def testErratumOfTheVariationOfInformation():
     printed = entropy(tp + fn, tn + fn), entropy(tp + fp, tn + fp)
     assert abs(printed[0] - entropy(tp + fn, tn + fp)) > 0.1
     assert sum(printed) == pytest.approx(entropy(tp + fn, tn + fp) + entropy(tp + fp, tn + fn))
-
-
-def testErratumOfTheInterclassCorrelation():
-    """By the definition, voxel by voxel; the liver's value above is that of the formula, not the program's 0.981340."""
-    first, second = (shapes.blob(seed, (7, 6, 5), 0.4, 1.0) for seed in (1, 2))
-    f, g = first.ravel().astype(float), second.ravel().astype(float)
-    middle = (f + g) / 2
-    between = 2 / (f.size - 1) * ((middle - middle.mean()) ** 2).sum()
-    within = ((f - middle) ** 2 + (g - middle) ** 2).sum() / f.size
-    comparison = compare(shapes.imageOf(first), shapes.imageOf(second), BOTH)
-    assert comparison["ICC"].value == pytest.approx((between - within) / (between + within), abs=1e-12)
 
 
 def testMeshesAndContours():
@@ -209,16 +197,6 @@ def testHugeGridsAreExact(shift, isFuzzy):
     assert math.prod(size) == comparison.grid["evaluated"]["voxels"]
     for key, value in expected.items():
         assert comparison[key].value == pytest.approx(float(value), rel=4e-16), key
-
-
-def testTableAddsUp():
-    masks = [Mask.fromArray(shapes.blob(seed), Grid((16, 18, 14), np.eye(4))) for seed in (1, 2)]
-    table = Table.of(count(*masks), 16 * 18 * 14)
-    arrays = [shapes.blob(seed) for seed in (1, 2)]
-    assert table.trueNegative == np.count_nonzero(~arrays[0] & ~arrays[1])
-    assert agreement.fMeasure(table, 1) == pytest.approx(overlap.dice(count(*masks)), abs=1e-15)
-    precision, recall = overlap.precision(count(*masks)), overlap.sensitivity(count(*masks))
-    assert agreement.fMeasure(table, 2) == pytest.approx(5 * precision * recall / (4 * precision + recall), abs=1e-15)
 
 
 @pytest.mark.parametrize(("beta", "value"), [(2, Fraction(5, 8)), (1, Fraction(2, 3)), (0.5, Fraction(5, 7))])

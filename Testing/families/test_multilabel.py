@@ -134,7 +134,7 @@ def testWhatIsRefused():
 def testWithoutNamesNothingCanBePaired(given, kind):
     """Two lists of images would else be labels that either side lacks, with an overlap of 0."""
     for sides, which in ((([given], [given]), "reference"), (({"Liver": given}, [given]), "test")):
-        message = f"each {kind} of the {which} is without one: name them, such as {{'Liver': {kind}}}."
+        message = f"each {kind} of the {which} has none: name them, as in {{'Liver': {kind}}}."
         with pytest.raises(InputError, match=re.escape(message)):
             compareLabels(*sides)
     assert compareLabels({"Liver": given}, {"Liver": given})["JACml"].value == 1

@@ -43,8 +43,9 @@ class TestInvariance:
         assert values(here) == pytest.approx(values(there), abs=1e-9)
         assert 0 < there["MSIPaired"].value < 1 and 0 < there["MSI3D"].value < 1
 
-    @pytest.mark.parametrize("order", [(1, 0, 2), (2, 1, 0), (1, 2, 0)])
-    @pytest.mark.parametrize("turned", [(1, 1, 1), (-1, 1, -1), (1, -1, 1)])
+    @pytest.mark.parametrize(
+        ("order", "turned"), [((1, 0, 2), (1, 1, 1)), ((2, 1, 0), (-1, 1, -1)), ((1, 2, 0), (1, -1, 1))]
+    )
     def testStoredOrderOfAxes(self, spacing, settings, order, turned):
         """The same voxels with the axes stored in another order and running the other way."""
         images = []

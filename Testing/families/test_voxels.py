@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 import shapes
-from scipy import ndimage
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.errors import Undefined
@@ -40,22 +39,6 @@ def testErrataOfAverageAndProbabilisticDistance():
     assert inVoxels["HDvox_0.75"].value == 1.5  # of 0, 1, 2, halfway between the last two
 
 
-@pytest.mark.parametrize("unit", ["mm", "voxel"])
-def testDistancesAgainstDistanceMaps(unit):
-    spacing = (0.7, 1.3, 2.5)
-    masks = [shapes.blob(seed, (18, 16, 14), 0.2, 1.5) for seed in (5, 6)]
-    settings = Settings(families="voxel", voxelUnit=unit, quantiles=(1, 0.9, 0.333))
-    comparison = compare(*(shapes.imageOf(mask, spacing) for mask in masks), settings)
-    sampling = spacing[::-1] if unit == "mm" else (1, 1, 1)
-    maps = [ndimage.distance_transform_edt(~mask, sampling=sampling) for mask in masks]
-    there, back = maps[1][masks[0]], maps[0][masks[1]]
-    assert comparison["AVD"].referenceToTest == pytest.approx(there.mean(), rel=1e-12)
-    assert comparison["AVD"].value == pytest.approx(max(there.mean(), back.mean()), rel=1e-12)
-    for key, quantile in (("HDvox", 1), ("HDvox_0.9", 0.9), ("HDvox_0.333", 0.333)):
-        expected = max(np.quantile(there, quantile), np.quantile(back, quantile))
-        assert comparison[key].value == pytest.approx(expected, rel=1e-12), key
-
-
 def testBalancedDistance():
     """Both sums of distances per voxel of the reference: a large test does not dilute its errors."""
     row, other = np.zeros((1, 3, 12), np.uint8), np.zeros((1, 3, 12), np.uint8)
@@ -80,21 +63,6 @@ def testBalancedDistanceOfMemberships(cuts):
     # at 0.5: voxels 2 to 5 and 4 to 8, sums 2 + 1 and 1 + 2 + 3, 4 voxels; at 1: 3 to 4 and 4 to 5, sums 1 and 1
     half, whole = (3 + 6) / 8, (1 + 1) / 4
     assert found.value == pytest.approx(half if cuts is None else (half + whole) / 2)
-
-
-def testMahalanobis():
-    spacing = (0.7, 1.3, 2.5)
-    masks = [shapes.blob(seed, (18, 16, 14), 0.3, 1.5) for seed in (7, 8)]
-    points = [np.argwhere(mask)[:, ::-1] * spacing for mask in masks]
-    spread = sum(len(p) * np.cov(p.T, bias=True) for p in points) / sum(map(len, points))
-    shift = points[0].mean(axis=0) - points[1].mean(axis=0)
-    expected = math.sqrt(shift @ np.linalg.inv(spread) @ shift)
-    for unit in ("mm", "voxel"):  # it has no unit
-        comparison = compare(
-            *(shapes.imageOf(m, spacing) for m in masks), Settings(families="voxel", voxelUnit=unit)
-        )  # fmt: skip
-        assert comparison["MHD"].value == pytest.approx(expected, rel=1e-10)
-        assert comparison["MHD"].unit == ""
 
 
 def testFlatCloudsHaveNoMahalanobisDistance():
@@ -126,26 +94,6 @@ def testMahalanobisOfASlice(axis):
     grid = Grid(stored[0].shape[::-1], np.eye(4), planar=True)
     masks = tuple(Mask.fromArray(array, grid) for array in stored)
     assert voxels.mahalanobis(*masks) == pytest.approx(math.sqrt(5 / (2 / 3)))
-
-
-def testDistancesOfBoxesThatLieApart():
-    """One voxel at (2, 3, 4) and one at (5, 7, 4): 5 voxels, or 3 x 2 and 4 x 1.5 mm, 6 mm along both."""
-    grid = Grid((12, 12, 12), np.diag([2, 1.5, 1, 1]))
-    one, other = (Mask(np.ones((1, 1, 1), np.uint8), at, grid) for at in ((2, 3, 4), (5, 7, 4)))
-    for unit, expected in (("voxel", 5), ("mm", math.hypot(6, 6))):
-        for found in voxels.measure(one, other, unit):
-            assert found.distances == pytest.approx([expected]) and (found.shared, found.count) == (0, 1)
-    (there, _) = voxels.measure(one, one, "mm")
-    assert (len(there.distances), there.shared, there.mean) == (0, 1, 0)
-
-
-def testDistancesOfRodsThatLieApart():
-    """Three voxels from 2 to 4 and two from 8 to 9 along i, in one line."""
-    grid = Grid((12, 12, 12), np.eye(4))
-    rods = [Mask(np.ones((1, 1, count), np.uint8), (first, 3, 4), grid) for first, count in ((2, 3), (8, 2))]
-    for unit in ("voxel", "mm"):
-        there, back = voxels.measure(*rods, unit)
-        assert (there.distances.tolist(), back.distances.tolist()) == ([4, 5, 6], [4, 5])
 
 
 @pytest.mark.parametrize(("order", "which"), [((0, 1), "test"), ((1, 0), "reference"), ((1, 1), "reference")])

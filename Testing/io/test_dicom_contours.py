@@ -129,7 +129,11 @@ def drawn(folder, circles, kinds=()):
     return structure.mask.block((0, 0, 3), (63, 63, 3))[0].astype(bool), structure.notes
 
 
-JOIN, HOLE, ODD = "what those that cross enclose was joined", "it was taken for a hole", "what an odd number of them"
+JOIN, HOLE, ODD = (
+    "the areas inside those that cross were joined",
+    "it was taken for a hole",
+    "areas inside an odd number of them",
+)
 WALL, INSIDE = (20, (0, 0)), (17, (0, 3.8))
 
 

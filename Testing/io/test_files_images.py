@@ -290,7 +290,7 @@ def softEdges() -> np.ndarray:
         ),
         (smoothNoise(256).astype(np.uint8), "The image is not a label map: its values, up to 255, change from voxel"),
         (smoothNoise(1000).round().astype(np.float32), "The image is not a label map: its values, up to 999, change"),
-        ((255 * softEdges()).astype(np.uint8), "If they are memberships, and 255 is a full one, say so"),
+        ((255 * softEdges()).astype(np.uint8), "If they are memberships and 255 means full membership, say so"),
         (np.arange(27000, dtype=np.int32).repeat(8).reshape(60, 60, 60), "The image is not a label map: "),
         (
             BALL * np.float32(1.3),

@@ -282,7 +282,7 @@ def testTablesThatAreNoHelp(tmp_path, table, why):
     found = readStructures(path)
     assert [s.name for s in found] == ["Label 1", "Label 2", "Label 5"]
     (note,) = found[0].notes
-    assert note.startswith("the names of labels in the header were not taken, as ") and why in note
+    assert note.startswith("the names of labels in the header were ignored, because ") and why in note
 
 
 @pytest.mark.parametrize("size", [0, 7, 8, 1 << 30, -16])

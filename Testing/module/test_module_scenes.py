@@ -181,17 +181,9 @@ def withoutTest(session):
     session.settle(0.4)
 
 
-STATES = (
-    chooseNothing,
-    chooseOnly,
-    onePair,
-    everything,
-    editedPairs,
-    outOfDate,
-    hiddenMap,
-    withoutTable,
-    withoutTest,
-)
+STATES = [everything, editedPairs, outOfDate, withoutTest]
+RARE_STATES = [chooseNothing, chooseOnly, onePair, hiddenMap, withoutTable]
+STATES += [pytest.param(state, marks=pytest.mark.nightly) for state in RARE_STATES]
 
 
 def look(session) -> dict:
@@ -269,7 +261,7 @@ def testAddedScenesWithResultsBringTheirOwn(session, tmp_path):
 # Taken apart
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.nightly) for n in (1, 2))])
 def testNodesGoInAnyOrder(session, seed):
     """All nodes that the scene got, ours and the user's, also those that Slicer hides, one after the other."""
     scene = slicer.mrmlScene
@@ -448,7 +440,9 @@ def testUndo(session):
     assert scenework.observedNow(session) == observed
 
 
-@pytest.mark.parametrize("state", [onePair, everything], ids=lambda state: state.__name__)
+@pytest.mark.parametrize(
+    "state", [pytest.param(onePair, marks=pytest.mark.nightly), everything], ids=lambda state: state.__name__
+)
 def testClosedInABatch(session, state):
     """As applications close a scene that do many things at once, also twice, and with nodes that come meanwhile."""
     scene = slicer.mrmlScene

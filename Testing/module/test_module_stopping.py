@@ -147,7 +147,7 @@ def testFinishedStructuresAreKept(session, monkeypatch):
         assert session.ui.messageLabel.text == "The comparison was stopped."
         text = session.ui.findingsLabel.text
         assert f"Stopped: {number} of 3 structures measured." in text
-        assert f"{', '.join('ABC'[number:])}: Measuring was stopped before." in text
+        assert f"{', '.join('ABC'[number:])}: The comparison was stopped before this pair was measured." in text
         verdicts = [each["verdict"] for each in outcome.judgment["structures"]]
         assert verdicts[number:3] == (3 - number) * ["not evaluable"] and outcome.judgment["verdict"] != "pass"
     assert set(counts) == {1, 2}

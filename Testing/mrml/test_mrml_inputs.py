@@ -96,9 +96,12 @@ def testWrongKindsOfArgumentsAreRefusedInASentence(scene):
     comparison = compare(box, box, Settings(families=("boundary", "slices")))
     for call, message in (
         (lambda: mrml.compareSegments(node, "Liver", node, "Liver", {"tolerances": 3}), "must be Settings, not dict"),
-        (lambda: mrml.compareSegments(node, "Liver", node, "Liver", run=5), "What runs the calculation must be a"),
+        (
+            lambda: mrml.compareSegments(node, "Liver", node, "Liver", run=5),
+            "The function that runs the calculation must be a",
+        ),
         (lambda: mrml.compareSegmentations(node, node, protocol="limits.csv"), "The protocol must be a Protocol"),
-        (lambda: mrml.compareSegmentations(node, node, progress="bar"), "What is told of the progress must be a"),
+        (lambda: mrml.compareSegmentations(node, node, progress="bar"), "The progress function must be a"),
         (lambda: mrml.compareSegmentations(node, node, choices=["Liver"]), "The chosen pairs must be a mapping"),
         (lambda: mrml.compareSegments("Liver", "Liver", node, "Liver"), "A segmentation must be given as its node"),
         (lambda: mrml.proposePairs(node, node, surface="smooth"), "The surface must be one of unsmoothed, displayed"),
@@ -106,19 +109,19 @@ def testWrongKindsOfArgumentsAreRefusedInASentence(scene):
         (lambda: mrml.showTable([comparison]), "One comparison is needed here, not several: showComparisonsTable"),
         (lambda: mrml.showTable(comparison, tableNode=node), "table must be a vtkMRMLTableNode, not vtkMRMLSegmentat"),
         (lambda: mrml.showTable(comparison, scene="scene"), "The scene must be a vtkMRMLScene, not str"),
-        (lambda: mrml.showComparisonsTable(comparison), "What is shown must be several comparisons"),
+        (lambda: mrml.showComparisonsTable(comparison), "The input must be several comparisons"),
         (lambda: mrml.showDistanceMap(node), "A comparison is needed here, not vtkMRMLSegmentationNode"),
         (lambda: mrml.showDistanceMap(comparison, modelNode=table), "The model must be a vtkMRMLModelNode"),
         (lambda: mrml.showDistanceMap(comparison, range="wide"), "The range of a distance map must be a number"),
         (lambda: mrml.showHistogram([comparison]), "One comparison is needed here, not several: showCumulative"),
         (lambda: mrml.showHistogram(comparison, tolerance="2 mm"), "The tolerance must be a number, not str"),
         (lambda: mrml.showHistogram(comparison, chartNode=table), "The chart must be a vtkMRMLPlotChartNode"),
-        (lambda: mrml.showCumulative(5), "What is shown must be one comparison or several"),
+        (lambda: mrml.showCumulative(5), "The input must be one comparison or several"),
         (lambda: mrml.showCumulative(["HD95"]), "A comparison is needed here, not str"),
         (lambda: mrml.showSlices(None), "A comparison is needed here, not NoneType"),
         (lambda: mrml.showMarkers(comparison, places=5), "The places must be Places"),
         (lambda: mrml.showMarkers(comparison, places=[(1, 2, 3)]), "Each of the places must be a Place, not tuple"),
-        (lambda: mrml.showHistogram(comparison.record()), "There is no histogram of a record: it holds the numbers"),
+        (lambda: mrml.showHistogram(comparison.record()), "There is no histogram of a record, which holds the numbers"),
         (lambda: mrml.showDistanceMap(comparison.record()), "There is no distance map of a record"),
         (lambda: mrml.showHazard(comparison.record()), "There is no hazard to show"),
         (lambda: mrml.showHazard("mandible"), "A comparison is needed here, not str"),
@@ -126,11 +129,11 @@ def testWrongKindsOfArgumentsAreRefusedInASentence(scene):
         (lambda: mrml.removeResults("all"), "A comparison is needed here, not str"),
         (lambda: mrml.jumpTo("liver"), "The position must be three numbers, not 'liver'"),
         (lambda: mrml.jumpTo((1, 2, 3), normal=5), "The normal must be three numbers, not 5"),
-        (lambda: mrml.jumpToSlice("rows", 1), "A slice is that of a series or of a table of slices, not of str"),
+        (lambda: mrml.jumpToSlice("rows", 1), "A plot series or a table of slices is needed, not str"),
         (lambda: mrml.jumpToSlice(mrml.showSlices(comparison).GetNthPlotSeriesNode(0), "first"), "no slice 'first'"),
         (lambda: mrml.gridOf("CT"), "The evaluated grid must be that of a volume"),
         (lambda: mrml.protocolFromTable("limits.csv"), "There is no table with a protocol"),
-        (lambda: mrml.recallConventions("table"), "What other tools would report is kept in a table node, not in str"),
+        (lambda: mrml.recallConventions("table"), "A table node with the results of other tools is needed, not str"),
         (lambda: mrml.tableFromProtocol("limits.csv"), "The protocol must be a Protocol"),
     ):
         with pytest.raises(ValueError, match=message) as told:
@@ -192,7 +195,7 @@ def testANameThatIsTheIDOfAnotherSegment(scene):
     node.GetSegmentation().GetSegment(right).SetName(right)
     node.GetSegmentation().GetSegment(left).SetName(left)
     assert structureFromSegment(node, left).segmentID == left
-    with pytest.raises(ValueError, match="by 'number'"):
+    with pytest.raises(ValueError, match="not 'number'"):
         structureFromSegment(node, left, by="number")
 
 
@@ -455,7 +458,9 @@ def testImagesFarApartUnderANonLinearTransform(scene, images):
     for surface in ("unsmoothed", "displayed"):
         result = mrml.compareSegments(moved, "Box", segmentationOf(scene, Box=box), "Box", Settings(surface=surface))
         assert result["DSC"].value > 0.8
-        assert not [finding for finding in result.findings if "apart in space" in finding or "mirrored" in finding]
+        assert not [
+            finding for finding in result.findings if "not overlap in space" in finding or "mirrored" in finding
+        ]
 
 
 def testImagesStayReadable(images):

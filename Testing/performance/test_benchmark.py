@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -157,24 +156,3 @@ def test_pageIsMadeOfTheNumbersAlone(written, modules, tmp_path):
     assert "- other: 7 times as long" in text and "Not measured in this run." in text
     rows = page.errorRows(result["cases"][:1], "HD95")
     assert rows[-1][0] == "other" and rows[-1][1] == pytest.approx(1, abs=0.1) and rows[-1][2] is False
-
-
-def test_pictureOfTheLookupIsTrue(modules, tmp_path):
-    import latticepicture
-    import numpy as np
-
-    path = tmp_path / "lattice.svg"
-    latticepicture.main([str(path)])
-    stored = Path(__file__).parents[2] / "docs" / "lattice.svg"
-    assert path.read_text("utf-8") == stored.read_text("utf-8")
-    # the search that ends early finds what looking at every cell finds
-    test = latticepicture.insideOf(latticepicture.TEST)
-    point = np.array([0.25, 0.25])
-    _, best, _ = latticepicture.looked(point)
-    every = [
-        latticepicture.distance(point + latticepicture.ASKING, (np.add(start, (x, y)), np.add(end, (x, y))))[0]
-        for y in range(test.shape[0] - 1)
-        for x in range(test.shape[1] - 1)
-        for start, end in latticepicture.piecesOf(latticepicture.caseOf(test, x, y))
-    ]
-    assert best == pytest.approx(min(every))

@@ -27,7 +27,7 @@ def about(outcome, number: int) -> str:
     elif not record.method:
         text = _("No distances were measured.")
     else:
-        text = _("Nowhere do the contours lie more than {tolerance} mm apart.")
+        text = _("The contours are nowhere more than {tolerance} mm apart.")
     return text.format(tolerance=f"{outcome.settings.tolerances[0]:g}")
 
 

@@ -25,7 +25,7 @@ ALARM = "⚠"
 def summary(outcome, number: int) -> str:
     """Return what a comparison found about the pair with this index, in one sentence of HTML."""
     if not outcome.records:
-        return _("There is no structure that both segmentations have.")
+        return _("No structure is in both segmentations.")
     record = outcome.records[number]
     return f"<b>{breakable(record.name)}</b>{escaped(asWhom(record))}: {escaped(worded(record.summary))}"
 

@@ -84,7 +84,7 @@ def _outliers(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[st
         if largest.value > OUTLYING_FACTOR * most and beyond > OUTLYING_VOXELS * step:
             part, other = ("of the boundary", "HD95") if key == "HD" else ("of the voxels", "the quantile 0.95")
             yield (
-                f"A small part {part} decides {key} ({largest.text()}): 95 % lie within "
+                f"A small part {part} determines {key} ({largest.text()}): 95 % lie within "
                 f"{replace(largest, value=most).text()}. Look at the worst place; where outliers do not matter, prefer "
                 f"{other} or a mean distance."
             )
@@ -112,7 +112,7 @@ def _parts(pair: Workspace) -> Iterator[str]:
         if len(found) >= MANY_PARTS and found[len(found) // 2] == 1:
             yield (
                 f"Most of the {len(found)} parts of the {which} are single voxels, as in noise: boundary measurements "
-                "are mostly theirs."
+                "mostly describe these."
             )
     numbers = [max(len(found), 1) for found in sizes]
     # the number of parts of a mesh is unknown: a shell may be a cavity
@@ -208,7 +208,7 @@ def _volumes(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str
     dice = overlap.dice(pair.counts)
     if dice < HALF_SHARED:
         yield (
-            f"VS ({similarity.text()}) compares the two volumes and says nothing about their places: DSC is only "
+            f"VS ({similarity.text()}) compares the two volumes and says nothing about where they are: DSC is only "
             f"{replace(similarity, value=dice).text()}."
         )
 

@@ -299,13 +299,13 @@ def _inSlices(asPublished: bool, families: Mapping[str, str]) -> Iterator[str]:
     cut = [words for family, words in families.items() if not (asPublished and family == "similarity")]
     if cut:
         yield (
-            f"In the slices of the reference: {commaSeparated(cut)}. The test's surface was cut by their planes, "
-            "wherever its voxels lie."
+            f"Measured in the slices of the reference: {commaSeparated(cut)}. "
+            "The planes of these slices cut the test's surface, wherever its own slices lie."
         )
     if len(cut) < len(families):
         yield (
-            "By its authors' formula, on boundary chains, the Medical Similarity Index goes by the reference's voxels: "
-            "the test was taken to these by the nearest one, so that it hardly sees shifts of less than one."
+            "The authors' formula of the Medical Similarity Index needs the voxels of the reference: each takes the "
+            "value of the test's nearest voxel, so shifts of less than a voxel hardly show."
         )
 
 
@@ -316,11 +316,11 @@ def _howCounted(pair: Workspace) -> str:
     if isExact and not BY_VOXEL & set(pair.settings.families):
         return exactly
     spacing = " x ".join(shortest(round(float(s), 3)) for s in pair.overlapGrid.grid.spacing)
-    what = f"{exactly} What else is counted in voxels" if isExact else "Overlap"
+    what = f"{exactly} Everything else that is counted in voxels" if isExact else "Overlap"
     how = ", with memberships interpolated linearly" if pair.isFuzzy else ""
     return (
-        f"{what} was counted on a common grid of {spacing} mm that contains both{how}, which hardly sees shifts of "
-        f"less than a voxel{'.' if isExact else ': DSC may be some percent off.'}"
+        f"{what} was counted on a common grid of {spacing} mm that contains both{how}, in which shifts of less "
+        f"than a voxel hardly show{'.' if isExact else ': DSC may be some percent off.'}"
     )
 
 
@@ -349,5 +349,5 @@ def _slices(pair: Workspace) -> Iterator[str]:
         along = " along the slices" if axis is None else ""
         yield (
             f"In {len(found.flagged)} of {len(found.slices)} slices the contours cannot be paired one by one, so they "
-            f"count as 0 in the median that is the Medical Similarity Index: look at {places} mm{along}."
+            f"count as 0 in the Medical Similarity Index, a median over slices: look at {places} mm{along}."
         )

@@ -22,7 +22,8 @@ from ...families.registry import REGISTRY, findDefinition
 from ...families.selection import isWhole
 from ...io.sheets import Line, Sheet, parseSheet, readSheet
 from ...model import naming
-from ...settings.settings import DECIDED_BY_TOOLS, PRESETS, Settings
+from ...settings.names import PRESETS
+from ...settings.settings import DECIDED_BY_TOOLS, Settings
 from . import EXAMPLES, exampleNames
 
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
@@ -152,7 +153,7 @@ def readProtocol(path: str | Path) -> Protocol:
     if not path.exists() and path.name == str(path) and example.is_file():
         path = example
     elif not path.exists() and not path.suffix:
-        raise InputError(f"There is neither a file {path} nor such an example; there are {', '.join(exampleNames())}.")
+        raise InputError(f"There is no file or example named {path}; the examples are {', '.join(exampleNames())}.")
     return fromSheet(readSheet(path, REQUIRED, OPTIONAL, keepsMistakes=True), path.name)
 
 
@@ -319,7 +320,7 @@ def _reporting(line: Line, definition: Definition | None) -> str:
     if key not in known():
         choices = dict.fromkeys((*PRESETS, *known()))
         hint = didYouMean(given, choices)
-        raise line.problem("Convention", f"there is no {given!r}; there are {', '.join(choices)}.{hint}")
+        raise line.problem("Convention", f"there is no convention {given!r}; choose from {', '.join(choices)}.{hint}")
     if definition and definition.key not in known()[key].numbers:
         raise line.problem("Convention", f"{key} does not report {line.cells['Measurement']}.")
     return key

@@ -182,7 +182,7 @@ AGREEMENT = (
     Definition(
         key="VOI", title="Variation of information", family="agreement", source=TAHA,
         unit="bit", low=0, high=2, better="lower", empty=Empty.COUNTED,
-        description="How much the two segmentations do not tell about each other.",
+        description="How much information the two segmentations do not share.",
         compute=lambda pair: agreement.variationOfInformation(pair.table),
         needs=(Workspace.table,),
         identity=0, dependsOnGrid=True, hint=FIX_THE_GRID,
@@ -195,7 +195,7 @@ AGREEMENT = (
     Definition(
         key="ICC", title="Interclass correlation", family="agreement", source=TAHA,
         unit="", low=-1, high=1, better="higher", empty=Empty.COUNTED,
-        description="How much voxels differ from each other rather than between the two segmentations.",
+        description="How much of the variation lies between voxels rather than between the two segmentations.",
         compute=lambda pair: agreement.interclassCorrelation(pair.table),
         needs=(Workspace.table,),
         identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,

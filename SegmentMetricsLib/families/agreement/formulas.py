@@ -102,8 +102,8 @@ def pairsOfVoxels(table: Table) -> tuple[Fraction, Fraction, Fraction, Fraction]
     if table.size < 2:
         raise Undefined("the evaluated grid has one voxel, so there are no pairs of voxels")
     cells = (table.truePositive, table.falsePositive, table.trueNegative, table.falseNegative)
-    squares = sum(cell**2 for cell in cells)
-    together = sum(cell * (cell - 1) for cell in cells) / 2
+    squares = sum((cell**2 for cell in cells), Fraction())
+    together = sum((cell * (cell - 1) for cell in cells), Fraction()) / 2
     inReference = (table.reference**2 + table.outsideReference**2 - squares) / 2
     inTest = (table.test**2 + table.outsideTest**2 - squares) / 2
     apart = table.size * (table.size - 1) / Fraction(2) - together - inReference - inTest

@@ -17,7 +17,7 @@ BOUNDARY = (
         compute=lambda pair: boundary.hausdorff(pair.distances),
         needs=(Workspace.distances,),
         isMain=True, identity=0,
-        hint="One outlier decides it: choose it when every error counts, else HD95 or a mean.",
+        hint="One outlier determines it: choose it when every error counts, else HD95 or a mean.",
         formula=r"\mathrm{HD} = \max\left(\max_{x \in \partial A} d(x, \partial B), \; \max_{y \in \partial B} "
         r"d(y, \partial A)\right)",
         code="families.boundary.formulas.hausdorff",
@@ -46,7 +46,7 @@ BOUNDARY = (
         compute=lambda pair: boundary.meanAverageSurfaceDistance(pair.distances),
         needs=(Workspace.distances,),
         isMain=True, identity=0,
-        hint="Choose it for how far contours lie apart on the whole; few large errors vanish among many small ones.",
+        hint="Choose it for the typical distance of the contours; a few large errors vanish among many small ones.",
         formula=r"\mathrm{MASD} = \frac{1}{2} \left(\frac{1}{\lvert \partial A \rvert} \int_{\partial A} d(x, "
         r"\partial B) \, dx + "
         r"\frac{1}{\lvert \partial B \rvert} \int_{\partial B} d(y, \partial A) \, dy\right)",

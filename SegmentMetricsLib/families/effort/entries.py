@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from ...comparison.definitions import OURS, Definition, Empty
 from . import formulas as effort
-from .ofpair import addedPathLength, outlinesOf
+from .ofpair import addedPathLength, centroidShift, outlinesOf
 
 VAASSEN = "Vaassen et al., doi:10.1016/j.phro.2019.12.001"
 
@@ -15,7 +16,7 @@ EFFORT = (
         key="APL_{tolerance}mm", title="Added path length, {tolerance} mm", family="effort", source=VAASSEN,
         unit="mm", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
         description="Length of the reference's contours, slice by slice, that lies farther than {tolerance} mm from "
-        "the test's: what somebody has to draw to correct the test.",
+        "the test's: what has to be drawn to correct the test.",
         compute=addedPathLength,
         symmetric=False, isMain=True, identity=0, trend="falling",
         hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
@@ -46,7 +47,7 @@ EFFORT = (
             unit="mm", low=-math.inf, high=math.inf, better="", empty=Empty.COMPUTED,
             description=f"How far the test's center of mass lies toward {word} of the reference's: that of the voxels, "
             "or, if either structure is a mesh, of what the surfaces enclose.",
-            compute=lambda pair, side=side: effort.centroidShift(*pair.structuresWithInside, side),
+            compute=partial(centroidShift, side=side),
             symmetric=False, heading=f"Center to {short}", identity=0,
             hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
             formula=r"\mathrm{CentroidShift}_k = (c_B - c_A) \cdot e_k", code="families.effort.formulas.centroidShift",

@@ -35,15 +35,17 @@ def sidesOf(pair: Workspace) -> tuple[Mask | CrossSections, Mask | CrossSections
     if home is None:
         raise Undefined("the only structure is a mesh, which has no slices")
     grid = home.grid.slicesLast()
-    return tuple(
+    reference, test = (
         Mask.empty(grid) if structure.isEmpty else pair.once(sideOf, which, grid)
         for which, structure in enumerate(pair.structures)
     )
+    return reference, test
 
 
 def stacksOf(pair: Workspace) -> tuple[SliceStack, SliceStack]:
     """Return the contours of both in every slice of the reference."""
-    return slicing.stacksOf(*pair.once(sidesOf))
+    reference, test = slicing.stacksOf(*pair.once(sidesOf))
+    return reference, test
 
 
 def outlinesOf(pair: Workspace) -> list[effort.Outline]:
@@ -65,6 +67,12 @@ def lengthsBeyond(pair: Workspace, tolerance: float) -> np.ndarray:
     """
     lengths = [effort.lengthsBeyond(one, tolerance) for one in pair.once(outlinesOf)]
     return np.concatenate([np.zeros(0), *lengths])
+
+
+def centroidShift(pair: Workspace, side: str) -> float:
+    """Return the shift in mm of the test's centroid from the reference's toward a side."""
+    reference, test = pair.structuresWithInside
+    return effort.centroidShift(reference, test, side)
 
 
 def addedPathLength(pair: Workspace, tolerance: float) -> float:

@@ -51,7 +51,7 @@ HAZARD = (
         compute=lambda pair: hazard.safetyImpactScore(pair.once(errorsOf), pair.settings.hazardBalance),
         needs=(Workspace.masks, errorsOf,),
         symmetric=False, isMain=True, identity=0, dependsOnGrid=True, note=emptyCriticals,
-        hint="A mean over all errors: few grave ones vanish among many, look at STAR, too. Fix the evaluated grid.",
+        hint="A mean over all errors, in which a few grave ones vanish: look at STAR, too. Fix the evaluated grid.",
         formula=r"\mathrm{SIS} = \lambda \, \mathrm{RFN} + (1 - \lambda) \, \mathrm{RFP}",
         code="families.hazard.formulas.safetyImpactScore",
         steps=("families.hazard.formulas.missedShare", "families.hazard.formulas.addedShare"),

@@ -32,7 +32,8 @@ def errorsOf(pair: Workspace) -> hazard.Errors:
     """Return the hazard of the structures' overlap and of their differences."""
     if pair.emptiness == BOTH_EMPTY:
         raise Undefined(BOTH_EMPTY)
-    return hazard.errors(pair.once(fieldOf), *pair.masks, boxAround(*pair.masks))
+    reference, test = pair.masks
+    return hazard.errors(pair.once(fieldOf), reference, test, boxAround(reference, test))
 
 
 def fieldOf(pair: Workspace) -> hazard.Field:
@@ -76,7 +77,7 @@ def _critical(pair: Workspace, structure: Structure, grid: Grid) -> Mask | Surfa
         raise Undefined(f"the surface of the critical structure {structure.name} {structure.surface.whyNoInside}")
     isOnLattice = structure.mask is not None and structure.mask.alongAxesOf(grid).grid.offsetOn(grid) is not None
     if not isOnLattice:
-        corners = grid.toIndex(list(itertools.product(*zip(*structure.box, strict=True))))
+        corners = grid.toIndex(np.array(list(itertools.product(*zip(*structure.box, strict=True)))))
         if np.prod(np.ptp(corners, axis=0) + 1) > LARGEST_GRID:
             return structure.surface
     mask = structure.mask.on(grid) if structure.mask is not None else voxelization.maskOf(structure.surface, grid)

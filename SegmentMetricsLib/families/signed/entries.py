@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 from ...comparison.definitions import OURS, Definition, Empty
 from ...comparison.workspace import Workspace
@@ -12,6 +13,10 @@ from .ofpair import emptinessToward, fractionOutside, largestOutside, towardSide
 
 # Words for the sides of the patient in the order in which results list them.
 SIDES = {"R": "right", "L": "left", "A": "anterior", "P": "posterior", "S": "superior", "I": "inferior"}
+
+
+def _toward(pair: Workspace, side: str, field: str) -> float:
+    return getattr(signed.toward(pair.once(towardSides), side), field)
 
 
 def _towardSides(kind: str, title: str, field: str, description: str, formula: str) -> Iterator[Definition]:
@@ -24,9 +29,9 @@ def _towardSides(kind: str, title: str, field: str, description: str, formula: s
             key=f"{kind}{side}", title=f"{title}, {word} side", family="signed", source=OURS,
             unit="mm", low=-math.inf, high=math.inf, better="", empty=Empty.SIGNED,
             description=description.format(word),
-            compute=lambda pair, side=side: getattr(signed.toward(pair.once(towardSides), side), field),
+            compute=partial(_toward, side=side, field=field),
             needs=(Workspace.signedDistances,),
-            symmetric=False, identity=0, side=word, emptiness=lambda pair, side=side: emptinessToward(pair, side),
+            symmetric=False, identity=0, side=word, emptiness=partial(emptinessToward, side=side),
             hint="Choose it when a direction matters, such as that of a neighboring organ.",
             formula=rf"\mathrm{{{kind}}}_k = {formula}",
             code=f"families.signed.formulas.{field}Toward",
@@ -82,7 +87,7 @@ SIGNED = (
         compute=lambda pair: largestOutside(pair, over=True),
         needs=(Workspace.signedDistances,),
         symmetric=False, heading="Over max.", identity=0,
-        hint="One outlier decides it: choose it when every error counts.",
+        hint="One outlier determines it: choose it when every error counts.",
         formula=r"\mathrm{OverMax} = \max\left(0, \; \max_{x \in E} s(x)\right)",
         code="families.signed.formulas.largest",
         steps=("distances.surfacedistances.DirectedDistances.farthest",),
@@ -94,7 +99,7 @@ SIGNED = (
         compute=lambda pair: largestOutside(pair, over=False),
         needs=(Workspace.signedDistances,),
         symmetric=False, heading="Under max.", identity=0,
-        hint="One outlier decides it: choose it when every error counts.",
+        hint="One outlier determines it: choose it when every error counts.",
         formula=r"\mathrm{UnderMax} = \max\left(0, \; -\min_{x \in E} s(x)\right)",
         code="families.signed.formulas.largest",
         steps=("distances.surfacedistances.DirectedDistances.farthest",),

@@ -92,7 +92,7 @@ def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, u
     reference, test = distances.directions
     # one boundary after the other, because all elements of one take much memory
     faces = [_faces(reference, sidesOfReference(boundaries)), _faces(test, sidesBelow(boundaries, test))]
-    between = reference.between if test.between is None else max(reference.between, test.between)
+    between = max((one.between for one in distances.directions if one.between is not None), default=None)
     found = {name: [one[name] for one in faces] for name in DIRECTIONS}
     found = {name: parts for name, parts in found.items() if sum(part.size for part in parts) > 0}
     overmost = _farthestSides({name: max(part.high for part in parts) for name, parts in found.items()})
@@ -158,7 +158,7 @@ def _extreme(value: float, between: float | None, reached: float | None, known: 
 def _opposite(number: float) -> float:
     """Return the negative of a number, with bounds if the number has any."""
     value = 0.0 - number
-    if getattr(number, "upper", None) is None:
+    if not isinstance(number, Bounded) or number.upper is None or number.lower is None:
         return value
     return Bounded(value, 0.0 - number.upper, 0.0 - number.lower)
 

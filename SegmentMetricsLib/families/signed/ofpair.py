@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...analysis import facing
 from ...base.errors import Undefined
+from ...comparison.values import Located
 from ...model.structures import BOTH_EMPTY
 from . import formulas as signed
 
@@ -38,7 +39,7 @@ def _facedSides(pair: Workspace) -> frozenset[str]:
     return facing.facedSides(next(structure for structure in pair.structures if not structure.isEmpty).surface)
 
 
-def largest(pair: Workspace, over: bool) -> signed.Located:
+def largest(pair: Workspace, over: bool) -> Located:
     """Return the largest over- or under-contouring of a pair without an empty structure."""
     return signed.largest(pair.signedDistances, over)
 
@@ -51,11 +52,11 @@ def fractionOutside(pair: Workspace, tolerance: float, over: bool) -> float:
     return signed.fractionBeyond(pair.signedDistances, tolerance, 1 if over else -1)
 
 
-def largestOutside(pair: Workspace, over: bool) -> signed.Located:
+def largestOutside(pair: Workspace, over: bool) -> Located:
     """Return the largest over- or under-contouring, 0 or infinite if one structure is empty."""
     _requireAny(pair)
     if pair.emptiness:
-        return signed.Located(math.inf if over == pair.reference.isEmpty else 0.0, None)
+        return Located(math.inf if over == pair.reference.isEmpty else 0.0, None)
     return pair.once(largest, over)
 
 

@@ -7,7 +7,7 @@ doi:10.1118/1.4754802.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from statistics import median
@@ -221,7 +221,7 @@ def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray,
 ContourPair = tuple[Contour, Contour]
 
 
-def paired(reference: list[Contour], test: list[Contour]) -> tuple[list[ContourPair], str]:
+def paired(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple[list[ContourPair], str]:
     """Return the pairs of contours of a slice by closest center of mass, and why pairing failed, "" if it did not.
 
     Holes are paired with holes.
@@ -249,7 +249,7 @@ def _counted(number: int, what: str) -> str:
     return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
-Slices = Mapping[int, list[Contour]]
+Slices = Mapping[int, Sequence[Contour]]
 # Maps positions (n, 2) and their slices (n,) to whether they are inside the reference.
 Inside = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -304,7 +304,9 @@ def measure(
     )
 
 
-def _evened(mine: list[Contour], other: list[Contour], pixelArea: float) -> tuple[list[Contour], list[Contour]]:
+def _evened(
+    mine: Sequence[Contour], other: Sequence[Contour], pixelArea: float
+) -> tuple[Sequence[Contour], Sequence[Contour]]:
     """Return the contours of a slice, the fewer ones cut to as many as on the other side, if possible."""
     counts = [sum(not c.isHole for c in contours) for contours in (mine, other)]
     holes = [len(contours) - count for contours, count in zip((mine, other), counts, strict=True)]
@@ -316,7 +318,7 @@ def _evened(mine: list[Contour], other: list[Contour], pixelArea: float) -> tupl
     return (cut[0], cut[1]) if all(complete) else (mine, other)
 
 
-def position(index: int, contours: list[Contour], planes: Planes) -> tuple[float, float, float]:
+def position(index: int, contours: Sequence[Contour], planes: Planes) -> tuple[float, float, float]:
     """Return the LPS center in mm of the longest contour of a slice."""
     longest = max(contours, key=lambda contour: contour.lengths.sum())
     return tuple(planes.toWorld(index, longest.center).tolist())

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ...base.errors import Undefined
 from ...distances.surfacedistances import liesInPlane, touching
 from ...geometry import voxelization
+from ...geometry.crosssections import CrossSections
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...geometry.surfaces import evenElements
@@ -54,12 +55,11 @@ def inSlices(pair: Workspace) -> Similarity:
         reference, test = (_maskOn(grid, structure, pair) for structure in pair.structures)
         requireVoxels(reference, test)
         planes = Planes(grid, grid.sliceAxis, "pixel")
-        return publishedsimilarity.measure(
-            *(slicecontours.chains(m, planes) for m in (reference, test)), planes, levels
-        )
+        ours, theirs = (slicecontours.chains(mask, planes) for mask in (reference, test))
+        return publishedsimilarity.measure(ours, theirs, planes, levels)
     planes = Planes(grid, grid.sliceAxis, settings.msiUnit)
-    (reference, inside), (test, _) = (_contoursOf(pair, which, planes) for which in (0, 1))
-    return similarity.measure(reference, test, planes, levels, inside, settings.splitContours)
+    (followed, inside), (following, _) = (_contoursOf(pair, which, planes) for which in (0, 1))
+    return similarity.measure(followed, following, planes, levels, inside, settings.splitContours)
 
 
 def _contoursOf(pair: Workspace, which: int, planes: Planes) -> tuple[Slices, Inside]:
@@ -72,7 +72,8 @@ def _contoursOf(pair: Workspace, which: int, planes: Planes) -> tuple[Slices, In
         pair.requireClosed(structure)
         contours = slicecontours.ofSurface(unsmoothedOf(structure), planes)
         return contours, similarity.insidePolygons(contours)
-    sections = pair.once(sideOf, which, planes.grid.slicesLast())
+    # its voxels do not fit the grid
+    sections = cast(CrossSections, pair.once(sideOf, which, planes.grid.slicesLast()))
     contours = slicecontours.ofSections(sections, planes)
     if not contours:
         raise Undefined(f"no slice of the image goes through the {('reference', 'test')[which]}")
@@ -143,7 +144,7 @@ def localDistancesOn(comparison: Comparison, side: str) -> np.ndarray:
 
     side: "reference" or "test". The comparison must have distances.
     """
-    surfaces = [direction.surface for direction in comparison.distances.directions]
+    surfaces = [direction.surface for direction in comparison.knownDistances.directions]
     mine, other = surfaces if side == "reference" else surfaces[::-1]
     longest = _longestSide((comparison.reference, comparison.test), comparison.settings)
     return similarity.localDistancesAt(mine, other, longest, MOST_PARTS)

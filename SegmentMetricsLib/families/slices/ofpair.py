@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -34,7 +35,8 @@ def profileOf(pair: Workspace) -> tuple[SliceRow, ...]:
     if pair.dimension == 2 and not pair.emptiness:
         return _withSimilarity(pair, (_ofContours(pair),))
     sides, stacks = pair.once(sidesOf), pair.once(stacksOf)
-    areas = sliceareas.areasOf(tuple(solidOf(pair, which, side) for which, side in enumerate(sides)), stacks)
+    reference, test = (solidOf(pair, which, side) for which, side in enumerate(sides))
+    areas = sliceareas.areasOf((reference, test), stacks)
     beyond = {t: pair.once(lengthsBeyond, t) for t in pair.settings.tolerances}
     return _withSimilarity(pair, profile(areas, stacks, beyond, sides[0].grid))
 
@@ -57,7 +59,7 @@ def _ofContours(pair: Workspace) -> SliceRow:
     place = direction.position(int(direction.distances.argmax()))
     counts = pair.crispCounts
     pixel = 1.0 if counts.unit == "area" else pair.masks[0].grid.voxelSize
-    normal = pair.reference.surface.normal
+    normal = cast(np.ndarray, pair.reference.surface.normal)
     normal = normal * np.sign(normal[np.abs(normal).argmax()])
     return SliceRow(
         index=0,

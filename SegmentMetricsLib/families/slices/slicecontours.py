@@ -5,6 +5,7 @@ A contour is a closed polygon in the plane of its slice. Coordinates are those o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -307,12 +308,12 @@ def isInSections(sections: CrossSections, planes: Planes, positions: np.ndarray,
     return sections.contains(np.linalg.solve(planes.scale, positions.T).T, slices)
 
 
-def cutApart(contours: list[Contour], count: int, pixelArea: float) -> list[Contour]:
+def cutApart(given: Sequence[Contour], count: int, pixelArea: float) -> list[Contour]:
     """Return contours of one slice, cut where they look like touching ones until there are `count`, if possible.
 
     pixelArea: in the square of the contours' unit. Source: the splitting of Fazekas et al., arXiv:2508.09722.
     """
-    contours = list(contours)
+    contours = list(given)
     while len(contours) < count:
         checkpoint()
         cuts = [(number, cut) for number, c in enumerate(contours) if (cut := _cutOf(c, pixelArea)) is not None]

@@ -52,7 +52,7 @@ VOXEL = (
         needs=(Workspace.masks,),
         identity=0, trend="rising",
         emptiness=emptinessOfCuts, note=noteOnDistances, unitSetting=lambda settings: settings.voxelUnit,
-        hint="With quantile 1 a single outlier decides it: take a smaller one where outliers do not matter.",
+        hint="With quantile 1 a single outlier determines it: take a smaller one where outliers do not matter.",
         formula=r"\mathrm{HDvox}_q = \max\left(\mathrm{quantile}_q\left\lbrace \min_{b \in B} \lVert a - b "
         r"\rVert : a \in A \right\rbrace, \; "
         r"\mathrm{quantile}_q\left\lbrace \min_{a \in A} \lVert a - b \rVert : b \in B \right\rbrace\right)",

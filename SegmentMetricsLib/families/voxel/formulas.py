@@ -16,10 +16,10 @@ import numpy as np
 from ...base.errors import Undefined
 from ...base.parallel import sideBySide, threads
 from ...base.progress import checkpoint
+from ...comparison.values import Directed
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...geometry.products import product
-from ..boundary.formulas import Directed
 
 # Voxels searched between two checks for cancellation.
 CHUNK = 200_000

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 def cutsOf(pair: Workspace) -> list[tuple[Mask, Mask]]:
     """Return the voxels whose distances are measured: those of the masks, or of every cut not empty on both sides."""
-    if not _isCut(pair):
+    number = _cutsOf(pair)
+    if not number:
         return [pair.masks]
-    levels = (number / pair.settings.cuts for number in range(1, pair.settings.cuts + 1))
-    cuts = (tuple(mask.cut(level) for mask in pair.memberships) for level in levels)
+    reference, test = pair.memberships
+    cuts = ((reference.cut(n / number), test.cut(n / number)) for n in range(1, number + 1))
     return [cut for cut in cuts if not all(mask.isEmpty for mask in cut)]
 
 
@@ -29,13 +30,14 @@ def distancesOf(pair: Workspace) -> list[tuple[voxels.VoxelDistances, voxels.Vox
     return [voxels.measure(*cut, pair.settings.voxelUnit, most) for cut in pair.once(cutsOf)]
 
 
-def _isCut(pair: Workspace) -> bool:
-    return pair.isFuzzy and pair.settings.cuts is not None
+def _cutsOf(pair: Workspace) -> int:
+    """Return the number of cuts of memberships, 0 without any."""
+    return (pair.settings.cuts or 0) if pair.isFuzzy else 0
 
 
 def emptinessOfCuts(pair: Workspace) -> str:
     """Return text on the structure that is empty in the pair, or in any measured cut; "" if there is none."""
-    if not _isCut(pair):
+    if not _cutsOf(pair):
         return pair.emptiness
     cuts = pair.once(cutsOf)
     if not cuts:
@@ -48,11 +50,12 @@ def emptinessOfCuts(pair: Workspace) -> str:
 
 def noteOnCuts(pair: Workspace) -> str:
     """Return a note on the number of cuts left out because both structures are empty there, "" if none is."""
-    if not _isCut(pair):
+    number = _cutsOf(pair)
+    if not number:
         return ""
-    omitted = pair.settings.cuts - len(pair.once(cutsOf))
+    omitted = number - len(pair.once(cutsOf))
     are = "is" if omitted == 1 else "are"
-    return f"{omitted} of {pair.settings.cuts} cuts {are} empty on both sides and left out" if omitted else ""
+    return f"{omitted} of {number} cuts {are} empty on both sides and left out" if omitted else ""
 
 
 def noteOnDistances(pair: Workspace) -> str:

@@ -73,20 +73,20 @@ def placesFor(
     """
     every = dict.fromkeys(image for some in images.values() for image in some)
     slices = {image: findSlices(path, image.series, image.instances) for image in every}
-    images = {
+    chosen = {
         number: max(some, key=lambda image: contoursOn(slices[image], loops[number])) if len(some) > 1 else some[0]
         for number, some in images.items()
     }
     drawn = {
-        image: Drawn([loops[number] for number, other in images.items() if other == image and loops[number]])
+        image: Drawn([loops[number] for number, other in chosen.items() if other == image and loops[number]])
         for image in slices
     }
     everything = Drawn(list(filter(None, loops.values())))
     if not any(loops.values()) and not any(slices.values()):
-        raise InputError("the structure set has no contours, and the image that it belongs to is not near it.")
+        raise InputError("the structure set has no contours, and the image that it belongs to was not found near it.")
 
     def placeFor(number: int) -> Place:
-        image = images[number]
+        image = chosen[number]
         if slices[image]:
             return _placeOnImage(slices[image], image.instances, loops[number], drawn[image])
         return _placeOnPlanes(loops[number], drawn[image] if drawn[image].regions else everything)
@@ -98,7 +98,7 @@ def _placeOnPlanes(loops: Sequence[np.ndarray], drawn: Drawn) -> Place:
     """Return where to fill contours, LPS points (n, 3) in mm each, without their image. drawn: all on the image."""
     regions = drawn.regions
     remark = (
-        "The image that the contours were drawn on is not near the file: they are filled on {}, with pixels of "
+        "The image that the contours were drawn on was not found near the file: they are filled on {}, with pixels of "
         f"{PIXEL:g} mm."
     )
     normal = normalOfLoops([loop for others in regions for loop in others])
@@ -144,7 +144,7 @@ def _placeOnImage(
     distance = commonDistance(heights)
     if len(stack) == 1 and not len(beyond):
         planes = unevenPlanes(heightsOf(alongPlanes(loops, normal), normal), heights)
-        remark = "Only one slice of the image that the contours were drawn on is near the file: the others are thought"
+        remark = "Only one slice of the image that the contours were drawn on was found: the others are assumed"
         if planes is not None:
             place = _placeOnSlabs(stack, planes, contoured)
             return Place(place.grid, f"{remark} to be where the contours are.", place.slabs)
@@ -152,21 +152,21 @@ def _placeOnImage(
         return Place(grid, f"{remark} to be {grid.spacing[2]:.4g} mm apart.")
     areAllThere = bool(named) and not unseen and namesOthers(stack, contoured)
     try:
-        grid = gridOf(stack)
+        found: Grid | None = gridOf(stack)
     except Uneven:
-        grid = None
-    if grid is None or len(beyond) or (areAllThere and grid.size[2] > len(stack)):
+        found = None
+    if found is None or len(beyond) or (areAllThere and found.size[2] > len(stack)):
         return _placeOnSlabs(stack, np.concatenate([heightsOfSlices(stack), beyond]), contoured)
-    if distance and unseen > grid.size[2] - len(stack):
-        grid = _withSlicesBetween(grid, distance)
-    missing = max(unseen, grid.size[2] - len(stack))
+    if distance and unseen > found.size[2] - len(stack):
+        found = _withSlicesBetween(found, distance)
+    missing = max(unseen, found.size[2] - len(stack))
     if not missing:
-        return Place(grid, "")
+        return Place(found, "")
     are = "is" if missing == 1 else "are"
     return Place(
-        _grown(grid, loops),
+        _grown(found, loops),
         f"Near the file, {missing} of the {len(stack) + missing} slices of the image that the contours were drawn on "
-        f"{are} missing: all are thought to be {grid.spacing[2]:.4g} mm apart.",
+        f"{are} missing: all are assumed to be {found.spacing[2]:.4g} mm apart.",
     )
 
 

@@ -32,14 +32,14 @@ EXCLUSIVE_TYPE = "CLOSEDPLANAR_XOR"
 CLOSED_KIND, EXCLUSIVE_KIND, OPEN = "CLOSEDPLANAR", "CLOSEDPLANARXOR", ("OPEN", "POINT")
 # Remarks about contours that cross, with a placeholder for the number of slices.
 ODD = {
-    JOINED: "its contours cross each other on {}; what those that cross enclose was joined",
+    JOINED: "its contours cross each other on {}; the areas inside those that cross were joined",
     CUT: (
         "its contours cross each other on {}, where one is almost wholly inside another; it was taken for a "
         "hole, or inside a hole for an island"
     ),
     EXCLUSIVE: (
-        f"its contours of the type {EXCLUSIVE_TYPE} cross or repeat each other on {{}}; what an odd number of "
-        "them encloses was filled"
+        f"its contours of the type {EXCLUSIVE_TYPE} cross or repeat each other on {{}}; areas inside an odd "
+        "number of them were filled"
     ),
 }
 # Phrases for one contour, and for several.
@@ -234,7 +234,10 @@ def _contoursOf(drawn) -> Contours:
 
 def _colorOf(contours) -> tuple[float, float, float] | None:
     color = None if contours is None else contours.get("ROIDisplayColor", None)
-    return None if color is None or len(color) != 3 else tuple(min(max(int(c) / 255, 0.0), 1.0) for c in color)
+    if color is None or len(color) != 3:
+        return None
+    red, green, blue = (min(max(int(c) / 255, 0.0), 1.0) for c in color)
+    return red, green, blue
 
 
 def fill(

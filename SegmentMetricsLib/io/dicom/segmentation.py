@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -93,7 +93,7 @@ def _requireSupported(dataset) -> None:
 
 def _isReadable(syntax, dataset) -> bool:
     """Return whether voxels of a transfer syntax, a pydicom UID, can be read."""
-    from pydicom.pixels import get_decoder
+    from pydicom.pixels.decoders.base import get_decoder
     from pydicom.uid import ExplicitVRBigEndian, RLELossless
 
     if syntax == ExplicitVRBigEndian:
@@ -146,7 +146,7 @@ def _structure(path: Path, segmentation, number: int, threshold: float | None) -
 
 def _placed(structure: Structure, place: Callable[[Mask], Mask]) -> Structure:
     memberships = None if structure.memberships is None else place(structure.memberships)
-    return replace(structure, mask=place(structure.mask), memberships=memberships)
+    return replace(structure, mask=place(structure.ownMask), memberships=memberships)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +174,7 @@ class Frames:
         along = np.array(turns[0].ImageOrientationPatient, float) if turns else np.zeros(6)
         normal = np.cross(along[:3], along[3:])
         heights = thinned(np.unique(positions @ normal), ROUNDING) if turns else np.zeros(0)
-        series = next(iter(dataset.get("ReferencedSeriesSequence", [])), {})
+        series: Mapping = next(iter(dataset.get("ReferencedSeriesSequence", [])), {})
         instances = {str(image.ReferencedSOPInstanceUID) for image in series.get("ReferencedInstanceSequence", [])}
 
         @cache
@@ -386,4 +386,5 @@ def _colorOf(segment) -> tuple[float, float, float] | None:
     lightness, a, b = (np.array(value, float) / 65535) * (100, 255, 255) - (0, 128, 128)
     color = [0.0, 0.0, 0.0]
     vtkMath.LabToRGB([lightness, a, b], color)
-    return tuple(min(max(c, 0.0), 1.0) for c in color)
+    red, green, blue = (min(max(c, 0.0), 1.0) for c in color)
+    return red, green, blue

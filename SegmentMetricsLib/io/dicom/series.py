@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,7 +90,8 @@ def findSlices(path: Path, series: str, instances: Collection[str]) -> list[Slic
     They are all slices of the series; others that are named are slices of the image all the same. series: the series
     instance UID, "" if unknown. instances: SOP instance UIDs of slices, which identify the series if it is unknown.
     """
-    wanted, found = set(instances), {}
+    wanted = set(instances)
+    found: dict[str, list[Slice]] = {}
     for files in filesNear(path):
         bySeries: dict[str, dict[str, list[Slice]]] = {}
         for file in files:
@@ -118,11 +119,12 @@ def slicesOf(file: Path) -> list[Slice]:
 
 
 def _slicesIn(header) -> Iterator[Slice]:
-    shared = next(iter(header.get(SHARED, None) or ()), {})
+    shared: Mapping = next(iter(header.get(SHARED, None) or ()), {})
     for frame in header.get(FRAMES, None) or (header,):
 
         def told(sequence: str, name: str, frame=frame):
-            items = (next(iter(groups.get(sequence, None) or ()), {}) for groups in (frame, shared))
+            groups = (frame.get(sequence, None), shared.get(sequence, None))
+            items: Iterable[Mapping] = (next(iter(group or ()), {}) for group in groups)
             return next((item[name].value for item in (*items, header) if item.get(name, None) is not None), None)
 
         spacing = np.array(told("PixelMeasuresSequence", "PixelSpacing"), float)[::-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -85,7 +86,7 @@ def _layersOf(bounds: np.ndarray) -> tuple[np.ndarray, float]:
             best = error, edges, thinnest / number
         if error <= UNEVENNESS * thinnest:
             break
-    return best[1:]
+    return cast(tuple[float, np.ndarray, float], best)[1:]
 
 
 def continued(heights: np.ndarray, low: float, high: float) -> np.ndarray:

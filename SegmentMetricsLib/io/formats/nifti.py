@@ -87,6 +87,7 @@ def parsed(data: bytes) -> Header | None:
         if data[344:347] == b"n+1" and struct.unpack_from(f"{order}i", data)[0] == LENGTH:
             count, *sizes = struct.unpack_from(f"{order}8h", data, 40)
             code, bits = struct.unpack_from(f"{order}2h", data, 70)
+            qform, sform = struct.unpack_from(f"{order}2h", data, 252)
             return Header(
                 tuple(sizes[: max(0, min(count, 7))]),
                 order + floating if (floating := FLOATING.get(code)) else "",
@@ -94,7 +95,8 @@ def parsed(data: bytes) -> Header | None:
                 struct.unpack_from(f"{order}f", data, 108)[0],
                 struct.unpack_from(f"{order}8f", data, 76),
                 UNITS.get(data[123] & 7, 1.0),
-                *struct.unpack_from(f"{order}2h", data, 252),
+                qform,
+                sform,
                 struct.unpack_from(f"{order}3f", data, 256),
                 struct.unpack_from(f"{order}3f", data, 268),
                 struct.unpack_from(f"{order}12f", data, 280),
@@ -118,7 +120,7 @@ def check(path: Path) -> Header | None:
         if data[4:7] == b"n+2":
             raise InputError("it is in the format NIfTI-2, which is not supported; save it as NIfTI-1.")
         if len(data) == LENGTH and LENGTH in (struct.unpack_from(f"{order}i", data)[0] for order in "<>"):
-            raise InputError("its header is not that of a NIfTI file that holds its own voxels.")
+            raise InputError("its header is not that of a NIfTI file with voxels.")
         return None
     if not header.offset >= FIRST_VOXEL:
         raise InputError("its header puts the voxels into the header itself.")
@@ -150,7 +152,7 @@ def labelTable(path: Path, header: Header) -> tuple[dict[int, str], tuple[str, .
             try:
                 return _labelsIn(text), ()
             except InputError as error:
-                return {}, (f"the names of labels in the header were not taken, as {error}",)
+                return {}, (f"the names of labels in the header were ignored, because {error}",)
     return {}, ()
 
 
@@ -254,7 +256,7 @@ def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
         return (f"the header gives two voxel sizes, which move the far corner by {nearest:.3g} mm",)
     if max(apart.values()) > ROUNDING * voxel:
         name = max(apart, key=lambda one: apart[one])
-        return (f"the {name} in the header puts the image elsewhere, and was not taken",)
+        return (f"the {name} in the header puts the image elsewhere and was ignored",)
     return ()
 
 

@@ -58,7 +58,7 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
 def _read(data: bytes) -> tuple[vtkPolyData, str]:
     end = re.search(rb"(?m)^end_header[ \t]*\r?\n", data)
     header = [line.split() for line in data[: end.start() if end else 0].decode("latin-1").splitlines()]
-    if not header or header[0] != ["ply"]:
+    if end is None or not header or header[0] != ["ply"]:
         raise ValueError("This is not a PLY file.")
     elements, comments, order, isText = [], [], "=", False
     for words in header[1:]:

@@ -89,7 +89,7 @@ def check(path: Path) -> None:
         elements.pop()
 
     def noDocumentType(*_) -> None:
-        raise ValueError("A mesh has no document type, and nothing is to be read in its name.")
+        raise ValueError("A mesh file needs no document type, so none is read.")
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = characters

@@ -16,7 +16,7 @@ from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
 from ...case.explanations import ofMeasurement
 from ...case.findings import repeated
-from ...case.protocol.judgment import scoreText
+from ...case.protocol.judgment import Judgment, scoreText
 from ...case.protocol.protocol import Rule
 from ...case.records import Record
 from ...case.resulttables import OVERVIEW, definitionOf, heading, measurementsTable, sideOf, sidesTable
@@ -98,7 +98,7 @@ class Report:
 
     def add(self, comparison: Comparison) -> None:
         """Add a pair. Raises InputError for anything but a comparison."""
-        requireKind(comparison, Comparison, "What a report shows", "a Comparison")
+        requireKind(comparison, Comparison, "The input of a report", "a Comparison")
         self.include(self.part(comparison, len(self._sections)))
 
     def part(self, comparison: Comparison, number: int) -> Part:
@@ -146,7 +146,7 @@ class Report:
             head=self._head(ranking, len(failures)),
             failed=failed(failures),
             alarms=alarms(self.records, findings),
-            judged=_judged(ranking) if judgment is not None else "",
+            judged=_judged(ranking, judgment) if judgment is not None else "",
             overview=self._overview(unmatched, findings, ranking, bool(failures)),
             common=common(shared, self.records),
             review=resource("review.html"),
@@ -376,9 +376,8 @@ def _solid(text: str) -> str:
     return text.replace(" ", SOLID)
 
 
-def _judged(ranking: Ranking) -> Markup:
+def _judged(ranking: Ranking, judgment: Judgment) -> Markup:
     """Return the verdicts of the protocol, rule by rule, the worst structure first."""
-    judgment = ranking.judgment
     sources = {verdict.rule.source for verdict in judgment.verdicts}
     scores = {name: scoreText(verdicts) for name, verdicts in judgment.byStructure().items()}
     rows = []

@@ -36,7 +36,7 @@ FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#33
 def packed(array: np.ndarray) -> dict:
     """Return an array in the binary form of plotly.js."""
     kinds = {"float32": "f4", "int32": "i4"}
-    return {"dtype": kinds[array.dtype.name], "bdata": base64.b64encode(np.ascontiguousarray(array)).decode()}
+    return {"dtype": kinds[array.dtype.name], "bdata": base64.b64encode(np.ascontiguousarray(array).data).decode()}
 
 
 def scale(colors: Sequence[str]) -> list[list]:
@@ -51,7 +51,7 @@ def firstTolerance(comparison: Comparison) -> float | None:
 
 def worseSide(comparison: Comparison) -> str:
     """Return the side whose boundary has the largest distance, "reference" or "test"; "reference" for equal ones."""
-    reference, test = (direction.largest for direction in comparison.distances.directions)
+    reference, test = (direction.largest for direction in comparison.knownDistances.directions)
     return "test" if test > reference + TIE_TOLERANCE else "reference"
 
 
@@ -62,7 +62,7 @@ def distanceMap(comparison: Comparison) -> dict:
     absolute distances, for which `scales` and `ticks` have the colors and labels by kind; `limit` is the end of the
     color range in mm.
     """
-    distances = comparison.distances
+    distances = comparison.knownDistances
     signed, tolerance = distances.hasSides, firstTolerance(comparison)
     limit = mapRange(distances, tolerance or 0.0)
     surfaces = _centered(*map(reduced, distances.directions))
@@ -104,7 +104,7 @@ def _clipped(comparison: Comparison, limit: float) -> dict[str, tuple[bool | Non
 
     "Below" is None if the range starts at 0. limit: in mm.
     """
-    directions = comparison.distances.directions
+    directions = comparison.knownDistances.directions
     isAbove, isBelow = (any(one.reached(side) > limit + TIE_TOLERANCE for one in directions) for side in (1, -1))
     return {"signed": (isBelow, isAbove), "absolute": (None, isBelow or isAbove)}
 
@@ -202,7 +202,7 @@ def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit
 
 def distribution(comparison: Comparison) -> dict:
     """Return the histogram of the distances of a comparison, with the first tolerance marked."""
-    distances = comparison.distances
+    distances = comparison.knownDistances
     signed, tolerance = distances.hasSides, firstTolerance(comparison)
     isJudged = tolerance is not None
     # without splitting, bars wider than the tolerance would be only partly within it

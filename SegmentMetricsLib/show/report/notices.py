@@ -44,9 +44,9 @@ def common(shared: Sequence[repeated.Common], records: Sequence[Record]) -> Mark
     if not shared:
         return NOTHING
     if all(len(members) == len(records) for _, members in shared):
-        return filled("<h3>Holds for all structures</h3>$items", items=_list([("", text) for text, _ in shared]))
+        return filled("<h3>For all structures</h3>$items", items=_list([("", text) for text, _ in shared]))
     items = _list([(_whom(members, records), text) for text, members in shared])
-    return filled("<h3>Holds for several structures</h3>$items", items=items)
+    return filled("<h3>For several structures</h3>$items", items=items)
 
 
 def _whom(members: Sequence[int], records: Sequence[Record]) -> Markup:

@@ -58,7 +58,7 @@ def slicePictures(comparison: Comparison, name: str) -> Markup:
 
     For equal boundaries, the slices are through their center. name: a prefix for HTML IDs that is unique in the page.
     """
-    surfaces = [direction.surface for direction in comparison.distances.directions]
+    surfaces = [direction.surface for direction in comparison.knownDistances.directions]
     largest = largestOf(comparison)
     found = picturesOf(surfaces, largest)
     if not found:
@@ -155,8 +155,8 @@ def pathOf(lines: Sequence[Line]) -> str:
     """Return lines with integer coordinates (n, 2) as the data of an SVG path."""
     parts = []
     for line in lines:
-        steps = np.diff(line.points, axis=0)
-        steps = steps[steps.any(axis=1)].ravel().tolist() or [0, 0]  # a single point is drawn as a dot
+        moves = np.diff(line.points, axis=0)
+        steps = moves[moves.any(axis=1)].ravel().tolist() or [0, 0]  # a single point is drawn as a dot
         start = " ".join(map(str, line.points[0].tolist()))
         text = f"M{start}l{' '.join(map(str, steps))}{'z' if line.isClosed else ''}"
         parts.append(text.replace(" -", "-"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class Picture(NamedTuple):
 def largestOf(comparison: Comparison) -> Largest:
     """Return the largest distance of a comparison that has distances."""
     side = worseSide(comparison)
-    direction = comparison.distances.directions[REFERENCE_AND_TEST.index(side)]
+    direction = comparison.knownDistances.directions[REFERENCE_AND_TEST.index(side)]
     # if several places are equally far, use the one in the list of worst places
     listed = [place for place in comparison.worstPlaces[:1] if place.side == side]
     isSame = bool(listed) and abs(abs(listed[0].value) - direction.largest) <= TIE_TOLERANCE
@@ -109,7 +109,7 @@ def picturesOf(surfaces: Sequence[Surface], largest: Largest) -> list[Picture]:
 
 def _inPlane(surfaces: Sequence[Surface], largest: Largest, place: np.ndarray) -> list[Picture]:
     """Return the picture of contours in a plane normal to an anatomical axis, or [] for oblique planes."""
-    normal = np.abs(surfaces[0].normal)
+    normal = np.abs(cast(np.ndarray, surfaces[0].normal))
     own, pictures = REFERENCE_AND_TEST.index(largest.side), []
     for view in VIEWS:
         if normal[view.axis] >= STRAIGHT:
@@ -129,7 +129,7 @@ def _picture(view: View, place: np.ndarray, cuts: Sequence[Cut], way: np.ndarray
     place: (3,) LPS in mm. way: (3,) from there to the nearest place on the other boundary, mm, None to show none. own:
     0 if the place is on the reference, 1 if it is on the test.
     """
-    contours = tuple(map(joined, cuts))
+    contours = (joined(cuts[0]), joined(cuts[1]))
     at = float(place[view.axis])
     if way is None:
         return Picture(view, at, contours, None, 0.0)

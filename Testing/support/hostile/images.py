@@ -161,7 +161,7 @@ PLACE = [
     Row("NIfTI, sform of zeros", ofNifti(srow_x=(0, 0, 0, 0)), NO_VOLUME),
     Row("NIfTI, voxels inside the header", ofNifti(vox_offset=0), Refused("puts the voxels into the header itself.")),
     Row("NIfTI, voxels nowhere", ofNifti(vox_offset=nan), Refused("puts the voxels into the header itself.")),
-    Row("NIfTI, header of a pair of files", ofNifti(magic=b"ni1\0"), Refused("not that of a NIfTI file that holds")),
+    Row("NIfTI, header of a pair of files", ofNifti(magic=b"ni1\0"), Refused("not that of a NIfTI file with voxels")),
     Row("NIfTI, one point in time", ofNifti(dim=(4, 24, 24, 24, 1, 1, 1, 1)), Measured(MOVED)),
     Row(
         "an image of one plane", image(np.ones((24, 24), np.uint8)), Refused("cannot be compared with contours in one")

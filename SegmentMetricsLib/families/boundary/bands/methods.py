@@ -54,7 +54,7 @@ def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, 
             if found is not None:
                 return found
         found, met = searchedBands(boundaries, masks, tolerance, wanted)
-        isVague = met < FEW or found.error > VAGUE * wanted
+        isVague = met < FEW or (found.error or 0.0) > VAGUE * wanted
         if isVague and isThin(tolerance, masks[0].grid, THIN_IF_NEEDED):
             return _thinBands(boundaries, tolerance)
         return found
