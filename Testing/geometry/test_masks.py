@@ -215,7 +215,7 @@ def testCommonGridOfPermutedAxes():
 def testVoxelsStoredInAnotherOrderAreTheSame():
     """Turned and exchanged axes with the same voxel centers: nothing is resampled."""
     first = shapes.imageOf(shapes.blob(3), (1, 1.5, 2), (4, 5, 6), shapes.rotation((1, 2, 3), 30))
-    for order in ((0, 1, 2), (2, 0, 1), (1, 0, 2)):
+    for order in ((2, 0, 1), (1, 0, 2)):
         for turned in ((True, False, False), (False, True, True), (False, False, False)):
             image = SimpleITK.Flip(SimpleITK.PermuteAxes(first, order), turned)
             mask, other = maskOfImage(first), maskOfImage(image)
@@ -255,7 +255,7 @@ def testPaddingAndTurningBothChangesNothing():
     assert 0.5 < expected[0] < 0.95
     for pad in ((0, 3), (2, 0)):
         assert measured(*onGrids(direction, pad)) == pytest.approx(expected, abs=1e-12)
-    for degrees in range(15, 90, 15):
+    for degrees in (15, 45, 75):
         turn = Rotation.from_euler("xyz", [degrees, degrees / 3, 0], degrees=True).as_matrix()
         assert measured(*onGrids(direction, turn=turn)) == pytest.approx(expected, abs=1e-3)
     dice, iou, sensitivity, precision = expected
