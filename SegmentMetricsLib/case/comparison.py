@@ -22,11 +22,14 @@ from ..conventions.chosen import definitionsOf
 from ..distances.surfacedistances import SurfaceDistances
 from ..families.hazard.formulas import Field
 from ..families.hazard.ofpair import errorsOf, fieldOf
+from ..families.instances.ofpair import Lesion, lesionsOf, listOf
 from ..families.selection import selected
 from ..families.similarity.formulas import Similarity
 from ..families.similarity.ofpair import inSlices
 from ..families.slices.formulas import SliceRow
 from ..families.slices.ofpair import needsOfProfile, profileOf
+from ..families.topology.formulas import Run
+from ..families.topology.ofpair import gapsOf, spursOf
 from ..model import inputs
 from ..model.inputs import UNPLACED, Placing
 from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf
@@ -39,6 +42,8 @@ from .records import Record
 if TYPE_CHECKING:
     from ..conventions.evaluation import Reported
 
+# The measurement whose distances are those of each lesion, which would take long if nothing else needed them.
+LESION_DISTANCES = "LesionHD95"
 # What compare() takes as a reference or a test.
 Comparable = Structure | SimpleITK.Image | np.ndarray | vtkPolyData | str | os.PathLike
 
@@ -75,6 +80,11 @@ class Comparison(Mapping):
         The volumes (areas) of both and of their intersection in mm3 (mm2), None without the agreement family.
     criticals : tuple[Structure, ...], optional
         The critical structures that were considered.
+    lesions : tuple[Lesion, ...] | None, optional
+        What happened to each lesion, those that need a look first; None without the instances family.
+    gaps, spurs : tuple[Run, ...] | None, optional
+        The stretches of center lines that the test lacks, or that only the test has, longest first; None without the
+        topology family.
     """
 
     reference: Structure
@@ -90,6 +100,9 @@ class Comparison(Mapping):
     extent: Mapping | None = None
     share: Share | None = None
     criticals: tuple[Structure, ...] = ()
+    lesions: tuple[Lesion, ...] | None = None
+    gaps: tuple[Run, ...] | None = None
+    spurs: tuple[Run, ...] | None = None
 
     @property
     def dimension(self) -> int:
@@ -166,6 +179,9 @@ class Comparison(Mapping):
             worstPlaces=self.worstPlaces,
             summary=self.summary,
             similarity=self.similarity,
+            lesions=self.lesions,
+            gaps=self.gaps,
+            spurs=self.spurs,
         )
 
     def picture(self, path: str | os.PathLike, *, size: tuple[int, int] = (1200, 700), kind: str = "signed") -> Path:
@@ -289,8 +305,12 @@ def compared(pair: Workspace) -> Comparison:
     pair.plan(need for one in asked for need in one.definition.needs)
     if "slices" in pair.settings.families:
         pair.plan(needsOfProfile(pair))
+    if "instances" in pair.settings.families:
+        pair.plan([lesionsOf])
     values = evaluate(pair, asked)
     rows, missing = _profile(pair)
+    hasDistances = any(one.definition.key == LESION_DISTANCES for one in asked)
+    lesions = None if pair.planned(lesionsOf) is None else listOf(pair, hasDistances)
     pair.forgetIfLarge()
     found = pairfindings.find(pair, values)
     pair.forget()
@@ -307,6 +327,9 @@ def compared(pair: Workspace) -> Comparison:
         pair.extent.description,
         multilabel.shareOf(pair) if multilabel.isWanted(pair.settings) else None,
         tuple(structure for structure, _ in pair.criticals),
+        lesions,
+        pair.planned(gapsOf),
+        pair.planned(spursOf),
     )
 
 

@@ -10,14 +10,18 @@ from ..base.errors import InputError
 from ..comparison.findings import asDictionaries, asFinding
 from ..comparison.measurements import Measurement
 from ..conventions.chosen import definitionsOf
+from ..families.instances.ofpair import Lesion
 from ..families.registry import findDefinition
 from ..families.similarity.formulas import Similarity
 from ..families.slices.formulas import SliceRow
+from ..families.topology.formulas import Run
 from ..model.naming import pairTitle
 from ..model.structures import SEGMENTATION
 
 # Of the plain values of a record: since 2, findings have a kind and values; in 1 they were sentences.
 SCHEMA = 2
+# Lists that some families make, by the names of their fields, with what is in them.
+LISTS = {"lesions": Lesion, "gaps": Run, "spurs": Run}
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,8 @@ class Record:
     were computed, "" if none were. worstPlaces: where the boundaries lie farther apart than the first tolerance.
     summary: the outcome in one sentence. similarity: the slice-by-slice agreement of the contours, None if it was not
     measured. slices: the per-slice profile, () if it was not requested or does not exist. extent: a description of the
-    common extent, None if the whole structures were compared.
+    common extent, None if the whole structures were compared. lesions: what happened to each, those that need a look
+    first; gaps, spurs: stretches of center lines that the test lacks, or has too many; None without these families.
     """
 
     reference: Mapping
@@ -46,6 +51,9 @@ class Record:
     similarity: Similarity | None = None
     slices: tuple[SliceRow, ...] = ()
     extent: Mapping | None = None
+    lesions: tuple[Lesion, ...] | None = None
+    gaps: tuple[Run, ...] | None = None
+    spurs: tuple[Run, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -83,6 +91,9 @@ class Record:
         }
         if self.similarity is not None:
             values["similarity"] = self.similarity.toDictionary()
+        for name in LISTS:
+            if (listed := getattr(self, name)) is not None:
+                values[name] = [one.toDictionary() for one in listed]
         return values
 
     @staticmethod
@@ -107,6 +118,7 @@ class Record:
                 slices=tuple(SliceRow.fromDictionary(row) for row in data.get("slices", ())),
                 extent=dict(data["extent"]) if data.get("extent") else None,
                 similarity=Similarity.fromDictionary(data["similarity"]) if "similarity" in data else None,
+                **{name: tuple(map(kind.fromDictionary, data[name])) for name, kind in LISTS.items() if name in data},
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError("This is not a comparison that SegmentMetrics saved.") from error

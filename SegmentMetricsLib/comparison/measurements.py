@@ -69,6 +69,8 @@ class Measurement:
         LPS in mm of the single place that the value refers to, None if there is none.
     empty : str, optional
         Which structure is empty, in words, "" if none is.
+    isCount : bool, optional
+        Whether it counts something, so that it is shown without decimal places.
     """
 
     key: str
@@ -87,6 +89,7 @@ class Measurement:
     upper: float | None = None
     position: tuple[float, float, float] | None = None
     empty: str = ""
+    isCount: bool = False
 
     @property
     def cause(self) -> Cause | None:
@@ -142,7 +145,8 @@ class Measurement:
         def number(name: str) -> float:
             return missing if data[name] is None else float(data[name])
 
-        texts = {"key": key, "title": key, **dict.fromkeys(("family", "description", "source", "better"), "")}
+        texts: dict[str, Any] = {"key": key, "title": key}
+        texts.update(dict.fromkeys(("family", "description", "source", "better"), ""))
         if definition is not None:
             texts = definition.textsFor(definition.wordsIn(key) or {}, data["unit"])
         isDirected = "referenceToTest" in data
@@ -166,7 +170,7 @@ class Measurement:
             return "undefined"
         if self.status == "infinite":
             return infiniteText(self.value)
-        return withUnit(self.value, self.unit)
+        return rounded(self.value, 0) if self.isCount else withUnit(self.value, self.unit)
 
 
 def _reasonFrom(data: Mapping) -> str:

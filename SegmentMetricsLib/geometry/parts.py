@@ -8,6 +8,7 @@ import numpy as np
 
 from .graphs import components
 from .masks import Mask
+from .surfaces import Surface
 
 # Slices processed at a time, so that temporary arrays are small compared to the mask.
 SLICES = 16
@@ -54,6 +55,21 @@ def partsOf(mask: Mask, connectivity: int = 26) -> Parts:
     rows, i = np.divmod(places, width)
     k, j = np.divmod(rows, depth)
     return Parts(np.stack([i - 1, j, k], axis=1) + mask.low, np.repeat(labels, lengths), int(labels.max()) + 1)
+
+
+def closedParts(surface: Surface) -> list[Surface]:
+    """Return the connected parts of a closed surface of triangles that enclose something, in the order of their points.
+
+    Parts whose normals point inward are the walls of cavities, and are left out.
+    """
+    owners = components(surface.cells[:, [0, 1]].ravel(), surface.cells[:, [1, 2]].ravel(), len(surface.points))
+    ofCells = owners[surface.cells[:, 0]]
+    order = np.argsort(ofCells, kind="stable")
+    parts = []
+    for cells in np.split(surface.cells[order], np.flatnonzero(np.diff(ofCells[order])) + 1):
+        kept, anew = np.unique(cells, return_inverse=True)
+        parts.append(Surface(surface.points[kept], anew.reshape(cells.shape)))
+    return [part for part in parts if part.volume > 0]
 
 
 def _strides(mask: Mask) -> tuple[int, int]:

@@ -20,6 +20,8 @@ from ..families.slices.formulas import columnOf
 FIRST_FAMILIES = ("boundary", "overlap")
 LONGEST_NAME = 28
 LONGEST_TITLE = 48
+# Most lesions, or gaps and spurs, of a pair.
+MOST_LISTED = 20
 # Between the columns of a table.
 GAP = "  "
 
@@ -37,8 +39,18 @@ def pairTable(record: Record, width: int | None = None) -> str:
         table = everything.only({"Measurement": name, **SHORT})
     main = aligned(table, width) if found or not record.slices else slicesTable(record, width)
     sides = resulttables.sidesTable(record)
-    parts = (main, aligned(sides, width) if sides else "", reasons([record]), evaluatedGrid([record]))
+    lists = (_listed(resulttables.lesionsTable(record), width), _listed(resulttables.runsTable(record), width))
+    parts = (main, aligned(sides, width) if sides else "", *lists, reasons([record]), evaluatedGrid([record]))
     return "\n\n".join(filter(None, parts))
+
+
+def _listed(table: Table | None, width: int | None) -> str:
+    """Return the first rows of a list of lesions, gaps or spurs, and how many more there are; "" without any."""
+    if table is None:
+        return ""
+    more = len(table.rows) - MOST_LISTED
+    shown = aligned(Table(table.columns, table.rows[:MOST_LISTED]), width)
+    return f"{shown}\n... and {more} more" if more > 0 else shown
 
 
 def slicesTable(record: Record, width: int | None = None) -> str:

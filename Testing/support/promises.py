@@ -17,11 +17,16 @@ ROUNDING = 1e-6
 EXCHANGED = [
     ("TPR", "PPV"), ("VolumeReference", "VolumeTest"), ("VoxelVolumeReference", "VoxelVolumeTest"),
     ("OverVolume", "UnderVolume"), ("OverMax", "UnderMax"), ("OverFraction_", "UnderFraction_"),
+    ("LesionsReference", "LesionsTest"), ("LesionsMissed", "LesionsInvented"), ("LesionsSplit", "LesionsMerged"),
+    ("LesionSensitivity", "LesionPrecision"), ("Tprec", "Tsens"), ("Gaps", "Spurs"), ("GapLength", "SpurLength"),
 ]  # fmt: skip
 # Those that change their sign.
 TURNED = ("SignedMean", "VolumeDifference", "CentroidShiftR", "CentroidShiftA", "CentroidShiftS")
 # What a structure has by itself; two equal ones have it, too.
-SIZES = ("VolumeReference", "VolumeTest", "VoxelVolumeReference", "VoxelVolumeTest", "MI", "TP", "TN")
+SIZES = (
+    *("VolumeReference", "VolumeTest", "VoxelVolumeReference", "VoxelVolumeTest", "MI", "TP", "TN"),
+    *("LesionsReference", "LesionsTest", "LesionsFound"),
+)
 
 
 def requireSound(key: str, measurement: Measurement) -> None:

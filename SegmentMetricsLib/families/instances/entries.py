@@ -26,7 +26,7 @@ NEEDS = (Workspace.masks, lesionsOf, overlapsOf)
 # What all entries of counts have in common.
 count = partial(
     Definition, family="instances", source=OURS, unit="", low=0, high=math.inf, empty=Empty.COUNTED, needs=NEEDS,
-    symmetric=False, note=noteOnLesions,
+    symmetric=False, note=noteOnLesions, isCount=True,
 )  # fmt: skip
 share = partial(
     Definition, family="instances", unit="", low=0, high=1, better="higher", empty=Empty.COUNTED, identity=1,

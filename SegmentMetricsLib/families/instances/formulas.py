@@ -61,9 +61,9 @@ class Lesions:
         """Return the mask of some lesions together."""
         return maskOf(self.voxelsOf(lesions), self.grid)
 
-    def center(self, lesion: int) -> np.ndarray:
-        """Return the LPS center of mass (3,) of a lesion in mm."""
-        return self.grid.toWorld(self.voxelsOf([lesion]).mean(axis=0)[None])[0]
+    def center(self, lesions: Sequence[int]) -> np.ndarray:
+        """Return the LPS center of mass (3,) of some lesions together in mm."""
+        return self.grid.toWorld(self.voxelsOf(lesions).mean(axis=0)[None])[0]
 
 
 @dataclass(frozen=True)
@@ -145,6 +145,20 @@ def maskOf(voxels: np.ndarray, grid: Grid) -> Mask:
     array = np.zeros((k.max() + 1, j.max() + 1, i.max() + 1), np.uint8)
     array[k, j, i] = 1
     return Mask(array, tuple(low.tolist()), grid)
+
+
+def ofMasks(masks: Sequence[Mask], whole: Mask) -> Lesions:
+    """Return lesions that are given one by one; a voxel of several belongs to the first.
+
+    whole: the mask of all of them; what it leaves out, such as a cavity in one of them, belongs to none.
+    """
+    low, size = whole.low, whole.high - whole.low + 1
+    numbers = np.zeros(size[::-1], np.int64)
+    for number, mask in reversed(list(enumerate(masks, 1))):
+        numbers[mask.block(low, whole.high) > 0] = number
+    k, j, i = np.nonzero((numbers > 0) & (whole.voxels > 0))
+    found, ofVoxels = np.unique(numbers[k, j, i], return_inverse=True)
+    return Lesions(np.stack([i, j, k], axis=1) + low, ofVoxels, np.bincount(ofVoxels, minlength=len(found)), whole.grid)
 
 
 def withoutSmall(lesions: Lesions, fewest: float) -> Lesions:

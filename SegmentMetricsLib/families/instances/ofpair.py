@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...base.progress import checkpoint
 from ...comparison.workspace import Workspace
 from ...geometry.masks import Mask, boxAround
-from ...geometry.parts import partsOf
+from ...geometry.parts import closedParts, partsOf
+from ...geometry.voxelization import maskOf
 from ...model.structures import Structure
 from ...settings.names import BRATS, PANOPTICA
 from ..boundary import formulas as boundary
@@ -28,10 +30,8 @@ DILATION_RANK = 2
 
 @dataclass(frozen=True)
 class Drawn:
-    """How well some lesions of the reference are drawn by some of the test. hausdorff, mean: HD95 and MASD in mm."""
+    """How far some lesions of the reference and some of the test lie apart: HD95 and MASD in mm."""
 
-    dice: float
-    iou: float
     hausdorff: float
     mean: float
 
@@ -46,14 +46,18 @@ class Scored:
 
 def lesionsOf(pair: Workspace) -> tuple[Lesions, Lesions]:
     """Return the lesions of both on the grid on which overlap is counted, without those that are too small."""
-    reference, test = (_lesionsOf(pair, mask) for mask in pair.masks)
+    reference, test = (_lesionsOf(pair, *both) for both in zip(pair.structures, pair.masks, strict=True))
     if isOf(pair.settings, BRATS):  # they are left out later
         return reference, test
     fewest = pair.settings.lesionMinimum / reference.grid.voxelSize
     return formulas.withoutSmall(reference, fewest), formulas.withoutSmall(test, fewest)
 
 
-def _lesionsOf(pair: Workspace, mask: Mask) -> Lesions:
+def _lesionsOf(pair: Workspace, structure: Structure, mask: Mask) -> Lesions:
+    """Return the separate parts of a mask, or the closed parts of a mesh, each filled by itself."""
+    if structure.mask is None and structure.dimension == 3 and not mask.isEmpty:
+        numbered = [maskOf(part, mask.grid) for part in closedParts(structure.surface)]
+        return formulas.ofMasks([part for part in numbered if not part.isEmpty], mask)
     parts = partsOf(mask, pair.settings.lesionConnectivity)
     return Lesions(parts.voxels, parts.numbers, np.bincount(parts.numbers, minlength=parts.count), mask.grid)
 
@@ -128,15 +132,18 @@ def _dilated(reference: Lesions, test: Lesions, steps: int) -> tuple[np.ndarray,
 
 def drawnOf(pair: Workspace, reference: tuple[int, ...], test: tuple[int, ...]) -> Drawn:
     """Return how well lesions of the reference are drawn by lesions of the test; there must be both."""
-    one, other = (lesions.mask(numbers) for lesions, numbers in zip(pair.once(lesionsOf), (reference, test)))
-    both = pair.once(sharedVoxels, reference, test)
-    inner = _innerPair(pair, one, other)
+    distances = innerPair(pair, reference, test).distances
     return Drawn(
-        2 * both / (one.count + other.count),
-        both / (one.count + other.count - both),
-        float(boundary.percentileHausdorff(inner.distances, PERCENTILE).value),
-        float(boundary.meanAverageSurfaceDistance(inner.distances).value),
+        float(boundary.percentileHausdorff(distances, PERCENTILE).value),
+        float(boundary.meanAverageSurfaceDistance(distances).value),
     )
+
+
+def overlapOf(pair: Workspace, reference: tuple[int, ...], test: tuple[int, ...]) -> tuple[float, float]:
+    """Return Dice and IoU in [0, 1] of lesions of the reference and lesions of the test; there must be some."""
+    both = pair.once(sharedVoxels, reference, test)
+    total = sum(int(one.sizes[list(some)].sum()) for one, some in zip(pair.once(lesionsOf), (reference, test)))
+    return 2 * both / total, both / (total - both)
 
 
 def sharedVoxels(pair: Workspace, reference: tuple[int, ...], test: tuple[int, ...]) -> int:
@@ -144,6 +151,12 @@ def sharedVoxels(pair: Workspace, reference: tuple[int, ...], test: tuple[int, .
     overlaps = pair.once(overlapsOf)
     isMeant = np.isin(overlaps.pairs[:, 0], reference) & np.isin(overlaps.pairs[:, 1], test)
     return int(overlaps.shared[isMeant].sum())
+
+
+def innerPair(pair: Workspace, reference: tuple[int, ...], test: tuple[int, ...]) -> Workspace:
+    """Return some lesions of the reference and some of the test as a pair of their own."""
+    one, other = (lesions.mask(some) for lesions, some in zip(pair.once(lesionsOf), (reference, test)))
+    return _innerPair(pair, one, other)
 
 
 def _innerPair(pair: Workspace, one: Mask, other: Mask) -> Workspace:
@@ -157,13 +170,7 @@ def meanDice(pair: Workspace) -> float:
     scored, invented = pair.once(scoredOf)
     if not scored and not invented and isOf(pair.settings, BRATS):
         return 1.0
-    sizes = [lesions.sizes for lesions in pair.once(lesionsOf)]
-    scores = [
-        2
-        * pair.once(sharedVoxels, one.reference, one.test)
-        / (sizes[0][list(one.reference)].sum() + sizes[1][list(one.test)].sum())
-        for one in scored
-    ]
+    scores = [overlapOf(pair, one.reference, one.test)[0] for one in scored]
     return formulas.meanOfLesions(scores, invented, 0.0)
 
 
@@ -209,8 +216,9 @@ class Lesion:
 
     number: in the list of its structure, from 1. side: "reference" or "test", the structure that has it. event: what
     happened to it. volumeReference, volumeTest: mm3 (mm2 on a plane) of the lesion, and of those of the test that
-    overlap it. dice, iou, HD95 and MASD (mm): of these; None for a missed or an invented lesion. centerDistance: mm
-    between their centers of mass, None without a counterpart. clearance: mm from the surface of a missed or invented
+    overlap it. dice, iou: of these; None for a missed or an invented lesion. hausdorff, mean: HD95 and MASD of these in
+    mm; None, too, if nothing that was asked for needs distances. centerDistance: mm between their centers of mass, None
+    without a counterpart. clearance: mm from the surface of a missed or invented
     lesion to the other structure, None for others, and if the other structure is empty. position: LPS mm of its center.
     """
 
@@ -219,88 +227,90 @@ class Lesion:
     event: str
     volumeReference: float
     volumeTest: float
-    dice: float | None
-    iou: float | None
-    hausdorff: float | None
-    mean: float | None
-    centerDistance: float | None
-    clearance: float | None
-    position: tuple[float, float, float]
+    dice: float | None = None
+    iou: float | None = None
+    hausdorff: float | None = None
+    mean: float | None = None
+    centerDistance: float | None = None
+    clearance: float | None = None
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def toDictionary(self) -> dict:
         """Return the lesion as plain values for files."""
-        return {
-            "number": self.number,
-            "side": self.side,
-            "event": self.event,
-            "volumeReferenceMm3": self.volumeReference,
-            "volumeTestMm3": self.volumeTest,
-            "DSC": self.dice,
-            "IoU": self.iou,
-            "HD95": self.hausdorff,
-            "MASD": self.mean,
-            "centerDistance": self.centerDistance,
-            "clearance": self.clearance,
-            "position": list(self.position),
-        }
+        return {**dict(zip(ROW, self.__dict__.values())), "position": list(self.position)}
+
+    @staticmethod
+    def fromDictionary(data: Mapping) -> Lesion:
+        """Return the lesion that toDictionary() described."""
+        return Lesion(*(data[key] for key in ROW), tuple(data["position"]))
 
 
+# The keys of a lesion in files, in the order of its fields; its position comes last.
+ROW = (
+    *("number", "side", "event", "volumeReference", "volumeTest", "DSC", "IoU", "HD95", "MASD"),
+    *("centerDistance", "clearance"),
+)
 # What needs a look comes first.
 ORDER = (Event.MISSED, Event.INVENTED, Event.MIXED, Event.MERGED, Event.SPLIT, Event.FOUND)
 
 
-def listOf(pair: Workspace) -> tuple[Lesion, ...]:
+def listOf(pair: Workspace, hasDistances: bool = True) -> tuple[Lesion, ...]:
     """Return all lesions of the reference and the invented ones, those that need a look first.
 
     Among those to which the same happened, larger ones come first where one side has none, and worse drawn ones else.
+    hasDistances: whether HD95 and MASD of every lesion are measured, which takes most of the time.
     """
     rows: list[Lesion] = []
-    lesions = pair.once(lesionsOf)
     partners: dict[int, list[int]] = {}
     for one, other in pair.once(overlapsOf).pairs.tolist():
         partners.setdefault(one, []).append(other)
     clearances = [_clearances(pair, source) for source in (0, 1)]
     for group in pair.once(overlapsOf).groups:
         for lesion in group.reference:
-            rows.append(_row(pair, lesions, 0, lesion, group.event, tuple(partners.get(lesion, ())), clearances[0]))
+            checkpoint()
+            theirs = tuple(partners.get(lesion, ()))
+            rows.append(_row(pair, group.event, lesion, theirs, clearances[0].get(lesion), hasDistances))
         if group.event is Event.INVENTED:
             (lesion,) = group.test
-            rows.append(_row(pair, lesions, 1, lesion, group.event, (), clearances[1]))
+            rows.append(_invented(pair, lesion, clearances[1].get(lesion)))
     order = {event.value: rank for rank, event in enumerate(ORDER)}
     return tuple(sorted(rows, key=lambda row: (order[row.event], row.dice or 0, -row.volumeReference - row.volumeTest)))
 
 
 def _row(
-    pair: Workspace,
-    lesions: Sequence[Lesions],
-    side: int,
-    lesion: int,
-    event: Event,
-    partners: tuple[int, ...],
-    clearances: dict[int, float],
+    pair: Workspace, event: Event, lesion: int, theirs: tuple[int, ...], clearance: float | None, hasDistances: bool
 ) -> Lesion:
-    size = lesions[0].grid.voxelSize
-    drawn = pair.once(drawnOf, (lesion,), partners) if partners else None
-    center, apart = lesions[side].center(lesion), None
-    if partners:
-        other = lesions[1].grid.toWorld(lesions[1].voxelsOf(partners).mean(axis=0)[None])[0]
-        apart = float(np.linalg.norm(other - center))
-    own = float(lesions[side].sizes[lesion] * size)
+    """Return the row of a lesion of the reference. theirs: the lesions of the test that overlap it."""
+    reference, test = pair.once(lesionsOf)
+    center, size = reference.center([lesion]), reference.grid.voxelSize
     x, y, z = center.tolist()
-    return Lesion(
-        lesion + 1,
-        ("reference", "test")[side],
-        event.value,
-        own if side == 0 else 0.0,
-        float(lesions[1].sizes[list(partners)].sum() * size) if side == 0 else own,
-        drawn and drawn.dice,
-        drawn and drawn.iou,
-        drawn and drawn.hausdorff,
-        drawn and drawn.mean,
-        apart,
-        clearances.get(lesion),
-        (x, y, z),
+    found = Lesion(
+        lesion + 1, "reference", event.value, float(reference.sizes[lesion] * size), 0.0, clearance=clearance,
+        position=(x, y, z),
+    )  # fmt: skip
+    if not theirs:
+        return found
+    dice, iou = overlapOf(pair, (lesion,), theirs)
+    drawn = pair.once(drawnOf, (lesion,), theirs) if hasDistances else None
+    return replace(
+        found,
+        volumeTest=float(test.sizes[list(theirs)].sum() * size),
+        dice=dice,
+        iou=iou,
+        hausdorff=drawn.hausdorff if drawn else None,
+        mean=drawn.mean if drawn else None,
+        centerDistance=float(np.linalg.norm(test.center(theirs) - center)),
     )
+
+
+def _invented(pair: Workspace, lesion: int, clearance: float | None) -> Lesion:
+    """Return the row of a lesion of the test that overlaps none of the reference."""
+    test = pair.once(lesionsOf)[1]
+    x, y, z = test.center([lesion]).tolist()
+    volume = float(test.sizes[lesion] * test.grid.voxelSize)
+    return Lesion(
+        lesion + 1, "test", Event.INVENTED.value, 0.0, volume, clearance=clearance, position=(x, y, z)
+    )  # fmt: skip
 
 
 def _clearances(pair: Workspace, source: int) -> dict[int, float]:
