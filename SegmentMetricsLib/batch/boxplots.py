@@ -60,7 +60,7 @@ def boxPlot(
     top = TOP + (APART if math.inf in drawn else 0)
     bottom = TOP + HEIGHT - (APART if -math.inf in drawn else 0)
     narrowest = SLOT * len(series) + 12
-    shown = _text(title)
+    shown = svgText(title)
     entries = [max(120, 35 + CHARACTER * len(given.method[:MOST_OF_METHOD])) for given in series]
     inner = max(narrowest * len(structures), sum(entries), round(8.8 * len(title[:MOST_CHARACTERS])))
     # if the title or legend is wider than the boxes, spread the boxes over that width
@@ -96,7 +96,7 @@ def boxPlot(
         if len(series) > 1:
             x = left + sum(entries[:number])
             parts.append(f'<rect x="{x}" y="36" width="12" height="12" fill="{color}"/>')
-            parts.append(f'<text x="{x + 17}" y="46">{_text(given.method or NO_METHOD, MOST_OF_METHOD)}</text>')
+            parts.append(f'<text x="{x + 17}" y="46">{svgText(given.method or NO_METHOD, MOST_OF_METHOD)}</text>')
         for center, one, infinite in zip(centers, given.boxes, given.infinite, strict=True):
             x = round(center + SLOT * (number - (len(series) - 1) / 2), 2)
             if one is not None:
@@ -107,7 +107,7 @@ def boxPlot(
         below = TOP + HEIGHT + 14
         parts.append(
             f'<text x="{x}" y="{below}" text-anchor="end" transform="rotate(-45 {x} {below})">'
-            f"{_text(structure, MOST_OF_STRUCTURE)}</text>"
+            f"{svgText(structure, MOST_OF_STRUCTURE)}</text>"
         )
     return "\n".join([*parts, "</svg>\n"])
 
@@ -151,7 +151,7 @@ def axisTicks(low: float, high: float, least: float = -math.inf, most: float = m
     return [tick for tick in ticks if least - 1e-9 * step <= tick <= most + 1e-9 * step]
 
 
-def _text(text: str, length: int = MOST_CHARACTERS) -> str:
+def svgText(text: str, length: int = MOST_CHARACTERS) -> str:
     """Return text escaped for SVG; characters that XML does not allow become question marks."""
     shown = oneLine(text if len(text) <= length else f"{text[: length - 1]}…")
     return escaped(shown.encode("utf-8", "replace").decode("utf-8").replace("\ufffe", "?").replace("\uffff", "?"))

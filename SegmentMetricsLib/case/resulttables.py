@@ -89,6 +89,7 @@ POSITION = tuple(
 # The files of lists, with the columns of each.
 LESIONS_FILE, GAPS_FILE = "lesions.csv", "gaps.csv"
 LISTED = {LESIONS_FILE: (*LESION_COLUMNS, *POSITION), GAPS_FILE: (*RUN_COLUMNS, *POSITION)}
+FAMILY_OF_LIST = {LESIONS_FILE: "instances", GAPS_FILE: "topology"}
 # Short headings of MEASUREMENT, where they have little room.
 SHORT = {"Value": "value", "ReferenceToTest": "ref. to test", "TestToReference": "test to ref."}
 

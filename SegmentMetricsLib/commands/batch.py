@@ -121,6 +121,7 @@ def run(options: argparse.Namespace) -> int:
     from ..batch.caselist import lineOf, titleOf
     from ..batch.cases import readList, tasksOf
     from ..batch.correlations import chosenKeys, writeCorrelations
+    from ..batch.lesionsizes import LesionSizes
     from ..batch.resultfiles import CohortFiles, columnsOf, requireInputsKept, writeParquet
     from ..batch.statistics import Cohort
     from ..batch.summarywriting import remarks, summaryTable, writeSummary
@@ -168,9 +169,10 @@ def run(options: argparse.Namespace) -> int:
         files.sortTables(broken)
         counts = {"given": len(tasks), "ok": len(tasks) - len(failures), "failed": len(failures), "repeated": repeated}
         together, judged, lines, unlimited = Cohort(roster=files.roster), [], [], []
-        alarms, paired = Alarms(), set()
+        alarms, paired, sizes = Alarms(), set(), LesionSizes(files.roster)
         for outcome in files.outcomes():
             together.add(outcome)
+            sizes.add(outcome)
             alarms.add(outcome)
             paired |= {tuple(pair[side]["name"] for side in REFERENCE_AND_TEST) for pair in outcome["pairs"]}
             lines.append(lineOf(outcome))
@@ -181,6 +183,7 @@ def run(options: argparse.Namespace) -> int:
         files.writeIndex(lines, options.cases.stem)
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention, alarms)
         writeCorrelations(together, summaryOptions, options.output, correlated, settings.convention)
+        sizes.write(options.output)
         writeParquet(options.output)
     table = summaryTable(summaries, together, summaryOptions, terminalWidth())
     # a summary must not hide that some of its numbers are meaningless

@@ -57,6 +57,20 @@ def partsOf(mask: Mask, connectivity: int = 26) -> Parts:
     return Parts(np.stack([i - 1, j, k], axis=1) + mask.low, np.repeat(labels, lengths), int(labels.max()) + 1)
 
 
+def partsOutside(mask: Mask, other: Mask) -> int:
+    """Return how many of the separate parts of a mask share no voxel with another mask on the same grid."""
+    if mask.isEmpty:
+        return 0
+    first, last = _runs(mask)
+    labels = _labels(first, last, mask, 26)
+    isShared = (mask.voxels > 0) & (other.block(mask.low, mask.high) > 0)
+    inBoth, _ = _runs(Mask(isShared.view(np.uint8), mask.offset, mask.grid))
+    # every run that both have begins within a run of the mask
+    isMet = np.zeros(int(labels.max()) + 1, bool)
+    isMet[labels[np.searchsorted(first, inBoth, side="right") - 1]] = True
+    return int((~isMet).sum())
+
+
 def closedParts(surface: Surface) -> list[Surface]:
     """Return the connected parts of a closed surface of triangles that enclose something, in the order of their points.
 

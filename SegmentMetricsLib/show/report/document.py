@@ -29,6 +29,7 @@ from ...settings.settings import Settings, asSettings
 from ..tables import byFamily, withCommonUnit
 from . import figures
 from .blocks import NO_DEVICE, NOTHING, badge, fromFile, linkTo, page, resource, soft, table
+from .lesions import gapsAndSpurs, lesions
 from .notices import alarms, common, failed, sentences
 from .provenance import Source, provenance, sourceOf
 from .ranking import UNJUDGED, Ranking
@@ -206,7 +207,7 @@ class Report:
         """Return the contents of a pair's section below its summary and findings."""
         from .othertools import otherTools
 
-        where = [_places(record)]
+        where = [_places(record), gapsAndSpurs(record)]
         if comparison.slices:
             profile = _figure("chart profile", f"slices{n}", figures.profile(comparison.slices))
             where.append(filled("<h3>Slice by slice</h3>$profile", profile=profile))
@@ -215,6 +216,7 @@ class Report:
             "contents",
             pictures=_pictures(comparison, n) if comparison.distances is not None else "",
             where=joined(filled("<div>$part</div>", part=part) for part in where if part),
+            lesions=lesions(record),
             measurements=_measurements(record),
             conventions=otherTools(comparison) if self.withConventions else "",
         )
