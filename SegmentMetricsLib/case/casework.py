@@ -15,6 +15,7 @@ from ..comparison.measurements import Measurement
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
+from ..model.instances import joined
 from ..model.structures import Match, Pairing, Structure, nameMeant, requireUsable, unusableIn
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
@@ -232,6 +233,7 @@ def openCase(
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
+    sets = [_lesions(one, settings) if settings.instanceMaps else one for one in sets]
     sets = settled(sets, name=listedAs)
     isInFiles = len(paths) == len(given)
     settings = withLabelsNamed(settings, *sets, labelNames)
@@ -246,6 +248,11 @@ def openCase(
             raise InputError(" ".join([*why, advice]).rstrip())
     unusable = {} if names else unusableIn(pairing, *sets)
     return Case(pairing, settings, sets, unusable, not names, advice, why)
+
+
+def _lesions(structures: StructureSet, settings: Settings) -> StructureSet:
+    """Return the structures of an instance map, in which every label or segment is a lesion."""
+    return structures.having(joined(structures, dict(settings.instanceClasses)))
 
 
 def _several(structures: Iterable[Structure]) -> StructureSet:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import SimpleITK
@@ -15,6 +15,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..analysis.places import Place, worstPlaces
 from ..base.errors import InputError, Undefined, asPath, requireKind
+from ..base.texts import commaSeparated
 from ..comparison.findings import Finding, Kind
 from ..comparison.measurements import Measurement, evaluate, finite, measurementOf
 from ..comparison.workspace import Workspace
@@ -30,9 +31,12 @@ from ..families.slices.formulas import SliceRow
 from ..families.slices.ofpair import needsOfProfile, profileOf
 from ..families.topology.formulas import Run
 from ..families.topology.ofpair import gapsOf, spursOf
+from ..geometry.grids import Grid
+from ..geometry.masks import Mask
 from ..model import inputs
 from ..model.inputs import UNPLACED, Placing
-from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf
+from ..model.instances import joined
+from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf, numbered
 from ..settings.settings import Settings, asSettings
 from . import multilabel, resulttables, summary
 from .findings import pairfindings
@@ -392,6 +396,8 @@ def asStructure(
     not canChoose, only in one that holds several. placing: of arrays. A displayed surface is dropped if the settings
     ask for the unsmoothed one. Raises InputError for input that is not a structure.
     """
+    if settings.instanceMaps and canChoose and isinstance(given, (str, os.PathLike, np.ndarray, SimpleITK.Image)):
+        return _instances(given, which, settings, placing)
     if isinstance(given, Structure):
         if settings.surface == "unsmoothed":
             given = given.unsmoothed()
@@ -412,6 +418,27 @@ def asStructure(
         raise InputError(f"The {which} cannot be compared. {error}") from error
     kinds = "a SimpleITK image, a numpy array, a vtkPolyData, a Structure or the path of a file"
     raise InputError(f"The {which} must be {kinds}, not {type(given).__name__}{_hint(given)}.")
+
+
+def _instances(given: Any, which: str, settings: Settings, placing: Placing) -> Structure:
+    """Return an image or a file in which every label is a lesion as one structure; arguments as for asStructure()."""
+    try:
+        if isinstance(given, (str, os.PathLike)):
+            from ..io.reading import readStructures
+
+            lesions = readStructures(given)
+        else:
+            image = placing.imageOf(given) if isinstance(given, np.ndarray) else given
+            masks = inputs.labelMasks(image, inputs.HALF)
+            found = masks or {1: Mask.empty(Grid.fromImage(image))}
+            lesions = [Structure(numbered(label), mask) for label, mask in found.items()]
+        structures = joined(lesions, dict(settings.instanceClasses))
+    except InputError as error:
+        raise InputError(f"The {which} cannot be compared. {error}") from error
+    if len(structures) != 1:
+        names = commaSeparated(one.name for one in structures) or "no structure"
+        raise InputError(f"The {which} has {names}: compare one of them, or compare all with compareCase().")
+    return structures[0]
 
 
 def _hint(given: object) -> str:

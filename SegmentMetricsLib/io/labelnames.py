@@ -47,6 +47,15 @@ def readLabelNames(path: str | Path) -> dict[int, str]:
     return _collected(str(path), READERS[suffix](str(path), text))
 
 
+def readClasses(path: str | Path) -> dict[str, str]:
+    """Return the names in a file by label, in a file as for readLabelNames(), where labels may have the same name."""
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{path}: classes are read from {', '.join(SUFFIXES)}, not from this kind of file.")
+    entries = READERS[path.suffix.lower()](str(path), _text(path))
+    return {str(label): name for label, name in _collected(str(path), entries, areUnique=False).items()}
+
+
 def _text(path: Path) -> str:
     text = textOf(path, "for a list of label names")
     if "\0" in text:
@@ -54,8 +63,11 @@ def _text(path: Path) -> str:
     return text
 
 
-def _collected(source: str, entries: Iterable[tuple[str, object, object]]) -> dict[int, str]:
-    """Return names by number. entries: place of each entry ("" if unknown), its number, and its name."""
+def _collected(source: str, entries: Iterable[tuple[str, object, object]], areUnique: bool = True) -> dict[int, str]:
+    """Return names by number.
+
+    entries: place of each entry ("" if unknown), its number, and its name. areUnique: whether names must differ.
+    """
     found: dict[int, str] = {}
     numbers: set[int] = set()
     for where, number, name in entries:
@@ -71,7 +83,7 @@ def _collected(source: str, entries: Iterable[tuple[str, object, object]]) -> di
         numbers.add(label)
         if label == BACKGROUND:
             continue
-        if name in found.values():
+        if areUnique and name in found.values():
             raise InputError(oneLine(f"{place}: two labels are called {name!r}."))
         found[label] = name
     if not found:

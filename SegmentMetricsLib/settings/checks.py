@@ -165,6 +165,22 @@ def weights(what: str, most: float = math.inf) -> Check:
     return Check(keep, accepts, {"action": "append"}, read=_namedWeights, plain=dict)
 
 
+def classes(what: str) -> Check:
+    """Accept a mapping of names or numbers to names, or such pairs; they become pairs of texts."""
+
+    def keep(given: Any) -> tuple[tuple[str, str], ...]:
+        try:
+            pairs = dict(given.items() if isinstance(given, Mapping) else given).items()
+        except (TypeError, ValueError):
+            pairs = {None: None}.items()
+        found = tuple((str(label), name) for label, name in pairs)
+        if not all(isinstance(name, str) and name.strip() for _, name in found):
+            raise InputError(f"{what} are given as label and name, not as {given!r}.")
+        return found
+
+    return Check(keep, "pairs of a label and a name", plain=dict)
+
+
 def orNone(check: Check) -> Check:
     """Accept None as well."""
     return replace(check, keep=lambda value: None if value is None else check(value))

@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING
 
 from ..base.errors import InputError, requireKind
 from ..base.texts import shortest
-from .checks import notNegative, oneOf, oneOfNumbers, orNone, positive, several, share, weights, wholeNumber, yesOrNo
+from .checks import (
+    classes,
+    notNegative,
+    oneOf,
+    oneOfNumbers,
+    orNone,
+    positive,
+    several,
+    share,
+    weights,
+    wholeNumber,
+    yesOrNo,
+)
 from .declarations import (
     DISTANCES,
     HAZARD,
@@ -318,6 +330,22 @@ class Settings:
         panel=InPanel(label=_("Lesions: connectivity"), row=12, control="ComboBox",
                       words={"26": _("26 neighbors"), "18": _("18 neighbors"), "6": _("6 neighbors")}),
         families=("instances",),
+    )
+    instanceMaps: bool = setting(
+        False, yesOrNo("The labels are lesions"), "Labels are lesions of one structure",
+        about="Every label or segment is one lesion, and all together are one structure.",
+        inPython="Or several, as given by instanceClasses.",
+        option=Option("--instances", INSTANCES, "every label or segment is one lesion of one structure", default=""),
+        families=("instances",),
+    )
+    instanceClasses: tuple[tuple[str, str], ...] = setting(
+        (), classes("The classes of lesions"), "Classes of the lesions",
+        about="The structure that each label or segment of an instance map is a lesion of, by its name or number; "
+              "those that are not named are left out.",
+        option=Option("--instance-classes", INSTANCES,
+                      "table of labels, and the structure that each is a lesion of (.csv, .tsv, .json)", "FILE", ""),
+        families=("instances",),
+        onlyIf=("instanceMaps", True),
     )
     lesionMinimum: float = setting(
         0.0, notNegative("smallest lesion", " mm3"), "Smallest lesion", unit="mm3",

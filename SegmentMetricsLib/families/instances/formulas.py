@@ -148,17 +148,21 @@ def maskOf(voxels: np.ndarray, grid: Grid) -> Mask:
 
 
 def ofMasks(masks: Sequence[Mask], whole: Mask) -> Lesions:
-    """Return lesions that are given one by one; a voxel of several belongs to the first.
+    """Return lesions that are given one by one, on one grid; a voxel of several belongs to the first.
 
     whole: the mask of all of them; what it leaves out, such as a cavity in one of them, belongs to none.
     """
-    low, size = whole.low, whole.high - whole.low + 1
-    numbers = np.zeros(size[::-1], np.int64)
-    for number, mask in reversed(list(enumerate(masks, 1))):
-        numbers[mask.block(low, whole.high) > 0] = number
-    k, j, i = np.nonzero((numbers > 0) & (whole.voxels > 0))
-    found, ofVoxels = np.unique(numbers[k, j, i], return_inverse=True)
-    return Lesions(np.stack([i, j, k], axis=1) + low, ofVoxels, np.bincount(ofVoxels, minlength=len(found)), whole.grid)
+    if whole.isEmpty:
+        return Lesions(np.zeros((0, 3), int), np.zeros(0, int), np.zeros(0, int), whole.grid)
+    found = [np.argwhere(mask.voxels)[:, ::-1] + mask.low for mask in masks if not mask.isEmpty]
+    voxels, numbers = np.concatenate(found), np.repeat(np.arange(len(found)), [len(some) for some in found])
+    size = whole.high - whole.low + 1
+    isInside = ((voxels >= whole.low) & (voxels <= whole.high)).all(axis=1)
+    places, firsts = np.unique((voxels[isInside] - whole.low) @ np.cumprod([1, *size[:2]]), return_index=True)
+    isKept = whole.voxels.ravel()[places] > 0
+    rows = np.flatnonzero(isInside)[firsts[isKept]]
+    _, anew, sizes = np.unique(numbers[rows], return_inverse=True, return_counts=True)
+    return Lesions(voxels[rows], anew, sizes, whole.grid)
 
 
 def withoutSmall(lesions: Lesions, fewest: float) -> Lesions:
@@ -179,8 +183,8 @@ def overlapsOf(reference: Lesions, test: Lesions) -> Overlaps:
     low = np.minimum(reference.voxels.min(axis=0), test.voxels.min(axis=0))
     size = np.maximum(reference.voxels.max(axis=0), test.voxels.max(axis=0)) - low + 1
     strides = np.array([1, size[0], size[0] * size[1]])
-    places = ((lesions.voxels - low) @ strides for lesions in (reference, test))
-    _, one, other = np.intersect1d(*places, assume_unique=True, return_indices=True)
+    ours, theirs = ((lesions.voxels - low) @ strides for lesions in (reference, test))
+    _, one, other = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
     joint = reference.numbers[one] * test.count + test.numbers[other]
     found, shared = np.unique(joint, return_counts=True)
     return Overlaps(reference.sizes, test.sizes, np.stack(np.divmod(found, test.count), axis=1), shared)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,10 +54,11 @@ def lesionsOf(pair: Workspace) -> tuple[Lesions, Lesions]:
 
 
 def _lesionsOf(pair: Workspace, structure: Structure, mask: Mask) -> Lesions:
-    """Return the separate parts of a mask, or the closed parts of a mesh, each filled by itself."""
+    """Return the separate parts of a mask, or its instances, or the closed parts of a mesh, each filled by itself."""
+    if structure.instances is not None:
+        return formulas.ofMasks([one.on(mask.grid) for one in structure.instances], mask)
     if structure.mask is None and structure.dimension == 3 and not mask.isEmpty:
-        numbered = [maskOf(part, mask.grid) for part in closedParts(structure.surface)]
-        return formulas.ofMasks([part for part in numbered if not part.isEmpty], mask)
+        return formulas.ofMasks([maskOf(part, mask.grid) for part in closedParts(structure.surface)], mask)
     parts = partsOf(mask, pair.settings.lesionConnectivity)
     return Lesions(parts.voxels, parts.numbers, np.bincount(parts.numbers, minlength=parts.count), mask.grid)
 
@@ -242,7 +243,8 @@ class Lesion:
     @staticmethod
     def fromDictionary(data: Mapping) -> Lesion:
         """Return the lesion that toDictionary() described."""
-        return Lesion(*(data[key] for key in ROW), tuple(data["position"]))
+        values: dict[str, Any] = dict(zip(Lesion.__dataclass_fields__, (data[key] for key in ROW)))
+        return Lesion(**values, position=tuple(data["position"]))
 
 
 # The keys of a lesion in files, in the order of its fields; its position comes last.

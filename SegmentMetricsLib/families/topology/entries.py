@@ -7,7 +7,7 @@ import math
 from ...comparison.definitions import OURS, Definition, Empty
 from ...comparison.workspace import Workspace
 from . import formulas as topology
-from .ofpair import bettiNumbersOf, gapsOf, skeletonsOf, spursOf
+from .ofpair import bettiErrorOf, bettiNumbersOf, gapsOf, skeletonsOf, spursOf
 
 SHIT = "Shit et al., arXiv:2003.07311"
 HU = "Hu et al., arXiv:1906.05404"
@@ -65,7 +65,7 @@ TOPOLOGY = (
             key=f"BettiError{number}", title=f"Betti error, {words}", family="topology", source=HU,
             unit="", low=0, high=math.inf, better="lower", empty=Empty.COUNTED,
             description=f"Difference between the numbers of {words} of the two structures.",
-            compute=lambda pair, number=number: topology.bettiErrorOf(*pair.once(bettiNumbersOf), number),
+            compute=lambda pair, number=number: bettiErrorOf(pair, number),
             needs=(Workspace.masks, bettiNumbersOf),
             identity=0, hint=hint, isCount=True,
             formula=r"\mathrm{BettiError}_k = \lvert \beta_k(A) - \beta_k(B) \rvert",

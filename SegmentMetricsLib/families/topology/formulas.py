@@ -141,14 +141,15 @@ def runsOutside(skeleton: Skeleton) -> tuple[Run, ...]:
         return ()
     one, other, lengths = _links(skeleton)
     isApart = ~(skeleton.isCovered[one] | skeleton.isCovered[other])
-    found = components(*(np.searchsorted(outside, ends[isApart]) for ends in (one, other)), len(outside))
+    ends = [np.searchsorted(outside, some[isApart]) for some in (one, other)]
+    found = components(ends[0], ends[1], len(outside))
     numbers = np.full(len(skeleton.voxels), -1)
     numbers[outside] = found
     total = np.zeros(found.max() + 1)
     one, other, lengths = _tree(one, other, lengths, len(numbers))
-    for ends in (one, other):
-        isOutside = ~skeleton.isCovered[ends]
-        np.add.at(total, numbers[ends[isOutside]], lengths[isOutside] / 2)
+    for some in (one, other):
+        isOutside = ~skeleton.isCovered[some]
+        np.add.at(total, numbers[some[isOutside]], lengths[isOutside] / 2)
     order = np.argsort(found, kind="stable")
     stretches = np.split(outside[order], np.cumsum(np.bincount(found))[:-1])
     runs = [

@@ -31,3 +31,9 @@ def gapsOf(pair: Workspace) -> tuple[Run, ...]:
 def spursOf(pair: Workspace) -> tuple[Run, ...]:
     """Return the stretches of the test's skeleton outside the reference."""
     return topology.runsOutside(pair.once(skeletonsOf)[1])
+
+
+def bettiErrorOf(pair: Workspace, number: int) -> int:
+    """Return the absolute difference of one Betti number: 0 for parts, 1 for tunnels, 2 for cavities."""
+    reference, test = pair.once(bettiNumbersOf)
+    return topology.bettiErrorOf(reference, test, number)
