@@ -38,12 +38,14 @@ class Betti(NamedTuple):
 class Skeleton:
     """The center lines of a structure, one voxel thin.
 
-    voxels: (n, 3) indices i, j, k on `grid`. isCovered: (n,) whether they lie inside the other structure.
+    voxels: (n, 3) indices i, j, k on `grid`. isCovered: (n,) whether they lie inside the other structure. added: how
+    many of the voxels, the last ones, stand for parts that vanish when they are thinned.
     """
 
     voxels: np.ndarray
     isCovered: np.ndarray
     grid: Grid
+    added: int = 0
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,8 @@ def bettiErrorOf(reference: Betti, test: Betti, number: int) -> int:
 def skeletonOf(mask: Mask, other: Mask) -> Skeleton:
     """Return the skeleton of a mask, and where another mask on the same lattice covers it.
 
-    Every separate part has one: blocks of an even number of voxels vanish when they are thinned, and keep a voxel.
+    Every separate part has one: blocks of an even number of voxels vanish when they are thinned, and keep a voxel,
+    which makes a gap or a spur but does not count in shares, as in the source.
     Raises Undefined without scikit-image.
     """
     try:
@@ -110,19 +113,24 @@ def skeletonOf(mask: Mask, other: Mask) -> Skeleton:
     flat = mask.grid.flatAxis
     # arrays are indexed [k, j, i]
     thin = skeletonize(mask.voxels) if flat is None else _thinned(mask.voxels, 2 - flat, skeletonize)
-    places = np.concatenate([np.argwhere(thin), _middlesOfVanished(mask.voxels, thin, mask.grid)])
+    middles = _middlesOfVanished(mask.voxels, thin, mask.grid)
+    places = np.concatenate([np.argwhere(thin), middles])
     voxels = places[:, ::-1] + mask.low
     isCovered = np.zeros(len(voxels), bool)
     if not other.isEmpty:
         rows = np.flatnonzero(((voxels >= other.low) & (voxels <= other.high)).all(axis=1))
         i, j, k = (voxels[rows] - other.low).T
         isCovered[rows] = other.voxels[k, j, i]
-    return Skeleton(voxels, isCovered, mask.grid)
+    return Skeleton(voxels, isCovered, mask.grid, len(middles))
 
 
 def coveredShare(skeleton: Skeleton) -> float:
-    """Return the share of a skeleton's voxels that the other structure covers, in [0, 1]."""
-    return float(skeleton.isCovered.mean())
+    """Return the share of a skeleton's voxels that the other structure covers, in [0, 1].
+
+    Voxels that stand for parts without a skeleton count only if there are no others.
+    """
+    thinned = len(skeleton.voxels) - skeleton.added
+    return float(skeleton.isCovered[: thinned or None].mean())
 
 
 def centerLineDice(reference: Skeleton, test: Skeleton) -> float:
