@@ -53,14 +53,15 @@ def oneOf(what: str, choices: Sequence[str]) -> Check:
 
 def oneOfNumbers(what: str, choices: Sequence[int]) -> Check:
     """Accept one of some whole numbers."""
-    accepts = f"one of {', '.join(map(str, choices))}"
+    words = tuple(map(str, choices))
+    accepts = f"one of {', '.join(words)}"
 
     def keep(value: Any) -> int:
-        if isinstance(value, bool) or value not in choices:
+        if isinstance(value, bool) or str(value) not in words:
             raise InputError(f"The {what} must be {accepts}, not {value!r}.")
         return int(value)
 
-    return Check(keep, accepts, {"type": int, "choices": tuple(choices)})
+    return Check(keep, accepts, {"type": int, "choices": tuple(choices)}, choices=words)
 
 
 def yesOrNo(what: str) -> Check:

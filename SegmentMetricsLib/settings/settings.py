@@ -111,7 +111,7 @@ class Settings:
         inPython='None means "sampled" if subdivisions are given, else "converged".',
         option=Option("--accuracy", DISTANCES, "refine where the result needs it, or cut all surface elements alike",
                       default="converged"),
-        families=("boundary", "signed"), isAlwaysTold=True,
+        families=("boundary", "signed", "instances"), isAlwaysTold=True,
     )
     subdivisions: int | None = setting(
         None, orNone(wholeNumber("subdivisions", 0, 8)), "Subdivisions of surface elements",
@@ -120,7 +120,7 @@ class Settings:
         inPython="None means automatic, and, if sampled, 1 for surfaces and 5 for contours.",
         option=Option("--subdivisions", DISTANCES, "if sampled: how often elements are cut", "N", "1, in 2D 5"),
         panel=InPanel(label=_("Subdivisions"), row=1, low=-1, high=4, isAutomatic=True),
-        families=("boundary", "signed"), isDecidedByTools=True,
+        families=("boundary", "signed", "instances"), isDecidedByTools=True,
     )
     oversampling: int | None = setting(
         None, orNone(wholeNumber("oversampling", 1, 20)), "Parts of a voxel for the boundary IoU",

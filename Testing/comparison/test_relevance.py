@@ -33,6 +33,8 @@ OTHERS = {
     "ol": 5.0,
     "asPublished": True,
     "msiUnit": "pixel",
+    "lesionMinimum": 1e6,
+    "panopticOverlap": 0.9,
 }
 
 
