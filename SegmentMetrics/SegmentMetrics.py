@@ -114,8 +114,12 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
 
         from SegmentMetricsPanel.panel import Panel
 
+        from SegmentMetricsLib.mrml import comparing
+
         self.logic = SegmentMetricsLogic()
         self.panel = Panel(self.ui, self.logic, self.useParameterNode)
+        # once the panel is shown: it takes a third of a second
+        qt.QTimer.singleShot(0, comparing.prepare)
         scene = slicer.mrmlScene
         self.addObserver(scene, scene.StartCloseEvent, self.onSceneStart)
         self.addObserver(scene, scene.StartImportEvent, self.onSceneStart)

@@ -33,10 +33,12 @@ from .base.version import __version__
 from .settings import vocabulary
 
 if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
+    from .batch.batchresults import BatchResults, readBatch
     from .case.caseresult import CaseResult
     from .case.casework import compareCase
     from .case.comparison import Comparison, compare
     from .case.multilabel import compareLabels
+    from .case.observers.study import ObserverStudy, compareObservers
     from .case.stress import StressTest, stressTest
     from .comparison.measurements import Measurement
     from .geometry.grids import Grid
@@ -48,11 +50,13 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .settings.settings import Settings
 
 __all__ = [
+    "BatchResults",
     "CaseResult",
     "Comparison",
     "Grid",
     "Mask",
     "Measurement",
+    "ObserverStudy",
     "Settings",
     "StressTest",
     "Structure",
@@ -62,17 +66,21 @@ __all__ = [
     "compare",
     "compareCase",
     "compareLabels",
+    "compareObservers",
+    "readBatch",
     "readStructures",
     "stressTest",
 ]
 
 # Public names are imported on first use, so that importing the package itself takes no time.
 _HOMES = {
+    "BatchResults": "batch.batchresults",
     "CaseResult": "case.caseresult",
     "Comparison": "case.comparison",
     "Grid": "geometry.grids",
     "Mask": "geometry.masks",
     "Measurement": "comparison.measurements",
+    "ObserverStudy": "case.observers.study",
     "Settings": "settings.settings",
     "StressTest": "case.stress",
     "Structure": "model.structures",
@@ -81,6 +89,8 @@ _HOMES = {
     "compare": "case.comparison",
     "compareCase": "case.casework",
     "compareLabels": "case.multilabel",
+    "compareObservers": "case.observers.study",
+    "readBatch": "batch.batchresults",
     "readStructures": "io.reading",
     "samples": "io.samples",
     "stressTest": "case.stress",

@@ -13,7 +13,7 @@ from .base.allocation import giveBackLargeArrays
 from .base.errors import InputError, Mistakes
 from .base.texts import oneLine
 from .base.version import __version__
-from .commands import batch, compare, conventions, demo, stress
+from .commands import batch, compare, conventions, demo, observers, stress, which
 from .commands.parsing import UNUSABLE_INPUT, Parser
 from .commands.streams import closedWithoutComplaint
 
@@ -91,7 +91,7 @@ def makeParser() -> Parser:
     parser.add_argument("--version", action="version", version=f"SegmentMetrics {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
 
-    for command in (compare, batch, conventions, stress, demo):
+    for command in (compare, batch, observers, conventions, which, stress, demo):
         command.add(commands)
     return parser
 

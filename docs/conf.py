@@ -49,5 +49,8 @@ nitpick_ignore_regex = [
     ("py:.*", r"(?!SegmentMetricsLib).*"),
     ("py:class", r".*\.T"),  # type variables
     # what passes from one part of the library to another
-    ("py:class", r"SegmentMetricsLib\..*\.(Part|Match|Pairing|BoundaryPair|Column|Kept|Kind)"),
+    (
+        "py:class",
+        r"SegmentMetricsLib\..*\.(Part|Match|Pairing|BoundaryPair|ClosestSurface|Column|Gathered|Kept|Kind|Spread)",
+    ),
 ]

@@ -80,6 +80,16 @@ class Attempts:
         self.host.showOutcome()
         return found is not None
 
+    def which(self, text: str) -> list | None:
+        """Return what gives a number of the shown pair, the nearest first; None if it was stopped or failed."""
+        model = self.model
+        if model.isBusy or model.whyNotTools():
+            return None
+        comparison = model.outcome.comparisons[model.number()]
+        found = self._attempt(lambda work: work.run(lambda: comparison.which(text)), _("The search was stopped."))
+        self.host.showOutcome()
+        return found
+
     def propose(self, task) -> list | None:
         """Return the pairs proposed by a task, or None if it did not finish. task: called with a LongWork."""
         if self.model.isBusy:

@@ -61,7 +61,7 @@ class Panel(VTKObservationMixin):
         self.hazard = HazardView(ui, model)
         self.places = PlacesView(ui, model)
         self.slices = SlicesView(ui, model)
-        self.conventions = ConventionsView(ui, model, self.attempts.compareTools)
+        self.conventions = ConventionsView(ui, model, self.attempts.compareTools, self.attempts.which)
         self.reports = ReportsView(ui, model, self.attempts.report)
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
         ui.applyButton.connect("clicked(bool)", self.onApply)

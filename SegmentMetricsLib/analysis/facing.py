@@ -179,7 +179,9 @@ def _ofAllNearest(
     tables, codes = sides.tables, lattice.codes[0]
     shifts, touch = tables.steps @ lattice.strides, np.float32(touching(min(lattice.spacing)) ** 2)
     best, active, found = np.full(len(cells), np.inf, np.float32), np.arange(len(cells)), []
-    for block in tables.blocks:
+    block = range(0)
+    while len(active) and block.stop < len(tables.order):
+        block = tables.blockFrom(block.stop, len(active))
         cell, number = cells.take(active), numbers.take(active)
         squared = lattice.lookedUp(0, cell, number, block, tables)
         best[active] = nearest = np.minimum(best.take(active), squared.min(axis=0))
@@ -191,8 +193,6 @@ def _ofAllNearest(
         triples = (steps * len(tables.points) + number) * 256 + codes.take(cell + shifts.take(steps))
         found.append((active.take(columns), triples, squared.ravel().take(hits)))
         active = active[limit >= tables.gaps[block.stop].take(numbers.take(active))]
-        if not len(active):
-            break
     owners, triples, squared = map(np.concatenate, zip(*found, strict=True))
     # something nearer may have been found later, or nothing at all
     isNearest = (squared <= best.take(owners) * np.float32(1 + EQUAL_SQUARES) + touch) & (squared < np.inf)

@@ -28,6 +28,7 @@ def compared(task: Task) -> dict:
         task.reference,
         task.test,
         task.settings,
+        names=task.names or None,
         choices=task.choices,
         labelNames=dict(task.labelNames),
         listedAs=task.structure,
@@ -36,11 +37,16 @@ def compared(task: Task) -> dict:
     settings = case.settings if report is None else report.settings
     work = PairWork(settings, task.protocol, case.criticals, task.displayed)
 
+    thumbnails: dict[int, dict | None] = {}
+    if report is not None:
+        from ..show.report.thumbnails import thumbnail
+
     def kept(number: int, match: Match) -> PairResult:
         # a copy, so that the surfaces made on the way are freed with it
         one = work(number, match.anew())
         if report is not None:
             report.add(one.comparison)
+            thumbnails[number] = thumbnail(one.comparison)
         return replace(one, comparison=one.comparison.record())
 
     result = case.compare(task.protocol, kept)
@@ -59,6 +65,9 @@ def compared(task: Task) -> dict:
         },
         **({"failures": result.failures} if result.failures else {}),
     }
+    for record, number in zip(outcome["pairs"], sorted(thumbnails)):
+        if thumbnails[number]:
+            record["thumbnail"] = thumbnails[number]
     if result.judgment is not None:
         outcome["protocol"] = result.judgment.toDictionary()
     if report is not None:

@@ -21,7 +21,7 @@ from ..io.labelnames import labelNamesFrom
 from ..io.reading import stemOf, suffixOf
 from ..io.sheets import Line, Sheet, readSheet
 from ..io.structurenames import namesOfFiles
-from ..model.structures import REFERENCE_AND_TEST, Structure
+from ..model.structures import REFERENCE_AND_TEST, Labels, Structure
 from ..settings.settings import Settings, asSettings
 
 OK, FAILED = "ok", "failed"
@@ -46,10 +46,11 @@ class Task:
     case, method: its name; no two tasks have both in common. reference, test: paths. problem: why it cannot be run, ""
     if it can. fingerprint: a text that changes whenever the outcome might. report: file for a report, "" for none.
     choices: pairs of names of a reference and a test structure that are compared regardless of their names, if a case
-    has both; for several ways to read a pair, see readableChoices(). labelNames: pairs of the number and the name of a
-    label, for files that do not name their labels. structure: name of the single structures without a name of their own
-    in the two files, "" for that of their labels. displayed: function of a module that makes the surface which Slicer
-    displays of a structure, None if the settings do not ask for it.
+    has both; for several ways to read a pair, see readableChoices(). labelNames: pairs of the number of a
+    label, or those of a region, and its name, for files that do not name their labels. structure: name of the single
+    structures without a name of their own in the two files, "" for that of their labels. displayed: function of a
+    module that makes the surface which Slicer displays of a structure, None if the settings do not ask for it. names:
+    of the structures to compare, in any spelling, besides those in choices; () for all.
     """
 
     case: str
@@ -63,9 +64,10 @@ class Task:
     report: str = ""
     withConventions: bool = False
     choices: tuple[tuple[str, str], ...] = ()
-    labelNames: tuple[tuple[int, str], ...] = ()
+    labelNames: tuple[tuple[Labels, str], ...] = ()
     structure: str = ""
     displayed: Callable[[Structure], Structure] | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -83,7 +85,7 @@ def readCases(
     *,
     protocol: Protocol | None = None,
     choices: Mapping[str, str] | None = None,
-    labelNames: Mapping[int, str] | None = None,
+    labelNames: Mapping[Labels, str] | None = None,
 ) -> list[Task]:
     """Return the tasks in a CSV file with the columns case, reference and test, and optionally protocol and method.
 
@@ -113,9 +115,14 @@ def tasksOf(
     settings: Settings,
     protocol: Protocol | None = None,
     choices: Sequence[tuple[str, str]] = (),
-    labelNames: Mapping[int, str] | None = None,
+    labelNames: Mapping[Labels, str] | None = None,
+    names: Sequence[str] = (),
+    structures: Sequence[str] | None = None,
 ) -> list[Task]:
-    """Return the tasks in a table of cases, as readCases(). choices: pairs of names, as of a Task."""
+    """Return the tasks in a table of cases, as readCases(). choices: pairs of names, as of a Task; names: as of a Task.
+
+    structures: what single structures of each line are called, None to find out.
+    """
     folder = Path(sheet.source).resolve().parent
     protocols: dict[str, Protocol | InputError | None] = {"": protocol}
     seen: dict[tuple[str, str], str] = {}
@@ -123,10 +130,11 @@ def tasksOf(
         if name not in protocols:
             protocols[name] = _protocol(name, folder)
     chosen, named = tuple(choices), tuple((labelNames or {}).items())
-    files = [[_stem(line.cells[which]) for which in REFERENCE_AND_TEST] for line in sheet.lines]
-    structures = namesOfFiles((line.cells["case"], *both) for line, both in zip(sheet.lines, files, strict=True))
+    if structures is None:
+        files = [[_stem(line.cells[which]) for which in REFERENCE_AND_TEST] for line in sheet.lines]
+        structures = namesOfFiles((line.cells["case"], *both) for line, both in zip(sheet.lines, files, strict=True))
     return [
-        _task(line, folder, settings, protocols, seen, chosen, named, structure)
+        _task(line, folder, settings, protocols, seen, chosen, named, structure, tuple(names))
         for line, structure in zip(sheet.lines, structures, strict=True)
     ]
 
@@ -143,8 +151,9 @@ def _task(
     protocols: Mapping,
     seen: dict[tuple[str, str], str],
     choices: tuple[tuple[str, str], ...],
-    labelNames: tuple[tuple[int, str], ...],
+    labelNames: tuple[tuple[Labels, str], ...],
     structure: str,
+    names: tuple[str, ...],
 ) -> Task:
     cells = line.cells
     problem = ""
@@ -168,10 +177,11 @@ def _task(
         settings,
         protocol,
         problem,
-        fingerprint((reference, test), settings, protocol, choices, labelNames, structure),
+        fingerprint((reference, test), settings, protocol, choices, labelNames, structure, names),
         choices=choices,
         labelNames=labelNames,
         structure=structure,
+        names=names,
     )
 
 
@@ -189,10 +199,11 @@ def fingerprint(
     settings: Settings,
     protocol: Protocol | None,
     choices: Sequence[tuple[str, str]] = (),
-    labelNames: Sequence[tuple[int, str]] = (),
+    labelNames: Sequence[tuple[Labels, str]] = (),
     structure: str = "",
+    names: Sequence[str] = (),
 ) -> str:
-    """Return a text that changes with the files, settings, rules, chosen pairs, names of labels and the software."""
+    """Return a text that changes with the files, settings, rules, choices, names of labels and the software."""
     content = {
         "software": __version__,
         "form": FORM,
@@ -200,12 +211,19 @@ def fingerprint(
         "protocol": protocol and protocol.version,
         "choices": list(choices),
         # omitted if empty, so that outcomes of earlier versions remain valid
-        **({"labelNames": sorted(labelNames)} if labelNames else {}),
+        **({"labelNames": sorted(labelNames, key=_order)} if labelNames else {}),
         **({"structure": structure} if structure else {}),
+        **({"names": sorted(names)} if names else {}),
         "files": [_state(Path(path)) for path in paths],
     }
     text = json.dumps(content, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def _order(named: tuple[Labels, str]) -> tuple[int, ...]:
+    """Return what names of labels and regions are sorted by."""
+    which, _ = named
+    return which if isinstance(which, tuple) else (which,)
 
 
 def _state(path: Path) -> Mapping:

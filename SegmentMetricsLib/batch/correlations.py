@@ -1,4 +1,4 @@
-"""Which measurements of a cohort rank its contours alike: Spearman's correlations, as tables and pictures.
+"""Which measurements of a cohort rank its contours alike: Spearman's correlations, as tables.
 
 Measurements that rank alike add nothing to each other (Taha & Hanbury, doi:10.1186/s12880-015-0068-x, figure 3).
 """
@@ -12,12 +12,10 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 
 from ..base.errors import InputError
-from ..base.texts import oneLine
 from ..case.tablemodel import Column, Table
 from ..families.registry import findDefinition
 from ..families.selection import isSelected
@@ -39,14 +37,6 @@ METHOD = (
 # Fewer contours have no correlation that means anything.
 FEWEST = 3
 FILE = re.compile(r"[^/\\]+\.(csv|svg)")
-
-# Pixels of a picture, and colors for -1, 0 and 1 that people with color vision deficiencies can distinguish.
-CELL, MARGIN, TITLE, CHARACTER, LEGEND = 34, 12, 50, 7.5, 46
-NEGATIVE, NEUTRAL, POSITIVE = (0x00, 0x72, 0xB2), (0xFF, 0xFF, 0xFF), (0xD5, 0x5E, 0x00)
-INK, PALE, NOTHING = "#24292f", "#d0d7de", "#eeeeee"
-# Above this correlation of either sign, black numbers are hard to read.
-DARK = 0.75
-MOST_CHARACTERS = 60
 
 
 @dataclass(frozen=True)
@@ -91,17 +81,18 @@ def ranking(cohort: Cohort) -> list[str]:
     return [key for key, one in found.items() if one and one.definition.better]
 
 
-def chosenKeys(names: Sequence[str], keys: Collection[str]) -> list[str]:
+def chosenKeys(names: Sequence[str], keys: Collection[str], purpose: str = "correlated") -> list[str]:
     """Return those keys that names of measurements and families stand for, as those of Settings.metrics do.
 
-    Raises InputError for an unknown name, and for one that stands for none of the keys.
+    purpose: what the measurements are for, in the message of the InputError that is raised for an unknown name, and for
+    one that stands for none of the keys.
     """
     found: set[str] = set()
     for name in names:
         settings = Settings(metrics=name)
         stood = {key for key in keys if (one := findDefinition(key)) and isSelected(one.definition, settings, key)}
         if not stood:
-            raise InputError(f"{name} is not measured, so it cannot be correlated: add it to --metrics.")
+            raise InputError(f"{name} is not measured, so it cannot be {purpose}: add it to --metrics.")
         found |= stood
     return [key for key in keys if key in found]
 
@@ -135,7 +126,7 @@ def writeCorrelations(
 ) -> list[Path]:
     """Write the correlations of a cohort in place of those of an earlier run, and return the files.
 
-    There is a table and a picture of all structures together, and one of each if there are several; correlations.json
+    There is a table of all structures together, and one of each if there are several; correlations.json
     has all of them. names: of the measurements, as for chosenKeys(); None is all for which lower or higher is better.
     Nothing is written for fewer than two measurements.
     """
@@ -149,20 +140,17 @@ def writeCorrelations(
     entries, files = [], []
     for structure, stem in zip((None, *structures), stems, strict=True):
         found = correlate(cohort, options, keys, structure)
-        table, picture = (folder / CORRELATIONS / f"{stem}.{kind}" for kind in ("csv", "svg"))
+        table = folder / CORRELATIONS / f"{stem}.csv"
         _writeTable(found, table)
-        about = "all structures" if structure is None and structures else structure or cohort.structures[0]
-        stated = "" if convention == OWN_CONVENTION else f", convention {convention}"
-        picture.write_text(heatMap(found, f"{about}{stated}"), encoding="utf-8")
         entries.append(
             {
                 "structure": structure,
-                "files": [table.name, picture.name],
+                "files": [table.name],
                 "values": [list(row) for row in found.values],
                 "cases": [list(row) for row in found.cases],
             }
         )
-        files += [table, picture]
+        files.append(table)
     content = {
         "schema": SCHEMA,
         "software": versions(),
@@ -197,69 +185,3 @@ def _writeTable(found: Correlations, path: Path) -> None:
     values = [[None if value is None else round(value, 12) for value in row] for row in found.values]
     rows = [[key, *row] for key, row in zip(found.keys, values, strict=True)]
     writeTable(Table(list(map(Column, ("Measurement", *found.keys))), rows), path)
-
-
-def heatMap(found: Correlations, about: str) -> str:
-    """Return a picture of correlations: a colored cell with its number for every two measurements. about: its title."""
-    keys, number = found.keys, len(found.keys)
-    most = max(max(map(max, found.cases)), 0)
-    title = f"{_shown(about)}: do the measurements rank contours alike?"
-    told = f"Spearman's rank correlation, {most} contours; 1: the same ranking, 0: none in common"
-    left = MARGIN + math.ceil(CHARACTER * max(map(len, keys))) + 8
-    top = TITLE + math.ceil(0.75 * CHARACTER * max(map(len, keys))) + 16
-    right = math.ceil(0.75 * CHARACTER * len(keys[-1])) + MARGIN
-    width = max(left + number * CELL + right, MARGIN * 2 + 8 * max(len(title), len(told)))
-    height = top + number * CELL + LEGEND + MARGIN
-    svg = ElementTree.Element(
-        "svg", {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {width} {height}"},
-        width=str(width), height=str(height), fill=INK,
-    )  # fmt: skip
-    svg.attrib |= {"font-family": "sans-serif", "font-size": "12"}
-    _add(svg, "rect", width=width, height=height, fill="white")
-    _add(svg, "text", title, x=MARGIN, y=22, font_size=15, font_weight="bold")
-    _add(svg, "text", told, x=MARGIN, y=40)
-    for place, key in enumerate(keys):
-        middle = (place + 0.5) * CELL
-        _add(svg, "text", key, x=left - 8, y=top + middle + 4, text_anchor="end")
-        x, y = left + middle + 4, top - 6
-        _add(svg, "text", key, x=x, y=y, transform=f"rotate(-45 {x:g} {y:g})")
-    for row, values in enumerate(found.values):
-        for column, value in enumerate(values):
-            x, y = left + column * CELL, top + row * CELL
-            fill = NOTHING if value is None else _color(value)
-            _add(svg, "rect", x=x, y=y, width=CELL, height=CELL, fill=fill, stroke=PALE)
-            if value is not None:
-                ink = "white" if abs(value) > DARK else INK
-                place = {"x": x + CELL / 2, "y": y + CELL / 2 + 4, "text_anchor": "middle"}
-                _add(svg, "text", f"{value:.2f}".replace("-0.00", "0.00"), font_size=10, fill=ink, **place)
-    _legend(svg, left, top + number * CELL + 14)
-    ElementTree.indent(svg, " ")
-    return ElementTree.tostring(svg, encoding="unicode") + "\n"
-
-
-def _legend(svg: ElementTree.Element, x: int, y: int) -> None:
-    for step, value in enumerate(np.linspace(-1, 1, 9)):
-        _add(svg, "rect", x=x + 14 * step, y=y, width=14, height=10, fill=_color(value), stroke=PALE)
-        if value in (-1, 0, 1):
-            _add(svg, "text", f"{value:g}", x=x + 14 * step + 7, y=y + 24, text_anchor="middle")
-
-
-def _add(parent: ElementTree.Element, tag: str, text: str = "", **attributes) -> None:
-    """Add an element; underscores in the names of attributes stand for hyphens."""
-    words = {
-        name.replace("_", "-"): value if isinstance(value, str) else f"{value:g}" for name, value in attributes.items()
-    }
-    ElementTree.SubElement(parent, tag, words).text = text or None
-
-
-def _color(value: float) -> str:
-    """Return the color of a correlation in [-1, 1]."""
-    end = POSITIVE if value > 0 else NEGATIVE
-    channels = (round(zero + (one - zero) * min(abs(value), 1)) for zero, one in zip(NEUTRAL, end, strict=True))
-    return "#" + "".join(f"{channel:02x}" for channel in channels)
-
-
-def _shown(text: str) -> str:
-    """Return a name that fits into a title, without characters that XML does not allow."""
-    shown = oneLine(text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1]}…")
-    return shown.encode("utf-8", "replace").decode("utf-8").replace("\ufffe", "?").replace("\uffff", "?")

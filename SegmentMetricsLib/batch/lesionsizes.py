@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from ..base.texts import shortest
+from ..base.markup import escaped
+from ..base.texts import oneLine, shortest
 from ..case.missing import CountedNames, Roster
 from ..case.tablemodel import Column, Table
 from ..families.instances.formulas import Event
 from ..show.writing import writeTable
-from .boxplots import COLORS, INK, PALE, svgText
+from .plots import COLORS, INK
 from .statistics import NO_METHOD
 from .tableschema import SIZE_COLUMNS, SIZES_FILE
 
@@ -23,6 +24,9 @@ QUANTILE = 1.959963984540054
 # Most curves of a picture, those of the most lesions; and its size in pixels.
 MOST_CURVES, WIDTH, HEIGHT = len(COLORS), 520, 300
 LEFT, TOP, ROW = 60, 20, 18
+PALE = "#d0d7de"
+# Most characters of an entry of the legend.
+LONGEST = 60
 
 
 class LesionSizes:
@@ -129,5 +133,11 @@ def picture(rows: list[tuple]) -> str:
         words = f"{name[0]}, {name[1] or NO_METHOD}" if hasMethods else name[0]
         lesions = sum(row[4] for row in curves[name])
         parts.append(f'<rect x="{LEFT}" y="{below - 10}" width="12" height="12" fill="{color}"/>')
-        parts.append(f'<text x="{LEFT + 18}" y="{below}">{svgText(f"{words} ({lesions} lesions)")}</text>')
+        parts.append(f'<text x="{LEFT + 18}" y="{below}">{_text(f"{words} ({lesions} lesions)")}</text>')
     return "\n".join([*parts, "</svg>\n"])
+
+
+def _text(text: str) -> str:
+    """Return a text for SVG, cut short; what no file can hold becomes question marks."""
+    shown = oneLine(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+    return escaped(shown.encode("utf-8", "replace").decode("utf-8"))

@@ -31,6 +31,7 @@ from . import correlations, lesionsizes, tableschema
 from .alarms import inShort
 from .cases import FAILED, OK, RECORDS, Task
 from .earlier import EARLIER, Earlier, measuredWith, parsed
+from .plots import removePlots
 from .summarywriting import SUMMARY_FILES, removeSummary
 from .tableschema import CONVENTION_WORDS, METHOD_WORDS, RESULTS_FILE, SCHEMA_FILE, STRUCTURE, STRUCTURE_WORDS
 
@@ -134,8 +135,11 @@ class CohortFiles:
         for outcome in others:
             self.addRows(outcome)
 
-    def writeIndex(self, lines: Sequence[CaseLine], title: str) -> None:
-        """Write the page about all cases beside their reports, if there are any. lines: as from caselist.lineOf()."""
+    def writeIndex(self, lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None) -> None:
+        """Write the page about all cases beside their reports, if there are any.
+
+        lines: as from caselist.lineOf(). cohort: what the page shows of all cases, as CohortPage.content() returns it.
+        """
         folder = self.folder / REPORTS
         # the record may have been edited: link to nothing outside the folder
         names = [
@@ -143,7 +147,10 @@ class CohortFiles:
         ]
         if any(names) or any(task.report for task in self.tasks.values()):
             writeIndex(
-                [line._replace(report=name) for line, name in zip(lines, names, strict=True)], title, folder / INDEX
+                [line._replace(report=name) for line, name in zip(lines, names, strict=True)],
+                title,
+                folder / INDEX,
+                cohort,
             )
 
     def _keepValid(self) -> None:
@@ -179,6 +186,7 @@ class CohortFiles:
                 (self.folder / REPORTS / name).unlink(missing_ok=True)
             if self.earlier.describe() or self.tasks.keys() - self.done:
                 removeSummary(self.folder)
+                removePlots(self.folder)
                 (self.folder / PARQUET).unlink(missing_ok=True)
             # last, so that nothing is lost if the run is killed before
             os.replace(unfinished, path)

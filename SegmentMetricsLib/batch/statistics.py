@@ -12,13 +12,16 @@ import numpy as np
 from ..base.errors import requireKind
 from ..case.missing import REFERENCE, TEST, CountedNames, Roster
 from ..families.registry import REGISTRY, findDefinition, restored
-from ..model.structures import TEST_EMPTY
+from ..model.naming import pairTitle
+from ..model.structures import REFERENCE_AND_TEST, TEST_EMPTY
 from .ranks import Friedman, SignedRank, compareMany, compareRanks, corrected, quantile
 from .summaryoptions import BY_MEASUREMENT, CONFIDENCE, DIAGONAL, LEAVE_OUT, RESAMPLES, SEED, STEPWISE, Options
 
 QUARTILES = (0.25, 0.5, 0.75)
 # What a case without a method is called where methods are named.
 NO_METHOD = "no method"
+# What stands in the place of a structure for the mean over all of them.
+OVERALL = "Mean of structures"
 
 
 @dataclass(frozen=True)
@@ -158,13 +161,15 @@ class Cohort:
         for outcome in outcomes:
             self._take(outcome)
 
-    def add(self, outcome: Mapping) -> None:
-        """Add all measurements of a case."""
+    def add(self, outcome: Mapping) -> dict[str, str]:
+        """Add all measurements of a case, and return the names of its structures in the cohort by title of the pair."""
         self.roster.learn(outcome)
-        self._take(outcome)
+        return self._take(outcome)
 
-    def _take(self, outcome: Mapping) -> None:
+    def _take(self, outcome: Mapping) -> dict[str, str]:
+        names = {}
         for record, structure, counts in self._names.of(outcome, self.roster):
+            names[pairTitle(record[side]["name"] for side in REFERENCE_AND_TEST)] = structure
             if not counts:
                 continue
             missing = record.get("missing", "")
@@ -174,6 +179,7 @@ class Cohort:
                 group = self.values.setdefault((structure, outcome["method"], key), {})
                 isEmpty = not missing and measurement.empty == TEST_EMPTY
                 group[outcome["case"]] = Value(measurement.value, record.get("diagonal"), missing, isEmpty)
+        return names
 
     @property
     def structures(self) -> list[str]:
@@ -306,6 +312,32 @@ def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
                         )
                     )
     return result
+
+
+def summarizeOverall(cohort: Cohort, options: Options | None = None) -> list[Summary]:
+    """Return one summary of the mean over the structures of each case, per method and measurement.
+
+    A structure counts as in the order of values: one that the test misses has the worst value, so that the mean of a
+    case may be infinite. Undefined values are left out, and so are structures that no test has. Only measurements with
+    a better direction have such a mean; there is none of a single structure. Raises InputError as summarize().
+    """
+    options = _checked(cohort, options)
+    ranked, isDrawn = cohort.ranked(options), set(cohort.structures) - set(cohort.undrawn)
+    if len(isDrawn) < 2:
+        return []
+    collected: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    for (structure, method, key), group in ranked.items():
+        if structure in isDrawn and betterOf(key):
+            cases = collected.setdefault((OVERALL, method, key), {})
+            for case, value in group.items():
+                cases.setdefault(case, []).append(value)
+    overall = Cohort()
+    overall.units = cohort.units
+    overall.values = {
+        name: {case: Value(float(np.mean(values)), None) for case, values in cases.items()}
+        for name, cases in collected.items()
+    }
+    return summarize(overall, options)
 
 
 def betterOf(key: str) -> str:

@@ -1,10 +1,8 @@
-"""Files with the statistics of a cohort: summary.csv, summary.json, tests.csv and the box plots."""
+"""Files with the statistics of a cohort: summary.csv, means.csv, summary.json and tests.csv."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
@@ -12,20 +10,17 @@ from ..base.texts import commaSeparated, counted, oneLine
 from ..case.missing import REFERENCE, TEST
 from ..case.tablemodel import Column, Table
 from ..comparison.measurements import fixed
-from ..families.registry import findDefinition
 from ..settings.names import OWN_CONVENTION
 from ..show.tables import LONGEST_NAME, aligned, shortened, shortenedName
-from ..show.writing import fileNames, versions, writeJson, writeTable
+from ..show.writing import versions, writeJson, writeTable
 from .alarms import Alarms
-from .boxplots import boxPlots
 from .correlations import removeCorrelations
-from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize
+from .statistics import OVERALL, Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 from .tableschema import SUMMARY_FILE, TESTS_FILE, columnName
 
 SCHEMA = "segment-metrics-summary/2"
-SUMMARY_FILES = TABLE, JSON, TESTS = SUMMARY_FILE, "summary.json", TESTS_FILE
-BOX_PLOTS = "boxplots"
+SUMMARY_FILES = TABLE, JSON, TESTS, MEANS = SUMMARY_FILE, "summary.json", TESTS_FILE, "means.csv"
 # Most pairs of names of possibly the same structure that are printed; the others are in summary.json.
 MOST_PROPOSALS = 3
 # Measurements that the overview on the terminal shows, if measured.
@@ -42,10 +37,13 @@ def writeSummary(
 ) -> list[Summary]:
     """Write all statistics of a cohort, in place of those of an earlier run, and return the summaries.
 
+    Those of the mean over structures come last; they have a table of their own, as they are of no structure.
+
     counts: number of cases by outcome. convention: that of the settings, stated in the files. alarms: of all pairs of
     the cohort.
     """
     summaries, tests = summarize(cohort, options), compareMethods(cohort, options)
+    means = summarizeOverall(cohort, options)
     removeSummary(folder)
     content = {
         "schema": SCHEMA,
@@ -57,6 +55,7 @@ def writeSummary(
         "tests": "Wilcoxon signed-rank, two-sided, of pairs; Friedman of three or more methods",
         "confidence": CONFIDENCE,
         "summaries": [summary.toDictionary() for summary in summaries],
+        "meansOfStructures": [summary.toDictionary() for summary in means],
         "pairedTests": [test.toDictionary() for test in tests],
         "undrawn": cohort.undrawn,
         "onlyInTests": [{"structure": name, "cases": len(cases)} for name, cases in cohort.roster.unexpected.items()],
@@ -67,20 +66,18 @@ def writeSummary(
     }
     writeJson(content, folder / JSON)
     _writeRows(Summary, summaries, folder / TABLE, convention)
+    if means:
+        _writeRows(Summary, means, folder / MEANS, convention)
     if tests:
         _writeRows(PairedTest, tests, folder / TESTS, convention)
-    _writeBoxPlots(cohort, options, folder / BOX_PLOTS, convention)
-    return summaries
+    return [*summaries, *means]
 
 
 def removeSummary(folder: Path) -> None:
     """Remove the files that writeSummary() and writeCorrelations() wrote into a folder, and no others."""
     removeCorrelations(folder)
-    plots = _earlierBoxPlots(folder)
-    for path in (*plots, *(folder / name for name in SUMMARY_FILES)):
-        path.unlink(missing_ok=True)
-    with suppress(OSError):  # it does not exist, or contains something else
-        (folder / BOX_PLOTS).rmdir()
+    for name in SUMMARY_FILES:
+        (folder / name).unlink(missing_ok=True)
 
 
 def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
@@ -90,30 +87,6 @@ def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
     columns = [*map(columnName, names), *["Convention"] * len(stated)]
     values = [[*(getattr(row, name) for name in names), *stated] for row in rows]
     writeTable(Table(list(map(Column, columns)), values), path)
-
-
-def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: str) -> None:
-    """Write one picture per measurement."""
-    found = {key: findDefinition(key) for key in cohort.keys}
-    titles = {key: given.definition.title.format(**given.words) for key, given in found.items() if given}
-    if convention != OWN_CONVENTION:
-        titles = {key: f"{title} (convention {convention})" for key, title in titles.items()}
-    plots = boxPlots(cohort, options, titles)
-    if not plots:
-        return
-    folder.mkdir(exist_ok=True)
-    for name, plot in zip(fileNames(plots), plots.values(), strict=True):
-        (folder / f"{name}.svg").write_text(plot, encoding="utf-8")
-
-
-def _earlierBoxPlots(folder: Path) -> list[Path]:
-    """Return the box plots of an earlier run in a folder, according to its summary.json."""
-    try:
-        content = json.loads((folder / JSON).read_text(encoding="utf-8"))
-        keys = dict.fromkeys(str(row["measurement"]) for row in content["summaries"])
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # missing, or written by another program
-        return []
-    return [folder / BOX_PLOTS / f"{name}.svg" for name in fileNames(keys)]
 
 
 def summaryTable(
@@ -134,6 +107,7 @@ def summaryTable(
     keys = ([key for key in measured if key.startswith(SUMMARIZED)] or measured)[:6]
     found = {(s.structure, s.method, s.measurement): s for s in shown}
     sides = cohort.sides()
+    sides |= {(OVERALL, method): dict.fromkeys(_casesOf(cohort, method), "") for method in cohort.methods}
     sides = {name: list(sides[name].values()) for name in dict.fromkeys((s.structure, s.method) for s in shown)}
     told = ["Missing"] if any(map(any, sides.values())) else []
     isLeftOut = (options or Options()).missing == LEAVE_OUT
@@ -165,6 +139,11 @@ def summaryTable(
         told = f"{', '.join(most)} or {last}" if most else last
         table += f"\n\n* from fewer cases, because the others are {told}; summary.csv says how many"
     return table
+
+
+def _casesOf(cohort: Cohort, method: str) -> list[str]:
+    """Return the cases of a method, whatever their structures."""
+    return list(dict.fromkeys(case for (_, own, _), group in cohort.values.items() if own == method for case in group))
 
 
 def _missing(lacking: Sequence[str]) -> str:

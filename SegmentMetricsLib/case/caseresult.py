@@ -13,6 +13,7 @@ from ..comparison.measurements import Measurement
 from ..model.naming import onlyIn, pairTitle
 from ..model.structures import Match, Pairing, Structure
 from ..settings.settings import Settings
+from .frames import frameOf, pandasOrError
 from .multilabel import MultiLabel, Share, ofShares
 from .protocol.judgment import Judgment
 from .resulttables import overviewHtml
@@ -140,6 +141,15 @@ class CaseResult(list[Kept]):
         sentences += [f"{sentence}." for sentence in onlyIn(self.unmatched, self.failures)]
         sentences += self.findings
         return sentences + [f"{name} cannot be compared: {reason}" for name, reason in self.failures.items()]
+
+    def toFrame(self):
+        """Return the measurements of all structures as a pandas DataFrame, one row per structure and key.
+
+        Its columns are those of Comparison.toFrame(). Raises InputError if pandas is not installed.
+        """
+        pandas = pandasOrError()
+        frames = {pairTitle((one.reference.name, one.test.name)): frameOf(one.measurements) for one in self}
+        return pandas.concat(frames, names=["structure"]) if frames else frameOf({})
 
     def __repr__(self) -> str:
         return "\n".join([super().__repr__(), *self.remarks])

@@ -16,7 +16,7 @@ from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
 from ..model.instances import joined
-from ..model.structures import Match, Pairing, Structure, nameMeant, requireUsable, unusableIn
+from ..model.structures import Match, Pairing, Structure, inAnySpelling, nameMeant, requireUsable, unusableIn
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from . import comparison
@@ -226,7 +226,8 @@ def openCase(
     """Read the structures of a case and pair them.
 
     names, labelNames: as for compareCase(). choices: pairs as for readableChoices(). listedAs: the name of the
-    structure of two files in a list of cases, as for settled(); choices that such a case does not have are left out.
+    structure of two files in a list of cases, as for settled(); choices and names that such a case does not have are
+    left out.
     needsPair: whether to raise InputError if there is no pair.
     """
     given = (reference, test)
@@ -238,6 +239,8 @@ def openCase(
     isInFiles = len(paths) == len(given)
     settings = withLabelsNamed(settings, *sets, labelNames)
     chosen = readableChoices(choices, *sets, labelNames, isNeeded=listedAs is None)
+    if names is not None and listedAs is not None:
+        names = _ofCase(names, sets, labelNames)
     pairing = pairStructures(*sets, names=names, choices=chosen, labelNames=labelNames)
     advice = adviceOnCases(sets) if isInFiles and listedAs is None else ""
     why = []
@@ -246,8 +249,15 @@ def openCase(
         why = whyNothingIsPaired(pairing, sets, *owners, isChosen=bool(names))
         if needsPair:
             raise InputError(" ".join([*why, advice]).rstrip())
-    unusable = {} if names else unusableIn(pairing, *sets)
-    return Case(pairing, settings, sets, unusable, not names, advice, why)
+    isWhole = names is None or (not names and listedAs is None)
+    unusable = unusableIn(pairing, *sets) if isWhole else {}
+    return Case(pairing, settings, sets, unusable, isWhole, advice, why)
+
+
+def _ofCase(names: Collection[str], sets: Sequence[StructureSet], labelNames: Mapping[int, str] | None) -> list[str]:
+    """Return those names that a structure of either set has, or one that was left out of its file."""
+    known = {one.name for own in sets for one in (*own, *own.leftOut)}
+    return [name for name in inAnySpelling(names, labelNames, *sets) if name in known]
 
 
 def _lesions(structures: StructureSet, settings: Settings) -> StructureSet:
@@ -277,17 +287,21 @@ def comparePair(
     displayed: makes the surface that Slicer displays of a structure, if the settings ask for it; None if the structures
     already have the surfaces that are measured.
     """
-
-    def measured(structure: Structure) -> Structure:
-        isMade = displayed is None or settings.surface == "unsmoothed" or structure.mask is None or structure.isEmpty
-        return structure if isMade else displayed(structure)
-
     try:
-        return comparison.compare(measured(reference), measured(test), settings, criticals=criticals)
+        both = (withSurface(structure, settings, displayed) for structure in (reference, test))
+        return comparison.compare(*both, settings, criticals=criticals)
     except (InputError, MemoryError) as error:
         problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
         names = f"{reference.name} of {reference.file} and {test.name} of {test.file}"
         raise PairError(f"{names}: {problem}", problem) from error
+
+
+def withSurface(
+    structure: Structure, settings: Settings, displayed: Callable[[Structure], Structure] | None
+) -> Structure:
+    """Return a structure with the surface that the settings ask for. displayed: as for comparePair()."""
+    isMade = displayed is None or settings.surface == "unsmoothed" or structure.mask is None or structure.isEmpty
+    return structure if isMade else displayed(structure)
 
 
 def withLabelsNamed(

@@ -40,11 +40,13 @@ from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf, num
 from ..settings.settings import Settings, asSettings
 from . import multilabel, resulttables, summary
 from .findings import pairfindings
+from .frames import frameOf
 from .multilabel import Share
 from .records import Record
 
 if TYPE_CHECKING:
     from ..conventions.evaluation import Reported
+    from ..conventions.which import Candidate, Found
 
 # The measurement whose distances are those of each lesion, which would take long if nothing else needed them.
 LESION_DISTANCES = "LesionHD95"
@@ -166,6 +168,25 @@ class Comparison(Mapping):
 
         return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements)
 
+    def which(self, value: str | float, key: str | None = None) -> list[Candidate]:
+        """Return the numbers that this pair may be given, the nearest to a value first, each with how it comes about.
+
+        They are those of all tools, of other percentiles and tolerances, of one direction alone, and of common mistakes
+        such as a spacing that is ignored. What agrees with all digits comes first. value: as text, in which 3.70 is
+        more exact than 3.7, or as a number. key: what the value is said to be, such as HD95; None for any measurement.
+        Raises ValueError for a value that is not a finite number, and for an unknown key.
+        """
+        from ..conventions.which import which
+
+        return which(value, self._reportable, key)
+
+    @cached_property
+    def _reportable(self) -> tuple[Found, ...]:
+        """All numbers that this pair may be given."""
+        from ..conventions.which import numbersOf
+
+        return tuple(numbersOf((self.reference, self.test), self.settings))
+
     def record(self) -> Record:
         """Return the comparison without its geometry, so small that many can be kept."""
         return Record(
@@ -208,13 +229,7 @@ class Comparison(Mapping):
 
         Raises InputError if pandas is not installed; nothing else of the library needs it.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise InputError("A frame needs pandas, which is not installed.") from error
-        told = ("title", "value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper")
-        rows = {key: {name: getattr(measurement, name) for name in told} for key, measurement in self.items()}
-        return pandas.DataFrame.from_dict(rows, orient="index", columns=told).rename_axis("key")
+        return frameOf(self)
 
     def toDictionary(self) -> dict:
         """Return the comparison as plain values, as in metrics.json; values that are not finite are null."""

@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..base.errors import InputError
 from ..base.parallel import availableProcessors, requireWorkers
-from ..base.texts import counted, oneLine
+from ..base.texts import counted, didYouMean, oneLine
 from ..batch.summaryoptions import (
     BONFERRONI,
     CORRECTIONS,
@@ -33,6 +34,7 @@ from .options import (
     addProtocol,
     addReport,
     addSettings,
+    addStructure,
     choicesFrom,
     isReportWanted,
     namesFrom,
@@ -44,6 +46,9 @@ from .options import (
 )
 from .results import finalStatus, progressBar, tellFailures, terminalWidth
 
+if TYPE_CHECKING:
+    from ..io.sheets import Sheet
+
 NOTHING_RUN = 2
 
 
@@ -54,11 +59,28 @@ def add(commands) -> None:
         help="compare many cases and summarize them",
         description="Compare many cases on all processors, and summarize them. Run the same command again to continue "
         "where it was interrupted.",
-        usage="%(prog)s CASES.csv -o DIR [OPTION ...]",
+        usage="%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR ...) -o DIR [OPTION ...]",
         epilog=DEFAULTS,
     )
     batch.add_argument(
-        "cases", metavar="CASES.csv", type=pathFrom, help="table: case, reference, test[, protocol, method]"
+        "cases",
+        metavar="CASES.csv",
+        type=pathFrom,
+        nargs="?",
+        help="table: case, reference, test[, protocol, method]; not needed with --reference-dir",
+    )
+    batch.add_argument(
+        "--reference-dir",
+        metavar="DIR",
+        type=pathFrom,
+        help="folder of the references, a file or a folder for each case",
+    )
+    batch.add_argument(
+        "--test-dir",
+        metavar="[NAME=]DIR",
+        action="append",
+        help="folder of the tests of a method, whose files are called like those of the references, apart from the "
+        "extension and from words such as seg or prediction (may be repeated, for several methods)",
     )
     addOutput(batch, "folder for the results; a later run continues there")
     addProtocol(batch)
@@ -86,6 +108,7 @@ def add(commands) -> None:
         default=BONFERRONI,
         help="how p is corrected for the number of tests: of each measurement, or of all (%(default)s)",
     )
+    addStructure(batch)
     batch.add_argument(
         "--pair",
         metavar="REFERENCE=TEST",
@@ -100,6 +123,21 @@ def add(commands) -> None:
         metavar="FAMILY|KEY,...",
         action="append",
         help="measurements whose rankings are correlated (all for which lower or higher is better)",
+    )
+    batch.add_argument(
+        "--plots",
+        metavar="FAMILY|KEY,...",
+        action="append",
+        nargs="?",
+        const="",
+        help="draw figures for papers, as SVG, PDF and PNG: box plots of these measurements (the main ones), "
+        "Bland-Altman plots of volumes, the ranking of methods, rank correlations",
+    )
+    batch.add_argument(
+        "--plot-structure",
+        metavar="NAME",
+        action="append",
+        help="draw only this structure (all; may be repeated)",
     )
     addSettings(batch)
     batch.set_defaults(run=run)
@@ -119,11 +157,13 @@ def run(options: argparse.Namespace) -> int:
     from ..batch import tasks as cohort
     from ..batch.alarms import Alarms
     from ..batch.caselist import lineOf, titleOf
-    from ..batch.cases import readList, tasksOf
+    from ..batch.cases import tasksOf
+    from ..batch.cohortpage import CohortPage
     from ..batch.correlations import chosenKeys, writeCorrelations
     from ..batch.lesionsizes import LesionSizes
+    from ..batch.plots import keysToPlot, removePlots, requireMatplotlib
     from ..batch.resultfiles import CohortFiles, columnsOf, requireInputsKept, writeParquet
-    from ..batch.statistics import Cohort
+    from ..batch.statistics import Cohort, compareMethods
     from ..batch.summarywriting import remarks, summaryTable, writeSummary
     from ..io.labelnames import labelNamesFrom
     from ..model.structures import REFERENCE_AND_TEST
@@ -135,20 +175,28 @@ def run(options: argparse.Namespace) -> int:
         missing=options.missing,
         correction=options.correction,
     )
-    pairs, labelNames = pairsFrom(options), labelNamesFrom(options.label_names)
-    cases = readList(options.cases)
-    tasks = tasksOf(cases, settings, protocolFrom(options), pairs, labelNames)
+    pairs = pairsFrom(options)
+    cases, structures, labelFile = casesFrom(options)
+    labelNames = labelNamesFrom(labelFile)
+    names = options.structure or ()
+    tasks = tasksOf(cases, settings, protocolFrom(options), pairs, labelNames, names, structures)
     if cases.ignored:
         ignored = oneLine(commaSeparated(cases.ignored))
-        print(f"segment-metrics: {options.cases}: ignored columns: {ignored}", file=sys.stderr)
+        print(f"segment-metrics: {cases.source}: ignored columns: {ignored}", file=sys.stderr)
     tellWithoutEffect(options, settings, {task.protocol for task in tasks}, ["labelWeights"])
-    inputs = (options.cases, options.protocol, options.label_names, options.settings)
+    inputs = (options.cases, options.protocol, labelFile, options.settings)
     requireInputsKept(options.output, [Path(given) for given in inputs if given])
     # an error in a protocol is reported as the problem of a task
     if options.fail_on and not any(task.protocol or task.problem for task in tasks):
         raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
     correlated = None if options.correlate is None else namesFrom(options.correlate)
     chosenKeys(correlated or (), columnsOf(tasks))
+    plotted = None if options.plots is None else namesFrom(options.plots)
+    if plotted is not None:
+        requireMatplotlib()
+        keysToPlot(plotted, columnsOf(tasks))
+    elif options.plot_structure:
+        raise InputError("--plot-structure chooses structures for --plots, which is missing.")
     if isReportWanted(options):
         tasks = withReports(tasks, options.output, options.report_conventions)
     if settings.surface == "displayed":
@@ -165,13 +213,17 @@ def run(options: argparse.Namespace) -> int:
         broken = [cohort.runCase(task) for task in tasks if task.problem]
         for outcome in broken:
             files.addRows(outcome)
-        failures = broken + runWaiting(tasks, files, makeExecutor, window)
+        try:
+            failures = broken + runWaiting(tasks, files, makeExecutor, window)
+        except (KeyboardInterrupt, SystemExit):  # the latter on SIGTERM
+            tellHowToGoOn(len(files.done), len(tasks), options.output)
+            raise
         files.sortTables(broken)
         counts = {"given": len(tasks), "ok": len(tasks) - len(failures), "failed": len(failures), "repeated": repeated}
         together, judged, lines, unlimited = Cohort(roster=files.roster), [], [], []
-        alarms, paired, sizes = Alarms(), set(), LesionSizes(files.roster)
+        alarms, paired, page, sizes = Alarms(), set(), CohortPage(), LesionSizes(files.roster)
         for outcome in files.outcomes():
-            together.add(outcome)
+            page.add(outcome, together.add(outcome))
             sizes.add(outcome)
             alarms.add(outcome)
             paired |= {tuple(pair[side]["name"] for side in REFERENCE_AND_TEST) for pair in outcome["pairs"]}
@@ -180,20 +232,60 @@ def run(options: argparse.Namespace) -> int:
                 judged.append((titleOf(outcome), outcome["protocol"]["verdict"]))
                 unlimited += outcome["protocol"].get("withoutLimits", ())
         lines += map(lineOf, broken)
-        files.writeIndex(lines, options.cases.stem)
+        content = None
+        if isReportWanted(options):
+            content = page.content(together, summaryOptions, compareMethods(together, summaryOptions))
+        files.writeIndex(lines, Path(cases.source).stem, content)
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention, alarms)
         writeCorrelations(together, summaryOptions, options.output, correlated, settings.convention)
         sizes.write(options.output)
+        undrawn = []
+        if plotted is None:
+            removePlots(options.output, unless=summaryOptions)
+        else:
+            undrawn = drawPlots(options, plotted, together, summaryOptions, settings)
         writeParquet(options.output)
     table = summaryTable(summaries, together, summaryOptions, terminalWidth())
     # a summary must not hide that some of its numbers are meaningless
-    said = [*alarms.lines(), *remarks(together, summaryOptions), *unusedChoices(pairs, paired)]
+    known = {name for pair in paired for name in pair} | set(together.structures)
+    said = [*alarms.lines(), *remarks(together, summaryOptions)]
+    said += [*unusedChoices(pairs, paired), *unusedNames(names, known), *undrawn]
     report(failures, judged, unlimited, counts, table, said, options.output, settings.convention)
     if not together.roster.hasPairs:
         if counts["ok"]:
             print("segment-metrics: no case has a structure with the same name in both", file=sys.stderr)
         return NOTHING_RUN
     return finalStatus(bool(failures), [verdict for _, verdict in judged], options.fail_on)
+
+
+def casesFrom(options: argparse.Namespace) -> tuple[Sheet, Sequence[str] | None, Path | None]:
+    """Return the table of cases, what single structures in it are called, and the file with the names of labels.
+
+    For folders, what is in them and what does not match is printed first. Raises InputError if neither a table nor
+    folders are given, or both.
+    """
+    if options.reference_dir is None and options.test_dir is None:
+        from ..batch.cases import readList
+
+        if options.cases is None:
+            raise InputError("Cases are given as a table, or as folders with --reference-dir and --test-dir.")
+        return readList(options.cases), None, options.label_names
+    from ..batch.casefolders import casesIn, labelsBeside, methodFolders
+
+    if options.cases is not None:
+        raise InputError(f"Cases are given as a table or as folders, not as both: leave out {options.cases}.")
+    if options.reference_dir is None or options.test_dir is None:
+        missing = "--reference-dir" if options.reference_dir is None else "--test-dir"
+        raise InputError(f"Folders are compared with --reference-dir and --test-dir; {missing} is missing.")
+    tests = methodFolders(options.test_dir)
+    found = casesIn(options.reference_dir, tests)
+    said = list(found.remarks)
+    labelFile = options.label_names
+    if labelFile is None and (labelFile := labelsBeside(options.reference_dir, tests)):
+        said.append(f"The names of the labels are those of {labelFile}.")
+    for sentence in said:
+        print(f"segment-metrics: {oneLine(sentence)}", file=sys.stderr)
+    return found.sheet, found.structures, labelFile
 
 
 def pairsFrom(options: argparse.Namespace) -> list[tuple[str, str]]:
@@ -216,6 +308,13 @@ def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[s
         mayBe = any(name.isdigit() for name in pair) or tuple(parse(name).spelled for name in pair) in spelled
         isUsed["=".join(pair)] = isUsed.get("=".join(pair), False) or mayBe
     return [f"--pair {oneLine(text)}: no case has such a pair." for text, used in isUsed.items() if not used]
+
+
+def unusedNames(names: Iterable[str], known: Collection[str]) -> list[str]:
+    """Return sentences about chosen structures that no case has. known: names of all structures that were compared."""
+    spelled = {parse(name).spelled for name in known}
+    unused = [name for name in names if not name.isdigit() and parse(name).spelled not in spelled]
+    return [f"--structure {oneLine(name)}: no case has such a structure.{didYouMean(name, known)}" for name in unused]
 
 
 def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
@@ -247,6 +346,37 @@ def executors(options: argparse.Namespace, tasks: int):
     if options.scheduler:
         return cohort.cluster(options.scheduler)
     return cohort.processes(min(options.workers or availableProcessors(), max(tasks, 1)))
+
+
+def drawPlots(options: argparse.Namespace, names: Sequence[str], together, summaryOptions, settings) -> list[str]:
+    """Draw the figures, and return in a sentence why there is none. names: of the measurements."""
+    from ..batch.plots import writePlots
+    from ..batch.statistics import compareMethods
+
+    try:
+        written = writePlots(
+            together,
+            summaryOptions,
+            compareMethods(together, summaryOptions),
+            options.output,
+            names=names,
+            structures=options.plot_structure or (),
+            convention=settings.convention,
+        )
+    except InputError as error:  # the numbers are there, whatever was asked to be drawn of them
+        return [oneLine(str(error))]
+    return [] if written else ["Nothing could be drawn, as no test has a structure."]
+
+
+def tellHowToGoOn(done: int, number: int, output: Path) -> None:
+    """Print how much of an interrupted run is kept, and how to continue."""
+    print(
+        oneLine(
+            f"segment-metrics: done so far: {done} of {counted(number, 'case')}, kept in {output}{os.sep}; "
+            "run the same command again to go on from there"
+        ),
+        file=sys.stderr,
+    )
 
 
 def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:

@@ -136,8 +136,9 @@ def addLabelNames(parser: argparse.ArgumentParser) -> None:
         "--label-names",
         metavar="FILE",
         type=pathFrom,
-        help="names for labels that only have numbers: dataset.json of nnU-Net, other JSON, table (.csv, .tsv) "
-        "of numbers and names, or color table (.ctbl)",
+        help="names for labels that only have numbers: dataset.json of nnU-Net, whose regions are unions of labels, "
+        "other JSON, table (.csv, .tsv) of numbers and names, or color table (.ctbl); or TotalSegmentator, "
+        "TotalSegmentator-v1, TotalSegmentator-MR, BraTS, BraTS-2024, whose names are known",
     )
 
 

@@ -59,7 +59,10 @@ class Overlays:
         self._views = None
 
     def prepared(self, result):
-        """Return the picture of a comparison for write(), which does not need the comparison; None if there is none."""
+        """Return the picture of a comparison for write(), which does not need the comparison; None if there is none.
+
+        result: a Comparison, or an ObservedStructure, whose picture is that of where the observers differ.
+        """
         if self.problem:
             return None
         from ..mrml import headless, views
@@ -71,7 +74,7 @@ class Overlays:
         from ..mrml import pictures
 
         self._views = self._views or pictures.ViewCache()
-        return pictures.Overlay(result)
+        return pictures.Overlay(result) if hasattr(result, "distances") else pictures.VariationPicture(result)
 
     def write(self, picture, path: Path) -> None:
         """Draw the result of prepared() into a file; nothing for None."""

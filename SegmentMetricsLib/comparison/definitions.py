@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..base.texts import shortest
 from ..settings.settings import PARAMETERS, Settings
 from .values import Directed, Located, Remarked
 
@@ -228,6 +229,11 @@ class Asked(NamedTuple):
 
     definition: Definition
     parameter: Mapping[str, float]
+
+    @property
+    def key(self) -> str:
+        """The key of the measurement, with its parameter."""
+        return self.definition.keyFor({name: shortest(value) for name, value in self.parameter.items()})
 
 
 def ofMasks(pair: Workspace) -> str:

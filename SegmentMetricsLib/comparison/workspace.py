@@ -15,8 +15,10 @@ from ..base.texts import commaSeparated, didYouMean
 from ..distances import converged
 from ..distances.surfacedistances import BoundaryPair, SurfaceDistances
 from ..geometry import sharedvolume, voxelization
+from ..geometry.closest import ClosestSurface
 from ..geometry.grids import Grid
 from ..geometry.masks import LARGEST_BOX, LARGEST_ROW, Mask, boxAround, commonGrid, finerFirst
+from ..geometry.surfaces import Surface
 from ..model import naming
 from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, dimensionOf
 from ..settings.settings import Settings
@@ -55,7 +57,9 @@ class Workspace:
         test: Structure,
         settings: Settings,
         criticals: Mapping[str, Structure] | None = None,
+        searches: dict[Surface, ClosestSurface] | None = None,
     ):
+        """Prepare a pair. searches: as for BoundaryPair, shared by pairs that have structures in common."""
         if not reference.isEmpty and not test.isEmpty and reference.dimension != test.dimension:
             raise InputError(
                 "A structure in space cannot be compared with contours in one slice. An image that was cropped to a "
@@ -63,6 +67,7 @@ class Workspace:
             )
         self._done: dict[tuple, Any] = {}
         self._needs: set[Callable[..., Any]] = set()
+        self._searches = None if settings.extent == "common" else searches
         self.given, self.settings = (reference, test), settings
         self.extent = Extent()
         if settings.extent == "common":
@@ -105,6 +110,19 @@ class Workspace:
         if key not in self._done:
             self._done[key] = compute(self, *arguments)
         return self._done[key]
+
+    def exchanged(self, criticals: Mapping[str, Structure] | None = None) -> Workspace:
+        """Return the pair with reference and test exchanged; distances that are known already are not measured again.
+
+        criticals: the critical structures of the pair in this order.
+        """
+        reference, test = self.given
+        other = Workspace(test, reference, self.settings, criticals, self._searches)
+        if self.extent.slab is None:
+            for quantity in (Workspace.boundaries, Workspace.distances):
+                if (known := self._done.get((_functionOf(quantity),))) is not None:
+                    other._done[(_functionOf(quantity),)] = known.exchanged()
+        return other
 
     def plan(self, needs: Iterable[Need]) -> None:
         """Declare what is needed by what was asked for, whatever else turns out to need it."""
@@ -164,7 +182,7 @@ class Workspace:
         voxels = [s.mask.voxels.size for s in self.structures if s.mask is not None]
         # VTK's filters hold Python's lock, but are multithreaded themselves
         with allCores() if sum(voxels) > FEW_TO_SHARE else nullcontext():
-            return BoundaryPair(self.reference.surface, self.test.surface, reach)
+            return BoundaryPair(self.reference.surface, self.test.surface, reach, self._searches)
 
     @shared
     def distances(self) -> SurfaceDistances:

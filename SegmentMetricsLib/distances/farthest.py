@@ -42,6 +42,8 @@ from ..base.progress import checkpoint
 from ..geometry.triangles import distancesToTriangles
 from .linear import PIECES
 
+# The corners before and after each corner, by their number.
+BEFORE_AND_AFTER = {2: ([1, 0], [1, 0]), 3: ([2, 0, 1], [1, 2, 0])}
 # Weights of several triangles are whole multiples of 1 / PARTS_OF_WEIGHT.
 PARTS_OF_WEIGHT = 8
 # Pieces processed at a time, for close bounds and for the simple first one, so that temporary arrays stay small.
@@ -150,10 +152,11 @@ def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:
 
     The sum of a place's distances to all corners is at most the sum of the two longer sides.
     """
-    sides = np.linalg.norm(elements - np.roll(elements, 1, axis=1), axis=2)
+    before, after = BEFORE_AND_AFTER[elements.shape[1]]
+    sides = np.linalg.norm(elements - elements[:, before], axis=2)
     near = sides.max(axis=1) * nearCorner(elements.shape[1])
     # nothing is farther from a corner than the other end of the longer side there
-    longer = np.maximum(sides, np.roll(sides, -1, axis=1))
+    longer = np.maximum(sides, sides[:, after])
     fromOne = np.minimum(values.max(axis=1) + near, (values + longer).min(axis=1))
     fromAll = (values.sum(axis=1) + sides.sum(axis=1) - sides.min(axis=1)) / elements.shape[1]
     return np.minimum(fromOne, fromAll)
@@ -184,7 +187,7 @@ def cut(elements: np.ndarray, values: np.ndarray, distances) -> tuple[np.ndarray
     corners = elements.shape[1]
     if not len(elements):
         return elements, values
-    following = np.roll(elements, -1, axis=1)[:, : 1 if corners == 2 else 3]
+    following = elements[:, BEFORE_AND_AFTER[corners][1][: 1 if corners == 2 else 3]]
     middles = (elements[:, : following.shape[1]] + following) / 2
     atMiddles = distances(middles.reshape(-1, 3)).reshape(middles.shape[:2])
     nodes, atNodes = np.concatenate([elements, middles], axis=1), np.concatenate([values, atMiddles], axis=1)

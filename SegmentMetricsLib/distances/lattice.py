@@ -30,7 +30,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import cast
 
@@ -47,6 +48,9 @@ from ..geometry.cellcases import (
     elementPositions,
     isInside,
     isInsideAllCases,
+    mirroredEdges,
+    mirroredTriangles,
+    mirrorImages,
     nestedSurfaces,
     ofCases,
 )
@@ -64,12 +68,18 @@ REACH = 4
 LARGEST_REACH = MORE_SLICES - 3
 # Numbers of cells after which finished points are removed: at first, and the step from there on.
 FIRST_RANKS, MORE_RANKS = (8, 12, 20, 28, 36, 44), 16
+# Where no more than this many points are left, so many cells are looked at in one step: of few points, what takes the
+# time is the number of steps.
+FEW_POINTS, LONG_BLOCK = 1_000, 8 * MORE_RANKS
 # Only after this many cells the search tree is considered instead, if it is cheaper.
 ALWAYS_RANKS = 28
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 16
 # Triangles and tabulated positions processed at a time, for the same reason.
 CELLS, TABLE_CHUNK = 1 << 13, 128
+# A table is made only after more points than this have asked for it, per position; for few points, the values they need
+# are computed one by one, and are the same.
+FEW_ASKED = 12
 # Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a lookup, of a search,
 # and of a table per position. A table serves several structures, so each bears a part of its cost. Whether a table
 # happens to exist must not matter: the same pair has to give the same digits whatever was compared before.
@@ -85,6 +95,7 @@ class CellTables:
 
     def __init__(self, spacing: tuple[float, float, float], positions: Positions, reach: int):
         self.spacing = np.array(spacing)
+        self._positions = positions
         self.points = positions.local / positions.denominator * self.spacing
         self.reach = reach
         steps = np.array(list(itertools.product(range(-reach, reach + 1), repeat=3)))
@@ -94,7 +105,10 @@ class CellTables:
         order = np.lexsort((np.linalg.norm(steps * self.spacing, axis=1), bounds))
         order = order[bounds[order] < self.horizon]
         self.steps, self.bounds = steps[order], bounds[order]
-        self._tables: dict[int, np.ndarray] = {}
+        self._tables: dict[range, np.ndarray] = {}
+        self._measured: dict[range, MeasuredPlaces] = {}
+        # how many points have asked for each block
+        self._asked: dict[range, int] = {}
         self._lock = Lock()
 
     @cached_property
@@ -133,31 +147,75 @@ class CellTables:
         ends = [0, *(end for end in ends if end < len(self.order)), len(self.order)]
         return [range(first, last) for first, last in itertools.pairwise(ends)]
 
+    def blockFrom(self, first: int, count: int) -> range:
+        """Return the block from a rank on, the start of one, for a number of points: several in one for few points."""
+        isLong = count <= FEW_POINTS and first >= FIRST_RANKS[-1] and (first - FIRST_RANKS[-1]) % LONG_BLOCK == 0
+        if isLong:
+            return range(first, min(first + LONG_BLOCK, len(self.order)))
+        return next(block for block in self.blocks if block.start == first)
+
+    def of(self, ranks: range, numbers: np.ndarray, cases: np.ndarray) -> np.ndarray:
+        """Return the squared distances (r, n) in mm2 from positions to cases in the cells of a block of ranks.
+
+        numbers: (n,) of the positions. cases: (r, n) of the cells.
+        """
+        count = len(self.points)
+        asked = self._asked[ranks] = self._asked.get(ranks, 0) + len(numbers)
+        if ranks not in self._tables and asked <= FEW_ASKED * count:
+            rows = np.add.outer(np.arange(len(ranks)) * count, numbers)
+            return self._places(ranks).of(rows.ravel(), cases.ravel()).reshape(cases.shape)
+        index = np.add.outer(np.arange(len(ranks)) * (256 * count), 256 * numbers)
+        index += cases
+        return self.tables(ranks).take(index, mode="clip")
+
     def tables(self, ranks: range) -> np.ndarray:
         """(r * p * 256,) squared mm from a position to a case in the cell of a rank, for one of the blocks of ranks.
 
         The value of the block's k-th rank, position p and case c is at index 256 * (k * number of positions + p) + c.
         """
-        if ranks.start not in self._tables:
+        if ranks not in self._tables:
+            places = self._places(ranks)
             with self._lock:  # a second thread uses the table made by the first
-                if ranks.start not in self._tables:
-                    self._tables[ranks.start] = np.concatenate([self._table(rank) for rank in ranks])
-        return self._tables[ranks.start]
+                if ranks not in self._tables:
+                    self._tables[ranks] = places.table()
+                    self._measured.pop(ranks, None)
+        return self._tables[ranks]
 
-    def _table(self, rank: int) -> np.ndarray:
-        return ofCases(self.pieceDistances(self.steps[self.order[rank]]), np.minimum).T.ravel()
+    def _places(self, ranks: range) -> MeasuredPlaces:
+        """Return the distances of all positions from the cells of a block of ranks, measured when first asked for."""
+        with self._lock:
+            if ranks not in self._measured:
+                steps = self.steps[self.order[ranks.start : ranks.stop]]
+                self._measured[ranks] = MeasuredPlaces.around(self._positions, steps, self._squaredFromMiddle)
+            return self._measured[ranks]
 
-    def pieceDistances(self, steps: np.ndarray) -> np.ndarray:
-        """Return the squared distances (t + 1, p) in mm2 to all triangles a step away.
+    def _squaredFromMiddle(self, places: np.ndarray) -> np.ndarray:
+        """Return the squared distances (t + 1, k) in mm2 to mirroredTriangles(), inf in the last row.
 
-        The last row stands for no triangle: inf. steps: (3,) for all positions, or (p, 3).
+        places: (k, 3) voxels from the middle of the triangles' cell.
+        """
+        return self._squaredDistances(self._mirrored, (places + 0.5) * self.spacing)
+
+    @cached_property
+    def _mirrored(self) -> TriangleSet:
+        """The triangles of all cases and their mirror images, in mm."""
+        edges, sides = mirroredEdges()
+        return TriangleSet(mirroredTriangles() * self.spacing, edges * self.spacing, sides)
+
+    def pieceDistances(self, step: np.ndarray) -> np.ndarray:
+        """Return the squared distances (t + 1, p) in mm2 from all positions to all triangles a step (3,) away.
+
+        The last row stands for no triangle: inf.
         """
         # the triangles stay where they are: the points move the other way
-        moved = self.points - steps * self.spacing
-        result = np.full((len(self.pieces.sides) + 1, len(moved)), np.inf, np.float32)
-        for first in range(0, len(moved), TABLE_CHUNK):
+        return self._squaredDistances(self.pieces, self.points - step * self.spacing)
+
+    def _squaredDistances(self, pieces: TriangleSet, points: np.ndarray) -> np.ndarray:
+        """Return the squared distances (t + 1, p) in mm2 from points (p, 3) to triangles, inf in the last row."""
+        result = np.full((len(pieces.sides) + 1, len(points)), np.inf, np.float32)
+        for first in range(0, len(points), TABLE_CHUNK):
             chosen = slice(first, first + TABLE_CHUNK)
-            result[:-1, chosen] = self.pieces.squaredDistances(moved[chosen])
+            result[:-1, chosen] = pieces.squaredDistances(points[chosen])
         # the position is on the triangle
         result[result <= (ROUNDINGS * np.finfo(float).eps * self.horizon) ** 2] = 0
         return result
@@ -166,6 +224,68 @@ class CellTables:
     def inside(self) -> np.ndarray:
         """(p * 256,) whether position p lies inside the structure of case c, at index 256 p + c."""
         return isInsideAllCases(self.points / self.spacing).ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredPlaces:
+    """Squared distances from places around a cell to what it may hold.
+
+    A place and its mirror images in the middle of the cell are equally far from the mirror images of a triangle. So of
+    up to eight places only one is measured.
+
+    squared: (t + 1, k) mm2 from the places that are measured to mirroredTriangles(), inf in the last row. columns: (n,)
+    that of every place. mirrors: (n,) the mirror, see mirrorImages(), in which it is the measured one.
+    """
+
+    squared: np.ndarray
+    columns: np.ndarray
+    mirrors: np.ndarray
+
+    @staticmethod
+    def around(positions: Positions, steps: np.ndarray, measure: Callable[[np.ndarray], np.ndarray]) -> MeasuredPlaces:
+        """Return the distances from all positions to cells that are steps (r, p, 3) away, rank by rank.
+
+        measure: returns the squared distances for places given in voxels from the middle of a cell.
+        """
+        denominator = positions.denominator
+        # the cells stay where they are: the places move the other way; in half multiples from the middle
+        places = 2 * (positions.local - denominator * steps) - denominator
+        away, mirrors = np.abs(places), (places < 0) @ [1, 2, 4]
+        base = int(away.max()) + 1
+        keys, columns = np.unique(away @ [1, base, base**2], return_inverse=True)
+        measured = np.stack([keys % base, keys // base % base, keys // base**2], axis=1)
+        return MeasuredPlaces(measure(measured / (2 * denominator)), columns.ravel(), mirrors.ravel())
+
+    def of(self, places: np.ndarray, cases: np.ndarray) -> np.ndarray:
+        """Return the squared distances (n,) in mm2 from places (n,), given by number, to cases (n,)."""
+        columns, index = self.columns.take(places), self.mirrors.take(places) * 256 + cases
+        rows = trianglesInMirrors()
+        result = self.squared[rows[0].take(index), columns]
+        for row in rows[1:]:
+            np.minimum(result, self.squared[row.take(index), columns], out=result)
+        return result
+
+    def table(self) -> np.ndarray:
+        """Return the squared distances (n * 256,) in mm2 from all places to all cases."""
+        # those that are next to each other and in the same mirror are taken together
+        groups = 8 * (self.columns // TABLE_CHUNK) + self.mirrors
+        order = np.argsort(groups, kind="stable")
+        ends = np.searchsorted(groups[order], np.arange(1, int(groups.max()) + 1))
+        result = np.empty((len(order), 256), np.float32)
+        for chosen in np.split(order, ends):
+            if not len(chosen):
+                continue
+            chunk, mirror = divmod(int(groups[chosen[0]]), 8)
+            squared = self.squared[:, chunk * TABLE_CHUNK : (chunk + 1) * TABLE_CHUNK]
+            values = np.ascontiguousarray(ofCases(squared, np.minimum, mirrorImages()[mirror]).T)
+            result[chosen] = values.take(self.columns[chosen] % TABLE_CHUNK, axis=0)
+        return result.ravel()
+
+
+@lru_cache(maxsize=1)
+def trianglesInMirrors() -> np.ndarray:
+    """Return the numbers (5, 8 * 256) of the triangles that each case has in each mirror, see mirrorImages()."""
+    return np.ascontiguousarray(mirrorImages()[:, caseTriangles()[1]].reshape(8 * 256, -1).T)
 
 
 @lockedCache(16)
@@ -232,8 +352,8 @@ class Lattice:
         result[rows] = codes == 255
         isMixed = (codes > 0) & (codes < 255)
         rows, codes = rows[isMixed], codes[isMixed]
-        for first in range(0, len(rows), CHUNK):
-            chosen = slice(first, first + CHUNK)
+        for first in range(0, len(rows), CELLS):
+            chosen = slice(first, first + CELLS)
             local = counted[rows[chosen]] - cells[rows[chosen]]
             result[rows[chosen]] = isInside(local, codes[chosen])
         return result
@@ -279,15 +399,12 @@ class Lattice:
 
         cells, numbers: (n,) of the points, as returned by split().
         """
-        codes, count = self.codes[target], len(tables.points)
+        codes = self.codes[target]
         shifts = (tables.steps @ self.strides).take(tables.order[ranks.start : ranks.stop])
         positions = numbers.astype(np.intp)
         index = shifts.take(positions, axis=1, mode="clip")
         index += cells
-        case = codes.take(index, mode="clip")
-        np.add.outer(np.arange(len(ranks)) * (256 * count), 256 * positions, out=index)
-        index += case
-        return tables.tables(ranks).take(index, mode="clip")
+        return tables.of(ranks, positions, codes.take(index, mode="clip"))
 
 
 def cellsWithin(grid: Grid, distance: float) -> int:

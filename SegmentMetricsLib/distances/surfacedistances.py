@@ -232,6 +232,90 @@ class SampledDistances(DirectedDistances):
         return self.measurePoints()
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class ExchangedDistances(DirectedDistances):
+    """Distances of a boundary after reference and test changed places: those of the original with the other sign."""
+
+    original: DirectedDistances
+
+    @staticmethod
+    def of(original: DirectedDistances) -> ExchangedDistances:
+        """Return distances with the other sign."""
+        return ExchangedDistances(original.surface, original.subdivisions, original)
+
+    @property
+    def signed(self) -> np.ndarray:
+        return 0.0 - self.original.signed
+
+    @property
+    def atPoints(self) -> np.ndarray:
+        return 0.0 - self.original.atPoints
+
+    @property
+    def mean(self) -> float:
+        return self.original.mean
+
+    @property
+    def largest(self) -> float:
+        return self.original.largest
+
+    @property
+    def largestPlace(self) -> np.ndarray:
+        return self.original.largestPlace
+
+    @property
+    def signedMean(self) -> float:
+        return -self.original.signedMean
+
+    @property
+    def totalSize(self) -> float:
+        return self.original.totalSize
+
+    @property
+    def between(self) -> float | None:
+        return self.original.between
+
+    def forget(self) -> None:
+        super().forget()
+        self.original.forget()
+
+    def rangesOf(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        low, high = self.original.rangesOf(elements)
+        return 0.0 - high, 0.0 - low
+
+    def grouped(self, pieces: int) -> Groups:
+        sizes, means, high, low, differences = self.original.grouped(pieces)
+        return Groups(sizes, 0.0 - means, 0.0 - low, 0.0 - high, None if differences is None else 0.0 - differences)
+
+    def meanOf(self, groups: Groups, chosen: np.ndarray) -> float:
+        # of groups as given, whose signs are changed already
+        return self.original.meanOf(groups, chosen)
+
+    def reached(self, side: int) -> float:
+        return self.original.reached(-side)
+
+    def farthest(self, side: int, known: float = 0.0) -> tuple[float, np.ndarray]:
+        return self.original.farthest(-side, known)
+
+    def farthestPlace(self, element: int, isPositive: bool) -> np.ndarray:
+        return self.original.farthestPlace(element, not isPositive)
+
+    def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
+        return self.original.sizesBeyond(limits, -side)
+
+    def sizeBeyond(self, limit: float, side: int) -> float:
+        return self.original.sizeBeyond(limit, -side)
+
+    def sizeWithin(self, tolerance: float) -> float:
+        return self.original.sizeWithin(tolerance)
+
+    def sizeBetween(self, low: float, high: float) -> float:
+        return self.original.sizeBetween(low, high)
+
+    def percentile(self, percent: float) -> float:
+        return self.original.percentile(percent)
+
+
 @dataclass(frozen=True, eq=False)
 class SurfaceDistances:
     """Distances between a reference and a test boundary in both directions. method: name of the algorithm used."""
@@ -254,6 +338,14 @@ class SurfaceDistances:
         count = sum(len(direction.surface.cells) for direction in self.directions)
         return sideBySide([partial(ask, direction) for direction in self.directions], count > FEW_TO_SHARE)
 
+    def exchanged(self) -> SurfaceDistances:
+        """Return the same distances with reference and test exchanged. Distances to an open boundary have no sign."""
+        toTest, toReference = (
+            ExchangedDistances.of(one) if other.surface.isClosed else one
+            for one, other in zip(self.directions, self.directions[::-1], strict=True)
+        )
+        return SurfaceDistances(toReference, toTest, self.method)
+
     @cached_property
     def usualLargest(self) -> float:
         """Distance in mm not exceeded by 98 % of either boundary: the end of scales that outliers may exceed."""
@@ -268,32 +360,46 @@ class SurfaceDistances:
 class BoundaryPair:
     """The non-empty boundaries of a reference and a test structure, prepared for measuring distances between them.
 
-    reach: distance in mm that table lookup should cover if both are masks on one lattice.
+    reach: distance in mm that table lookup should cover if both are masks on one lattice. searches: the closest-point
+    searches of boundaries that are in several pairs, to use and to add to; None for a pair with its own.
     Raises InputError if one is a surface and the other contours, or if contours lie in different planes.
     """
 
-    def __init__(self, reference: Surface, test: Surface, reach: float = 0.0):
+    def __init__(
+        self,
+        reference: Surface,
+        test: Surface,
+        reach: float = 0.0,
+        searches: dict[Surface, ClosestSurface] | None = None,
+    ):
         if reference.dimension != test.dimension:
             raise InputError("A surface in space cannot be compared with contours in a plane.")
         if reference.dimension == 2 and not liesInPlane(reference, test):
             raise InputError("The contours lie in different planes.")
         self.surfaces = (reference, test)
         self.lattice = sharedLattice(reference, test, reach)
-        self._searches: dict[int, ClosestSurface] = {}
+        self._reach, self._areShared = reach, searches is not None
+        self._searches: dict[Surface, ClosestSurface] = {} if searches is None else searches
 
     def __getstate__(self) -> dict:
         """Leave out the search trees, which are rebuilt in the other process."""
         return {**self.__dict__, "_searches": {}}
 
+    def exchanged(self) -> BoundaryPair:
+        """Return the pair with reference and test exchanged, which shares the search trees."""
+        return BoundaryPair(self.surfaces[1], self.surfaces[0], self._reach, self._searches)
+
     def search(self, number: int) -> ClosestSurface:
         """Return the closest-point search of the reference (0) or the test (1)."""
-        if number not in self._searches:
-            self._searches[number] = ClosestSurface(self.surfaces[number].target)
-        return self._searches[number]
+        surface = self.surfaces[number]
+        if surface not in self._searches:
+            self._searches[surface] = ClosestSurface(surface.target)
+        return self._searches[surface]
 
     def forget(self) -> None:
-        """Free the memory of the search trees and the lattice; they are rebuilt when needed again."""
-        self._searches.clear()
+        """Free the memory of the pair's own search trees and the lattice; they are rebuilt when needed again."""
+        if not self._areShared:
+            self._searches.clear()
         if self.lattice is not None:
             self.lattice.forget()
 

@@ -13,7 +13,6 @@ from functools import cached_property, lru_cache
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData
-from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges3D
 
 from ..base.parallel import lockedCache
 from .surfaces import barycentricWeights, triangleIndices
@@ -55,33 +54,45 @@ def caseTriangles() -> tuple[np.ndarray, np.ndarray]:
     The first array (189, 3, 3) holds the corners of every distinct triangle in cell coordinates 0..1; the second
     (256, 5) the triangle numbers of every case, padded with the last one, or -1 for the two cases without any.
     """
-    image = vtkImageData()
+    from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges3D
+
+    image, voxels = vtkImageData(), np.zeros(8, np.uint8)
     image.SetDimensions(2, 2, 2)
+    scalars = numpy_to_vtk(voxels)  # without a copy: it follows the array
+    image.GetPointData().SetScalars(scalars)
     flyingEdges = vtkDiscreteFlyingEdges3D()
+    flyingEdges.SetInputData(image)
     flyingEdges.SetValue(0, 1)
     flyingEdges.ComputeScalarsOff()
-    numbers: dict[tuple, int] = {}
-    cases = np.full((256, 5), -1)
+    found = []
     for case in range(1, 255):
-        voxels = np.array([(case >> bit) & 1 for bit in range(8)], np.uint8)
-        image.GetPointData().SetScalars(numpy_to_vtk(voxels, deep=True))
-        flyingEdges.SetInputData(image)
-        flyingEdges.Modified()
+        voxels[:] = case >> np.arange(8) & 1
+        scalars.Modified()
         flyingEdges.Update()
         output = flyingEdges.GetOutput()
-        triangles = vtk_to_numpy(output.GetPoints().GetData())[triangleIndices(output)]
-        # triangles with the same corners in a different order are the same
-        found = [numbers.setdefault(tuple(sorted(map(tuple, t.tolist()))), len(numbers)) for t in triangles]
-        cases[case] = (found + found[-1:] * 5)[:5]
-    return np.array(list(numbers)), cases
+        found.append(vtk_to_numpy(output.GetPoints().GetData())[triangleIndices(output)])
+    # triangles with the same corners in a different order are the same
+    every = np.concatenate(found)
+    every = np.take_along_axis(every, (every @ [9, 3, 1]).argsort(axis=1)[..., None], axis=1)
+    _, first, numbers = np.unique(_ranks(every), return_index=True, return_inverse=True)
+    # numbered in the order in which they occur
+    order = np.argsort(first)
+    numbers = np.argsort(order)[numbers]
+    cases = np.full((256, 5), -1)
+    for case, one in enumerate(np.split(numbers, np.cumsum([len(triangles) for triangles in found])[:-1]), 1):
+        cases[case] = np.append(one, np.repeat(one[-1:], 5))[:5]
+    return every[first[order]].astype(float), cases
 
 
-def ofCases(ofTriangles: np.ndarray, combine: np.ufunc) -> np.ndarray:
+def ofCases(ofTriangles: np.ndarray, combine: np.ufunc, images: np.ndarray | None = None) -> np.ndarray:
     """Return values (256, k) of all cases, combined from the values of their triangles.
 
-    ofTriangles: (t + 1, k) values of the triangles of all cases; the last row stands for no triangle.
+    ofTriangles: (t + 1, k) values of the triangles of all cases; the last row stands for no triangle. images: (190,)
+    the rows of the triangles instead of their numbers, see mirrorImages().
     """
     _, cases = caseTriangles()
+    if images is not None:
+        cases = images[cases]
     result = ofTriangles.take(cases[:, 0], axis=0)
     for column in cases.T[1:]:
         combine(result, ofTriangles.take(column, axis=0), out=result)
@@ -91,7 +102,11 @@ def ofCases(ofTriangles: np.ndarray, combine: np.ufunc) -> np.ndarray:
 @lru_cache(maxsize=1)
 def caseEdges() -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct sides (e, 2, 3) of the triangles of all cases, and each triangle's side numbers (189, 3)."""
-    triangles, _ = caseTriangles()
+    return _distinctSides(caseTriangles()[0])
+
+
+def _distinctSides(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct sides (e, 2, 3) of triangles (t, 3, 3) of a cell, and each triangle's side numbers (t, 3)."""
     pairs = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 6)
     rank = pairs.reshape(-1, 2, 3) @ [9, 3, 1]  # coordinates are 0, 1/2 or 1, so no two corners share a rank
     pairs = np.where((rank[:, 0] > rank[:, 1])[:, None], pairs[:, [3, 4, 5, 0, 1, 2]], pairs)
@@ -99,10 +114,49 @@ def caseEdges() -> tuple[np.ndarray, np.ndarray]:
     return edges.reshape(-1, 2, 3), sides.reshape(-1, 3)
 
 
+@lru_cache(maxsize=1)
+def mirrorImages() -> np.ndarray:
+    """Return the number (8, 190) of the image of every triangle of all cases in each of the mirrors of a cell.
+
+    The numbers are those of mirroredTriangles(). Row m mirrors along the axes whose bits (1, 2, 4 for x, y, z) are set
+    in m; the last column stands for no triangle.
+    """
+    triangles, images = caseTriangles()[0], mirroredTriangles()
+    numbers = {rank: number for number, rank in enumerate(_ranks(images))}
+    rows = [[numbers[rank] for rank in _ranks(_mirrored(triangles, mirror))] for mirror in range(8)]
+    return np.concatenate([rows, np.full((8, 1), len(images))], axis=1)
+
+
+@lru_cache(maxsize=1)
+def mirroredTriangles() -> np.ndarray:
+    """Return the triangles (196, 3, 3) of all cases and all of their mirror images, most of which are triangles too."""
+    every = np.concatenate([_mirrored(caseTriangles()[0], mirror) for mirror in range(8)])
+    _, first = np.unique(_ranks(every), return_index=True)
+    return every[np.sort(first)]
+
+
+@lru_cache(maxsize=1)
+def mirroredEdges() -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct sides (e, 2, 3) of mirroredTriangles(), and each triangle's side numbers (196, 3)."""
+    return _distinctSides(mirroredTriangles())
+
+
+def _mirrored(triangles: np.ndarray, mirror: int) -> np.ndarray:
+    """Return triangles (t, 3, 3) in cell coordinates 0..1, mirrored in its middle along the axes of bits."""
+    return np.where([mirror >> axis & 1 for axis in range(3)], 1 - triangles, triangles)
+
+
+def _ranks(triangles: np.ndarray) -> list[int]:
+    """Return a number for every triangle (t, 3, 3) of a cell that does not depend on the order of its corners."""
+    corners = np.sort(np.rint(2 * triangles).astype(int) @ [9, 3, 1], axis=1)
+    return (corners @ [27 * 27, 27, 1]).tolist()
+
+
 def isInside(local: np.ndarray, cases: np.ndarray) -> np.ndarray:
     """Return whether places (p, 3) in a cell, each coordinate from 0 to 1, lie inside the structure of a case (p,)."""
     triangles, _ = caseTriangles()
-    return _byWitnesses(cases, lambda end: lambda numbers: segmentsCrossTriangles(local, end, triangles[numbers]))
+    starts = local[:, None]
+    return _byWitnesses(cases, lambda end: lambda numbers: segmentsCrossTriangles(starts, end, triangles[numbers]))
 
 
 def isInsideAllCases(local: np.ndarray) -> np.ndarray:
@@ -119,8 +173,8 @@ def isInsideAllCases(local: np.ndarray) -> np.ndarray:
 def _byWitnesses(cases: np.ndarray, crossing: Callable[[np.ndarray], Callable]) -> np.ndarray:
     """Return whether places lie inside the structures of cases (c,), from segments to corners whose side is known.
 
-    crossing: takes the end of the segments and returns a function that takes triangle numbers (c,) and returns whether
-    these are crossed.
+    crossing: takes the end of the segments and returns a function that takes triangle numbers (c, 5) and returns
+    whether these are crossed.
     """
     _, trianglesOf = caseTriangles()
     isOther = trianglesOf >= 0
@@ -129,10 +183,8 @@ def _byWitnesses(cases: np.ndarray, crossing: Callable[[np.ndarray], Callable]) 
     for corner, nudge in WITNESSES:
         isCrossed = crossing(CORNERS[corner] + np.where(CORNERS[corner], -1, 1) * nudge)
         # the surface is crossed an odd number of times if the sides differ
-        isOdd = (cases >> corner) & 1 == 1
-        for numbers, isCounted in zip(trianglesOf.T, isOther.T, strict=True):
-            isOdd = isOdd ^ (isCrossed(numbers[cases]) & isCounted[cases])
-        votes = votes + isOdd.astype(np.int8)
+        isOdd = np.logical_xor.reduce(isCrossed(trianglesOf[cases]) & isOther[cases], axis=-1)
+        votes = votes + (isOdd ^ ((cases >> corner) & 1 == 1)).astype(np.int8)
     return votes >= 2
 
 

@@ -357,6 +357,20 @@ def boxAround(first: Mask, second: Mask, *boxes) -> tuple[np.ndarray, np.ndarray
     return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
+def union(parts: Sequence[Mask]) -> Mask:
+    """Return the mask of the voxels of any of several masks of whole voxels on one grid, at least one not empty."""
+    parts = [part for part in parts if not part.isEmpty]
+    low, high = (
+        np.array([part.low for part in parts]).min(axis=0),
+        np.array([part.high for part in parts]).max(axis=0),
+    )
+    voxels = np.zeros((high - low + 1)[::-1], np.uint8)
+    for part in parts:
+        voxels[slicesOf(part.low - low, part.high - low)] |= part.voxels
+    i, j, k = map(int, low)
+    return Mask(voxels, (i, j, k), parts[0].grid)
+
+
 def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
     """Return a grid that contains both structures, and whether a mask has to be resampled onto it.
 
@@ -385,6 +399,11 @@ def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
         axis = cast(int, finer.grid.flatAxis)
         common = common.plane(int(np.rint(common.toIndex(start)[0, axis])), axis)
     return common, True
+
+
+def finest(masks: Sequence[Mask]) -> Mask:
+    """Return the mask on the finest grid, whatever the order of the masks; equally fine ones are told by content."""
+    return min(masks, key=_fineness)
 
 
 def finerFirst(first: Mask, second: Mask) -> tuple[Mask, Mask]:

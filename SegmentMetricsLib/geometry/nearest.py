@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from ..base.progress import checkpoint
 from .trianglefans import LatticeShapes, TriangleFans
@@ -66,6 +65,9 @@ class NearestTriangles:
         otherwise: Callable[[np.ndarray], np.ndarray],
         shapes: LatticeShapes | None = None,
     ):
+        # imported late: this takes longer than a small structure, and masks that lie close together need no search
+        from scipy.spatial import cKDTree
+
         self._otherwise, self._isSmall = otherwise, len(cells) <= FEW_TRIANGLES
         self._fans = TriangleFans(points, cells, shapes)
         spreads = self._fans.largestAround

@@ -122,4 +122,9 @@ def _labels(first: np.ndarray, last: np.ndarray, mask: Mask, connectivity: int) 
     number = np.maximum(high - low, 0)
     one = np.repeat(np.tile(np.arange(len(first)), len(shifts)), number)
     other = np.arange(len(one)) + np.repeat(low - np.cumsum(number) + number, number)
+    isReached = np.zeros(len(first), bool)
+    isReached[other] = True
+    # every run but the first touches an earlier one, so that all are connected to the first, as in most small organs
+    if isReached[1:].all():
+        return np.zeros(len(first), int)
     return components(one, other, len(first))

@@ -15,13 +15,16 @@ The filled fraction of the few that its boundary crosses is counted at points sp
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.ndimage import maximum_filter, minimum_filter
-from scipy.sparse import csr_array
 
 from ..base.progress import checkpoint
 from .grids import SAME_LATTICE_TOLERANCE
 from .masks import Mask
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # A shared fraction of a structure as small as this is 0.
 ROUNDING = 1e-12
@@ -92,6 +95,8 @@ def _ofParallel(first: Mask, second: Mask) -> float:
 
 def _ofTurned(first: Mask, second: Mask) -> float:
     """Return the shared volume of masks whose axes are turned against each other."""
+    from scipy.ndimage import maximum_filter, minimum_filter
+
     toSecond = np.linalg.inv(second.grid.axes) @ first.grid.axes
     # the voxels of the second that one of the first may meet, around the one at its center
     reach = np.ceil(np.abs(toSecond).sum(axis=1) / 2).astype(int)
@@ -140,6 +145,8 @@ def sharedParts(count: int, start: float, length: float, others: int) -> csr_arr
     Both rows lie along the same line. start: center of the first voxel of the other row, in voxels from the center of
     the first one of this row. length: step from one voxel of the other row to the next, negative if it runs backward.
     """
+    from scipy.sparse import csr_array
+
     edges = start + length * (np.arange(others + 1) - 0.5)
     low, high = np.minimum(edges[:-1], edges[1:]), np.maximum(edges[:-1], edges[1:])
     own = np.arange(count)[:, None]

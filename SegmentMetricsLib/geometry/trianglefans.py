@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import cast
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from .cellcases import caseTriangles
 from .masks import Mask
@@ -21,6 +20,8 @@ from .triangles import columns, distancesToTriangles, dot
 
 # Triangles whose spreads are computed at a time, so that temporary arrays stay in the processor's cache.
 CELLS = 1 << 14
+# Up to this many corners, sorting takes less time than making matrices.
+FEW_TO_SORT = 10_000
 # Compensates for rounding to single precision.
 ROUNDED_UP = 1 + 1e-6
 # Squared sine of a triangle's angle below which inner products have too few digits to locate a point.
@@ -43,16 +44,12 @@ class TriangleFans:
     """
 
     def __init__(self, points: np.ndarray, cells: np.ndarray, shapes: LatticeShapes | None = None):
-        slots = np.tile(np.arange(3, dtype=np.int8), len(cells))
-        ends = np.arange(0, 3 * len(cells) + 1, 3, dtype=np.int32)
-        around = csr_array((slots, cells.ravel().astype(np.int32), ends), shape=(len(cells), len(points))).tocsc()
-        counts = np.diff(around.indptr)
+        ends, self._triangles, self._slots = _sorted(cells, len(points))
+        counts = np.diff(ends)
         # points without triangles would hide those that have some
         used = np.flatnonzero(counts)
         self.corners = points if len(used) == len(points) else points[used]
-        self._first, self._count = around.indptr[used], counts[used]
-        # the triangle of every entry, and which of its corners has the fan
-        self._triangles, self._slots = around.indices, around.data
+        self._first, self._count = ends[used], counts[used]
         self._shapes = shapes or GivenShapes(points, cells)
         self.largestAround = np.maximum.reduceat(self._shapes.spreads(self._triangles), self._first).astype(float)
 
@@ -101,6 +98,24 @@ class TriangleFans:
             corners = np.stack([np.zeros((len(thin), 3)), one[:, thin].T, other[:, thin].T], axis=1)
             result[thin] = distancesToTriangles(ways[:, thin].T, corners) ** 2
         return result
+
+
+def _sorted(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the corners of triangles (m, 3) sorted by point: where each of `count` points begins, and ends the last.
+
+    The other arrays (3 m,) are the triangle of every corner, ascending for each point, and which corner it is.
+    """
+    corners = cells.ravel().astype(np.int32)
+    if len(corners) <= FEW_TO_SORT:
+        order = np.argsort(corners, kind="stable")
+        ends = np.concatenate([[0], np.cumsum(np.bincount(corners, minlength=count))])
+        return ends.astype(np.int32), (order // 3).astype(np.int32), (order % 3).astype(np.int8)
+    from scipy.sparse import csr_array
+
+    slots = np.tile(np.arange(3, dtype=np.int8), len(cells))
+    firsts = np.arange(0, len(corners) + 1, 3, dtype=np.int32)
+    around = csr_array((slots, corners, firsts), shape=(len(cells), count)).tocsc()
+    return around.indptr, around.indices, around.data
 
 
 def _lessAlong(along: np.ndarray, length: np.ndarray) -> np.ndarray:

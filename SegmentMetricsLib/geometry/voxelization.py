@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -51,12 +52,17 @@ def filledContours(index: np.ndarray, cells: np.ndarray, low: np.ndarray, high: 
 
 
 def gridForMeshes(reference: Surface, test: Surface, spacing: float, steps: int) -> Grid:
-    """Return a grid with cubic voxels that contains two boundaries given as meshes.
+    """Return a grid with cubic voxels that contains two boundaries given as meshes, see gridAroundMeshes()."""
+    return gridAroundMeshes((reference, test), spacing, steps)
 
-    spacing: mm; reduced so that the smaller structure's shortest side spans at least `steps` voxels, as far as memory
+
+def gridAroundMeshes(surfaces: Sequence[Surface], spacing: float, steps: int) -> Grid:
+    """Return a grid with cubic voxels that contains boundaries given as meshes, at least one of them not empty.
+
+    spacing: mm; reduced so that the smallest structure's shortest side spans at least `steps` voxels, as far as memory
     allows.
     """
-    surfaces = [s for s in (reference, test) if not s.isEmpty]
+    surfaces = [s for s in surfaces if not s.isEmpty]
     axes = np.eye(3)
     if surfaces[0].dimension == 2:
         normal = cast(np.ndarray, surfaces[0].normal)

@@ -6,10 +6,13 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from importlib import resources
 from pathlib import Path
 
 from ..base.errors import InputError, requireKind
-from ..base.texts import commaSeparated, oneLine
+from ..base.texts import commaSeparated, didYouMean, inAnyCase, oneLine
+from ..model.structures import Labels
 from .sheets import COMMENT, SEPARATORS, textOf
 
 SUFFIXES = (".json", ".csv", ".tsv", ".ctbl")
@@ -21,28 +24,43 @@ NUMBER = re.compile(r"\d{1,18}")
 COLOR = re.compile(r"(?P<number>\S+)\s+(?P<name>\S.*?)(\s+[-+.\deE]+){4}", re.ASCII)
 
 
-def labelNamesFrom(given: Mapping[int, str] | str | Path | None) -> dict[int, str]:
-    """Return names by label number, from a mapping or a file. Raises InputError as readLabelNames does."""
+@cache
+def knownTables() -> dict[str, Path]:
+    """Return the files with the names of labels that programs and challenges use, by what they are called."""
+    folder = Path(str(resources.files(__package__) / "knownlabels"))
+    return {path.stem: path for path in sorted(folder.glob("*.json"))}
+
+
+def labelNamesFrom(given: Mapping[Labels, str] | str | Path | None) -> dict[Labels, str]:
+    """Return names by label number, or by the numbers of a region's labels, from a mapping, a file or a known name.
+
+    A known name is one of knownTables(), such as TotalSegmentator, unless there is such a file. Raises InputError as
+    readLabelNames does.
+    """
     if given is None:
         return {}
     if isinstance(given, str | Path):
-        return readLabelNames(given)
+        known = None if Path(given).exists() else knownTables().get(inAnyCase(str(given), knownTables()))
+        return readLabelNames(known or given)
     requireKind(given, Mapping, "The names of labels", "a mapping of numbers to names, or the path of a file")
     return _collected("labelNames", [("", number, name) for number, name in given.items()])
 
 
-def readLabelNames(path: str | Path) -> dict[int, str]:
+def readLabelNames(path: str | Path) -> dict[Labels, str]:
     """Return the names in a file by label number, from 1; the background, label 0, is ignored.
 
-    The file is a dataset.json of nnU-Net, JSON such as {"1": "liver"} or {"liver": 1}, a table of two columns with
-    numbers and names in either order, with or without a heading (.csv, .tsv), or a color table of Slicer (.ctbl).
-    Raises InputError, naming the file and the place, for other files, duplicate numbers or names, regions of several
-    labels, and a file without any name.
+    A region of several labels, as in {"tumor": [1, 2]}, has a tuple of their numbers. The file is a dataset.json of
+    nnU-Net, JSON such as {"1": "liver"} or {"liver": 1}, a table of two columns with numbers and names in either order,
+    with or without a heading (.csv, .tsv), or a color table of Slicer (.ctbl). Raises InputError, naming the file and
+    the place, for other files, duplicate numbers or names, and a file without any name.
     """
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES and not path.is_dir():
-        raise InputError(f"{path}: names of labels are read from {', '.join(SUFFIXES)}, not from this kind of file.")
+        raise InputError(
+            f"{path}: names of labels are read from {', '.join(SUFFIXES)}, not from this kind of file."
+            f"{didYouMean(path.name, knownTables())}"
+        )
     text = _text(path)
     return _collected(str(path), READERS[suffix](str(path), text))
 
@@ -53,7 +71,10 @@ def readClasses(path: str | Path) -> dict[str, str]:
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(f"{path}: classes are read from {', '.join(SUFFIXES)}, not from this kind of file.")
     entries = READERS[path.suffix.lower()](str(path), _text(path))
-    return {str(label): name for label, name in _collected(str(path), entries, areUnique=False).items()}
+    found: dict[str, str] = {}
+    for labels, name in _collected(str(path), entries, areUnique=False).items():
+        found.update(dict.fromkeys(map(str, [labels] if isinstance(labels, int) else labels), name))
+    return found
 
 
 def _text(path: Path) -> str:
@@ -63,23 +84,23 @@ def _text(path: Path) -> str:
     return text
 
 
-def _collected(source: str, entries: Iterable[tuple[str, object, object]], areUnique: bool = True) -> dict[int, str]:
+def _collected(source: str, entries: Iterable[tuple[str, object, object]], areUnique: bool = True) -> dict[Labels, str]:
     """Return names by number.
 
-    entries: place of each entry ("" if unknown), its number, and its name. areUnique: whether names must differ.
+    entries: place of each entry ("" if unknown), its number or numbers, and its name. areUnique: whether names must
+    differ.
     """
-    found: dict[int, str] = {}
-    numbers: set[int] = set()
+    found: dict[Labels, str] = {}
+    numbers: set[Labels] = set()
     for where, number, name in entries:
         place = f"{source}{where}"
-        label = _labelFrom(number)
-        if label is None:
-            raise InputError(oneLine(f"{place}: a label is a whole number from 0, not {number!r}."))
+        label = _labelsFrom(number, place)
+        which = f"label {label}" if isinstance(label, int) else f"the region of {commaSeparated(map(str, label))}"
         if not isinstance(name, str) or not name.strip():
-            raise InputError(oneLine(f"{place}: label {label} needs a name, not {name!r}."))
+            raise InputError(oneLine(f"{place}: {which} needs a name, not {name!r}."))
         name = name.strip()
         if label in numbers:
-            raise InputError(f"{place}: label {label} is listed twice.")
+            raise InputError(f"{place}: {which} is listed twice.")
         numbers.add(label)
         if label == BACKGROUND:
             continue
@@ -89,6 +110,20 @@ def _collected(source: str, entries: Iterable[tuple[str, object, object]], areUn
     if not found:
         raise InputError(f"{source}: there are no label names.")
     return found
+
+
+def _labelsFrom(given: object, place: str) -> Labels:
+    """Return the number of a label, or the numbers of a region in ascending order. place: for messages."""
+    # a region with a single label is equivalent to that label
+    several = list(given) if isinstance(given, list | tuple) else [given]
+    labels: list[int] = []
+    for number in several:
+        if (label := _labelFrom(number)) is None:
+            raise InputError(oneLine(f"{place}: a label is a whole number from 0, not {number!r}."))
+        labels.append(label)
+    if not labels or (len(labels) > 1 and BACKGROUND in labels):
+        raise InputError(f"{place}: a region consists of labels from 1, not of {several}.")
+    return labels[0] if len(set(labels)) == 1 else tuple(sorted(set(labels)))
 
 
 def _labelFrom(number: object) -> int | None:
@@ -122,16 +157,6 @@ def _ofJson(source: str, text: str) -> Iterator[tuple[str, object, object]]:
         if areNumbersFirst:
             yield "", key, value
             continue
-        if isinstance(value, list):
-            # a region with a single label is equivalent to that label
-            if len(value) != 1:
-                raise InputError(
-                    oneLine(
-                        f"{source}: {key!r} is a region of the labels {commaSeparated(map(str, value))}; "
-                        'give the names of single labels, as in {"1": "liver"}.'
-                    )
-                )
-            value = value[0]
         yield "", value, key
 
 

@@ -15,9 +15,10 @@ from ..base.errors import InputError, NoSegmentation, asPath, requireText
 from ..base.parallel import eachSideBySide
 from ..base.texts import commaSeparated, didYouMean, oneLine, tellingApart
 from ..geometry.grids import Grid
-from ..geometry.masks import Mask
+from ..geometry.masks import Mask, union
 from ..model import inputs, naming
 from ..model.structures import (
+    Labels,
     Structure,
     asName,
     inAnySpelling,
@@ -77,7 +78,7 @@ class _How:
 
     threshold: float | None
     maximum: int | None
-    labelNames: Mapping[int, str]
+    labelNames: Mapping[Labels, str]
     title: str = ""
 
     def within(self, path: Path) -> _How:
@@ -91,7 +92,7 @@ def readStructures(
     threshold: float | None = None,
     maximum: int | None = None,
     name: str | int | None = None,
-    labelNames: Mapping[int, str] | str | Path | None = None,
+    labelNames: Mapping[Labels, str] | str | Path | None = None,
 ) -> StructureSet:
     """Return the structures of a file or folder, as a sequence.
 
@@ -199,7 +200,7 @@ def readAll(
     paths: Iterable[str | Path],
     threshold: float | None = None,
     maximum: int | None = None,
-    labelNames: Mapping[int, str] | None = None,
+    labelNames: Mapping[Labels, str] | None = None,
 ) -> list[StructureSet]:
     """Return the result of readStructures() for each of several files or folders, which are read in parallel.
 
@@ -409,7 +410,10 @@ def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
         remarks += nifti.remarks(header, grid)
         frame = frameOfReference(image, nifti.formsTaken(header, grid))
         names, doubts = nifti.labelTable(path, header)
-        remarks, how = (*remarks, *doubts), replace(how, labelNames={**how.labelNames, **names})
+        labelNames: dict[Labels, str] = dict(how.labelNames)
+        for label, name in names.items():
+            labelNames[label] = name
+        remarks, how = (*remarks, *doubts), replace(how, labelNames=labelNames)
     structures = _structuresOf(stemOf(path), image, how)
     return [replace(s, file=str(path), frameOfReference=frame, notes=(*remarks, *s.notes)) for s in structures]
 
@@ -441,9 +445,29 @@ def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structur
     labels = inputs.labelMasks(image, inputs.HALF)
     if not labels:
         return [Structure(stem, Mask.empty(Grid.fromImage(image)), isUnlabeled=True)]
+    regions = _regionsOf(labels, how)
+    if regions:
+        return regions
     if len(labels) == 1:
         return [_labeled(Structure(stem, mask), label, how) for label, mask in labels.items()]
     return [Structure(how.labelNames.get(label, numbered(label)), mask) for label, mask in labels.items()]
+
+
+def _regionsOf(labels: Mapping[int, Mask], how: _How) -> list[Structure]:
+    """Return the structures of a label map with regions of several labels, [] if it has none of them.
+
+    A label that only belongs to regions is no structure of its own. The order is that of the names, others come last.
+    """
+    named = {(which if isinstance(which, tuple) else (which,)): name for which, name in how.labelNames.items()}
+    inRegions = {label for which in named if len(which) > 1 for label in which}
+    if not inRegions & labels.keys():
+        return []
+    found = []
+    for which, name in named.items():
+        if parts := [labels[label] for label in which if label in labels]:
+            found.append(Structure(name, parts[0] if len(parts) == 1 else union(parts)))
+    others = (label for label in labels if label not in inRegions and (label,) not in named)
+    return [*found, *(Structure(numbered(label), labels[label]) for label in others)]
 
 
 def _labeled(structure: Structure, label: int, how: _How) -> Structure:

@@ -40,7 +40,7 @@ def settled(sets: Sequence[StructureSet], *, name: str | None = None) -> list[St
     None to judge by these two alone.
     """
     found = list(sets)
-    areAlone = [*map(_isAlone, sets)]
+    areAlone = [*map(isAlone, sets)]
     if all(areAlone):
         (reference,), (test,) = sets
         both = (reference.name, test.name)
@@ -89,7 +89,7 @@ def _areCases(structures: Sequence[Structure]) -> bool:
     return len(stems) > 1 and areNumbered and len(set(map(_pattern, stems))) == 1
 
 
-def _isAlone(structures: StructureSet) -> bool:
+def isAlone(structures: StructureSet) -> bool:
     """Return whether a set is one file whose only structure has no name but that of the file."""
     if len(structures) != 1 or not structures.path or structures[0].file != structures.path:
         return False

@@ -24,6 +24,8 @@ from .structureset import StructureSet
 
 # The names of the two structures of a pair, used everywhere.
 REFERENCE_AND_TEST = ("reference", "test")
+# What names of labels are for: the number of a label, or those of a region that consists of several labels.
+Labels = int | tuple[int, ...]
 REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY = "the reference is empty", "the test is empty", "both structures are empty"
 # The key, in files, of the name of the segmentation node that a segment was read from.
 SEGMENTATION = "segmentation"
@@ -354,7 +356,7 @@ def asName(given: str | int) -> str:
         raise InputError(f"A structure is given by its name or the number of its label, not by {given!r}.") from None
 
 
-def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Mapping[int, str] | None = None) -> str:
+def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Mapping[Labels, str] | None = None) -> str:
     """Return the name of the structure with a label number; any other name is returned unchanged.
 
     labelNames: names of labels by number. A structure whose name is that number takes precedence. A structure that is
@@ -374,7 +376,7 @@ def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Map
 
 
 def inAnySpelling(
-    names: Iterable[str | int], labelNames: Mapping[int, str] | None, *sets: Iterable[Structure]
+    names: Iterable[str | int], labelNames: Mapping[Labels, str] | None, *sets: Iterable[Structure]
 ) -> list[str]:
     """Return names in the spelling of the structures; those that match no structure in any spelling are unchanged.
 
@@ -395,7 +397,7 @@ def inAnySpelling(
 
 
 def _sidesOf(
-    name: str | int, sets: Sequence[Sequence[Structure]], labelNames: Mapping[int, str] | None
+    name: str | int, sets: Sequence[Sequence[Structure]], labelNames: Mapping[Labels, str] | None
 ) -> Sequence[Sequence[Structure]]:
     """Return the sets in which to look for a name: those that have it as it is or as a label, else all as one."""
     everything = [s for structures in sets for s in structures]
@@ -403,7 +405,7 @@ def _sidesOf(
     return having if having and asName(name) not in {s.name for s in everything} else [everything]
 
 
-def nameMeant(name: str | int, structures: Iterable[Structure], labelNames: Mapping[int, str] | None = None) -> str:
+def nameMeant(name: str | int, structures: Iterable[Structure], labelNames: Mapping[Labels, str] | None = None) -> str:
     """Return the name of the structure with a name in any spelling, or with a label number.
 
     A name that matches several structures, or none, is returned unchanged. labelNames and errors are as for

@@ -20,12 +20,14 @@ from .headless import ensureScene
 from .inputs import gridOf
 from .markers import showMarkers
 from .navigation import jumpTo, jumpToSlice
+from .observers import compareObservers, showConsensus, showMatrix, showVariation
 from .outputs import showComparisonsTable, showDistanceMap, showTable
 from .pairs import pairSegments, proposePairs
 from .protocols import protocolFromTable, tableFromProtocol
 
 __all__ = [
     "Comparisons",
+    "compareObservers",
     "compareSegmentations",
     "compareSegments",
     "ensureScene",
@@ -38,13 +40,16 @@ __all__ = [
     "recallConventions",
     "removeResults",
     "showComparisonsTable",
+    "showConsensus",
     "showConventionsTable",
     "showCumulative",
     "showDistanceMap",
     "showHazard",
     "showHistogram",
     "showMarkers",
+    "showMatrix",
     "showSlices",
     "showTable",
+    "showVariation",
     "tableFromProtocol",
 ]

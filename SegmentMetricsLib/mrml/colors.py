@@ -24,6 +24,7 @@ KINDS = ("signed", "absolute", "tolerance", "hazard", "bld")
 # The point array that each kind of map shows; a surface without sides shows Distance instead of SignedDistance.
 ARRAYS = {
     "signed": "SignedDistance", "absolute": "Distance", "tolerance": "SignedDistance", "hazard": "Hazard", "bld": "BLD",
+    "sd": "LocalSD",  # of several observers, no map of a pair
 }  # fmt: skip
 COLORS_ATTRIBUTE = "SegmentMetrics.Colors"
 
@@ -130,6 +131,8 @@ def legendTitle(kind: str, tolerance: float, signed: bool = True) -> str:
     """Return the title of a legend, in short lines because Slicer does not wrap it."""
     if kind == "hazard":
         return "Hazard"
+    if kind == "sd":
+        return "Local SD (mm)\nof the observers"
     if kind == "bld":
         return "Bidirectional\nlocal distance\n(mm)"
     if kind == "tolerance":

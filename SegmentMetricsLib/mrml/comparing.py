@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,8 +20,19 @@ from ..settings.settings import Settings, asSettings
 from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
 
+# What comparisons import only when they need it.
+LATER = ("scipy.ndimage", "scipy.sparse.csgraph", "scipy.spatial", "vtkmodules.vtkFiltersGeneral")
 # The name of the result for scripts in Slicer.
 Comparisons = CaseResult
+
+
+def prepare() -> None:
+    """Import what comparisons need, so that the first one takes hardly longer than the next.
+
+    For a user interface, while the user chooses what to compare.
+    """
+    for module in LATER:
+        importlib.import_module(module)
 
 
 def compareSegments(

@@ -29,6 +29,17 @@ class ComparedPair:
     test: Identity
 
 
+@dataclass(frozen=True)
+class ComparedObservers:
+    """Several observers; stands in for a comparison when searching for results."""
+
+    observers: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        return f"Segment Metrics: observers {', '.join(self.observers)}"
+
+
 def allPairs(comparisons: Sequence, scene) -> ComparedPair | None:
     """Return the two segmentations that all comparisons have in common, or None if they do not.
 
@@ -116,6 +127,8 @@ def folderName(comparison, scene) -> str:
     """Return the name of a pair's folder."""
     if comparison is None:
         return "Segment Metrics: all pairs"
+    if isinstance(comparison, ComparedObservers):
+        return comparison.title
     names = [_fullName(compared, scene) for compared in (comparison.reference, comparison.test)]
     return f"Segment Metrics: {names[0]} (reference) vs {names[1]} (test)"
 
@@ -230,7 +243,8 @@ def removeIfEmpty(folder: int, scene) -> None:
 
 
 def _structures(comparison) -> tuple:
-    return (None, None) if comparison is None else (comparison.reference, comparison.test)
+    isOfPair = comparison is not None and not isinstance(comparison, ComparedObservers)
+    return (comparison.reference, comparison.test) if isOfPair else (None, None)
 
 
 def _nodeID(structure, scene) -> str | None:
@@ -249,6 +263,8 @@ def _pairKey(comparison) -> str:
     """Return a key for the compared segments within their segmentations or files; it is the same for every run."""
     if comparison is None:
         return "all pairs"
+    if isinstance(comparison, ComparedObservers):
+        return json.dumps(["observers", *comparison.observers])
     return json.dumps([_structureKey(comparison.reference), _structureKey(comparison.test)])
 
 

@@ -218,14 +218,14 @@ def distanceMap(
         signed = _withoutGaps(directed.atPoints, directed.surface.points)
     else:
         result.ShallowCopy(displayedSurface or convertedSurface(getattr(comparison, side)))
-        signed = _nearestValues(_lpsPoints(result), *_middleElements(directed))
+        signed = nearestValues(lpsPoints(result), *_middleElements(directed))
     arrays = {"SignedDistance": signed, "Distance": np.abs(signed)}
     if withLocal or "similarity" in comparison.settings.families:
         local = localDistancesOn(comparison, side)
         isMeasured = surface == "measured"
-        arrays["BLD"] = local if isMeasured else _nearestValues(_lpsPoints(result), directed.surface.points, local)
+        arrays["BLD"] = local if isMeasured else nearestValues(lpsPoints(result), directed.surface.points, local)
     if comparison.hazard is not None:
-        arrays["Hazard"] = comparison.hazard.at(_lpsPoints(result))
+        arrays["Hazard"] = comparison.hazard.at(lpsPoints(result))
     for name, values in arrays.items():
         array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
         array.SetName(name)
@@ -233,7 +233,7 @@ def distanceMap(
     return result
 
 
-def _lpsPoints(polyData: vtkPolyData) -> np.ndarray:
+def lpsPoints(polyData: vtkPolyData) -> np.ndarray:
     """Return the points of a polydata in RAS as an array (n, 3) in LPS mm."""
     return vtk_to_numpy(polyData.GetPoints().GetData()).astype(float) * np.diag(RAS_FROM_LPS)[:3]
 
@@ -342,7 +342,7 @@ def _middleElements(directed) -> tuple[np.ndarray, np.ndarray]:
     return centers, directed.signed[middle :: len(weights)]
 
 
-def _nearestValues(points: np.ndarray, positions: np.ndarray, values: np.ndarray) -> np.ndarray:
+def nearestValues(points: np.ndarray, positions: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the values (n,) at the positions (m, 3) nearest to points (n, 3), ignoring values that are not finite."""
     from scipy.spatial import cKDTree
 
@@ -357,7 +357,7 @@ def _nearestValues(points: np.ndarray, positions: np.ndarray, values: np.ndarray
 
 
 def _withoutGaps(values: np.ndarray, points: np.ndarray) -> np.ndarray:
-    return values if np.isfinite(values).all() else _nearestValues(points, points, values)
+    return values if np.isfinite(values).all() else nearestValues(points, points, values)
 
 
 def fillTable(node, table: Table) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from ..base.texts import shortest
 from ..geometry.grids import RAS_FROM_LPS
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST
-from . import colors, outputs
+from . import colors, outputs, variationmaps
 from .conversion import withNormals
 from .headless import privateScene
 from .lettering import INK, PALE_INK, textWidth, writeText
@@ -31,6 +31,13 @@ DIRECTIONS = {
     "the patient's right and back": (0.5, -0.8, 0.3),
     "the patient's left, front and feet": (-0.5, 0.7, -0.55),
     "the patient's right, front and feet": (0.5, 0.7, -0.55),
+}
+# Of these, each with the one that shows what it hides.
+SIDEWAYS = {
+    "the patient's left and front": "the patient's right and back",
+    "the patient's right and front": "the patient's left and back",
+    "the patient's left and back": "the patient's right and front",
+    "the patient's right and back": "the patient's left and front",
 }
 # Another direction is used only if it shows more than this many times as much of the differences.
 PREFERENCE = 1.25
@@ -136,10 +143,50 @@ class Overlay:
         strip = round(150 * scale)  # on the right, for the legend and the orientation marker
         canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
         view = cache.view(LINE_SAMPLES if _isPlanar(self._maps) else 0)
-        _drawMaps(view, canvas[header:], self._maps, self._direction, strip, self._coloring, scale)
-        _writeHeader(canvas, self._names, self._numbers, ((width - strip) // 2, header), scale, self._coloring.kind)
-        place, size = (28 * scale, height - 21 * scale), max(round(13 * scale), 9)
-        writeText(canvas, f"Seen from {self._seenFrom}", place, size, PALE_INK)
+        _drawMaps(view, canvas[header:], self._maps, 2 * (self._direction,), strip, self._coloring, scale)
+        edges = ((width - strip) // 2, header)
+        _writeHeader(canvas, self._names, self._numbers, scale)
+        _writeSides(canvas, edges, scale, self._coloring.kind)
+        _writeDirection(canvas, self._seenFrom, 0, scale)
+        return writePng(canvas, path)
+
+
+class VariationPicture:
+    """The picture of where observers differ, before it is drawn: the consensus from two sides, colored by the local SD.
+
+    found: an ObservedStructure with a variation. size: as for Overlay. Raises NoOpenGLError on a machine that cannot
+    draw.
+    """
+
+    def __init__(self, found, size: tuple[int, int] = (1200, 700)) -> None:
+        startOpenGLCheck()
+        self._size, self._map = size, withNormals(variationmaps.variationMap(found))
+        self._coloring = Coloring("sd", variationmaps.limitOf(found), 0.0, True)
+        if found.consensus.dimension == 2:
+            self._seenFrom = [sliceDirection(found.variation.surface.normal)]
+        else:
+            first = bestDirection([self._map], self._coloring.limit, colors.ARRAYS["sd"], SIDEWAYS)
+            self._seenFrom = [(name, DIRECTIONS[name]) for name in (first, SIDEWAYS[first])]
+        self._names = found.name
+        self._numbers = [
+            ("observers", str(len(found.variation.distances))),
+            ("local SD", f"{found.variation.rootMeanSquareSD:.2f} mm"),
+            ("95 % within", f"{found.variation.percentile95SD:.2f} mm"),
+        ]
+
+    def write(self, path: str | Path, cache: ViewCache) -> Path:
+        """Draw the picture, write it as PNG and return the path. Raises OSError if the file cannot be written."""
+        width, height = self._size
+        scale = min(width / 1200, height / 700)
+        header, strip = round(88 * scale), round(150 * scale)
+        canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
+        views = [direction for _, direction in self._seenFrom]
+        maps = [self._map] * len(views)
+        view = cache.view(LINE_SAMPLES if _isPlanar(maps) else 0)
+        _drawMaps(view, canvas[header:], maps, views, strip, self._coloring, scale, hasOutlines=False)
+        _writeHeader(canvas, self._names, self._numbers, scale)
+        for number, (name, _) in enumerate(self._seenFrom):
+            _writeDirection(canvas, name, number * ((width - strip) // len(views)), scale)
         return writePng(canvas, path)
 
 
@@ -170,13 +217,15 @@ def _area(polyData: vtkPolyData) -> float:
     return properties.GetSurfaceArea()
 
 
-def bestDirection(maps: list[vtkPolyData], limit: float, array: str = "Distance") -> str:
+def bestDirection(
+    maps: list[vtkPolyData], limit: float, array: str = "Distance", names: Iterable[str] = DIRECTIONS
+) -> str:
     """Return the name of the direction in DIRECTIONS from which the largest values are seen best.
 
     maps: surfaces with normals and the point array. limit: values are clipped to this maximum. array: name of the point
-    array.
+    array. names: of the directions to choose from.
     """
-    names = list(DIRECTIONS)
+    names = list(names)
     toward = np.array([viewAxes(DIRECTIONS[name])[2] for name in names])
     seen = np.zeros(len(names))
     for surface in maps:
@@ -204,23 +253,39 @@ def _isPlanar(maps: list[vtkPolyData]) -> bool:
 
 
 def _drawMaps(
-    view: ThreeDView, canvas: np.ndarray, maps: list, direction, strip: int, coloring: Coloring, scale: float
+    view: ThreeDView,
+    canvas: np.ndarray,
+    maps: list,
+    directions: Sequence,
+    strip: int,
+    coloring: Coloring,
+    scale: float,
+    hasOutlines: bool = True,
 ) -> None:
-    """Draw both maps, each with the other one's outline, and the strip with legend and orientation on the right."""
+    """Draw maps side by side, each from its direction, and the strip with legend and orientation on the right.
+
+    hasOutlines: whether two maps are drawn with the outline of the other one.
+    """
     height, width = canvas.shape[:2]
-    half = (width - strip) // 2
+    half = (width - strip) // len(maps)
     points = np.concatenate([vtk_to_numpy(surface.GetPoints().GetData()) for surface in maps])
     thickness = 0.006 * np.ptp(points, axis=0).max()
     view.resize((half, height))
-    view.lookFrom(direction, points, AREA)
-    if _isPlanar(maps):
-        images = [_imageOf(view, tube(m, thickness), coloring) for m in maps]
-        thin = [_imageOf(view, tube(m, 0.2 * thickness), coloring) for m in maps]
-        lines = [_softened(_covered(image, canvas)) for image in thin]
-    else:
-        images = [_imageOf(view, m, coloring) for m in maps]
-        lines = [_edge(_covered(image, canvas), 0.8 * scale) for image in images]
+    images, lines = [], []
+    for surface, direction in zip(maps, directions, strict=True):
+        view.lookFrom(direction, points, AREA)
+        if _isPlanar(maps):
+            images.append(_imageOf(view, tube(surface, thickness), coloring))
+            if hasOutlines:
+                thin = _imageOf(view, tube(surface, 0.2 * thickness), coloring)
+                lines.append(_softened(_covered(thin, canvas)))
+        else:
+            images.append(_imageOf(view, surface, coloring))
+            lines.append(_edge(_covered(images[-1], canvas), 0.8 * scale))
     for n, image in enumerate(images):
+        if not hasOutlines:
+            canvas[:, n * half : (n + 1) * half] = image
+            continue
         where = np.nonzero(lines[1 - n])
         share = 0.9 * lines[1 - n][where][:, None]
         image[where] = np.rint(image[where] * (1 - share) + 255 * np.array(INK) * share)
@@ -229,11 +294,12 @@ def _drawMaps(
     # The strip shows only the legend of a model without geometry and the orientation marker.
     with _hiddenMap(view.scene, vtkPolyData(), coloring) as empty:
         empty.GetDisplayNode().SetVisibility(True)
-        _printLegend(colors.legendOf(empty), width - 2 * half, scale)
-        view.resize((width - 2 * half, height))
-        view.lookFrom(direction, points)
+        _printLegend(colors.legendOf(empty), width - len(maps) * half, scale)
+        left = len(maps) * half
+        view.resize((width - left, height))
+        view.lookFrom(directions[0], points)
         view.showOrientationMarker()
-        canvas[:, 2 * half :] = view.image()
+        canvas[:, left:] = view.image()
         view.showOrientationMarker("None")
 
 
@@ -347,36 +413,45 @@ def _printLegend(legend, strip: int, scale: float) -> None:
     legend.SetVisibility(True)
 
 
-def _writeHeader(
-    canvas: np.ndarray, names: str, numbers: list[tuple[str, str]], edges: tuple[int, int], scale: float, kind: str
-) -> None:
-    """Write the structure's name, the main numbers and the captions; edges: left and top of the right picture."""
-    left, header = edges
+def _sized(points: float, scale: float) -> int:
+    return max(round(points * scale), 9)
+
+
+def _writeDirection(canvas: np.ndarray, seenFrom: str, left: int, scale: float) -> None:
+    """Write from where a picture is seen, below it. left: its left edge."""
+    place = (left + 28 * scale, canvas.shape[0] - 21 * scale)
+    writeText(canvas, f"Seen from {seenFrom}", place, _sized(13, scale), PALE_INK)
+
+
+def _writeHeader(canvas: np.ndarray, names: str, numbers: list[tuple[str, str]], scale: float) -> None:
+    """Write the structure's name and the main numbers."""
     width = canvas.shape[1]
     margin = round(28 * scale)
-
-    def sized(points: float) -> int:
-        return max(round(points * scale), 9)
-
     x = width - margin
     for label, value in reversed(numbers):
-        x -= max(textWidth(label, sized(13)), textWidth(value, sized(22), True))
-        writeText(canvas, label, (x, 31 * scale), sized(13), PALE_INK)
-        writeText(canvas, value, (x, 57 * scale), sized(22), INK, bold=True)
+        x -= max(textWidth(label, _sized(13, scale)), textWidth(value, _sized(22, scale), True))
+        writeText(canvas, label, (x, 31 * scale), _sized(13, scale), PALE_INK)
+        writeText(canvas, value, (x, 57 * scale), _sized(22, scale), INK, bold=True)
         x -= round(34 * scale)
-    writeText(canvas, names, (margin, 47 * scale), sized(30), INK, bold=True, width=x - margin)
+    writeText(canvas, names, (margin, 47 * scale), _sized(30, scale), INK, bold=True, width=x - margin)
     canvas[round(82 * scale), margin : width - margin] = _bytes(LINE)
+
+
+def _writeSides(canvas: np.ndarray, edges: tuple[int, int], scale: float, kind: str) -> None:
+    """Write the captions of the pictures of reference and test. edges: left and top of the right one."""
+    left, header = edges
+    margin = round(28 * scale)
     for start, side, other in ((0, "Reference", "test"), (left, "Test", "reference")):
         y = header + 15 * scale
-        used = writeText(canvas, side, (start + margin, y), sized(15), INK, bold=True)
+        used = writeText(canvas, side, (start + margin, y), _sized(15, scale), INK, bold=True)
         note, longer = "colored by hazard", f"colored by hazard, with the outline of the {other}"
         if kind != "hazard":
             distance = "bidirectional local distance" if kind == "bld" else "distance"
             note = f"colored by {distance} to the {other}"
             longer = note + ", whose outline is drawn"
         room = left - margin - used - 8 * scale
-        note = longer if textWidth(longer, sized(14)) <= room else note
-        writeText(canvas, note, (start + margin + used + 8 * scale, y), sized(14), PALE_INK, width=room)
+        note = longer if textWidth(longer, _sized(14, scale)) <= room else note
+        writeText(canvas, note, (start + margin + used + 8 * scale, y), _sized(14, scale), PALE_INK, width=room)
 
 
 def _bytes(color: tuple[float, float, float]) -> np.ndarray:

@@ -17,14 +17,13 @@ import SimpleITK
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkIntArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkPolyData
-from vtkmodules.vtkFiltersCore import vtkAppendPolyData
-from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
 
 from ..base.errors import InputError
 from ..base.texts import oneLine
 from ..base.version import __version__
 from ..case.comparison import Comparison
 from ..case.multilabel import MultiLabel
+from ..case.protocol.protocol import OPTIONAL, REQUIRED, Protocol
 from ..case.records import Record, identityOf
 from ..case.resulttables import GAPS_FILE, IDENTITY, LESIONS_FILE, LISTED, listedRows, pairsTable
 from ..case.tablemodel import Column, Table, plain
@@ -190,6 +189,8 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
     bidirectional local distance in mm, if the similarity family was measured; point and cell
     data Side, 0 on the reference and 1 on the test; field data Side names the two.
     """
+    from vtkmodules.vtkFiltersCore import vtkAppendPolyData
+
     append = vtkAppendPolyData()
     append.SetOutputPointsPrecision(1)
     for side, direction in enumerate(comparison.knownDistances.directions):
@@ -219,16 +220,36 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
     for name in REFERENCE_AND_TEST:
         names.InsertNextValue(name)
     result.GetFieldData().AddArray(names)
-    # the note from which Slicer determines the coordinate system
-    space = vtkStringArray()
-    space.SetName("SPACE")
-    space.InsertNextValue("LPS")
-    result.GetFieldData().AddArray(space)
     return result
 
 
 def writeMask(mask: Mask, path: Path) -> None:
     """Write a mask as an image of 0 and 1 with the geometry of its grid, extended if the structure exceeds it."""
+    _writeImage(_imageOf(mask), path)
+
+
+def writeSegment(name: str, mask: Mask, path: Path) -> None:
+    """Write a mask as a segmentation of Slicer with one segment of a name."""
+    image = _imageOf(mask)
+    ends = [end for size in image.GetSize() for end in (0, size - 1)]
+    fields = {
+        "Segmentation_ContainedRepresentationNames": "Binary labelmap|",
+        "Segmentation_MasterRepresentation": "Binary labelmap",
+        "Segmentation_SourceRepresentation": "Binary labelmap",
+        "Segmentation_ReferenceImageExtentOffset": "0 0 0",
+        "Segment0_ID": "Segment_1",
+        "Segment0_Name": oneLine(name),
+        "Segment0_LabelValue": "1",
+        "Segment0_Layer": "0",
+        "Segment0_Extent": " ".join(map(str, ends)),
+        "Segment0_Color": "0.95 0.77 0.06",
+    }
+    for key, value in fields.items():
+        image.SetMetaData(key, value)
+    _writeImage(image, path)
+
+
+def _imageOf(mask: Mask) -> SimpleITK.Image:
     low = np.minimum(mask.low, 0)
     high = np.maximum(mask.high, np.array(mask.grid.size) - 1)
     grid = mask.grid.resized(low, high)
@@ -236,6 +257,10 @@ def writeMask(mask: Mask, path: Path) -> None:
     image.SetSpacing(grid.spacing.tolist())
     image.SetOrigin(grid.origin.tolist())
     image.SetDirection(grid.direction.ravel().tolist())
+    return image
+
+
+def _writeImage(image: SimpleITK.Image, path: Path) -> None:
     try:
         with quiet():
             SimpleITK.WriteImage(image, str(path), useCompression=True)
@@ -245,14 +270,35 @@ def writeMask(mask: Mask, path: Path) -> None:
 
 def writeSurfaces(comparison: Comparison, path: Path) -> None:
     """Write both measured surfaces of a comparison. Raises OSError if the file cannot be written."""
+    writePolyData(measuredSurfaces(comparison), path)
+
+
+def writePolyData(polyData: vtkPolyData, path: Path) -> None:
+    """Write a polydata in LPS with the note from which Slicer determines that. Raises OSError if it cannot."""
+    from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
+
+    space = vtkStringArray()
+    space.SetName("SPACE")
+    space.InsertNextValue("LPS")
+    polyData.GetFieldData().AddArray(space)
     writer = vtkXMLPolyDataWriter()
     writer.SetFileName(str(path))
-    writer.SetInputData(measuredSurfaces(comparison))
+    writer.SetInputData(polyData)
     writer.SetCompressionLevel(COMPRESSION)
     with quiet():
         written = writer.Write()
     if not written or writer.GetErrorCode():
         raise OSError(f"{path}: the surfaces cannot be written.")
+
+
+def writeProtocol(protocol: Protocol, path: Path) -> None:
+    """Write a protocol as the CSV file that readProtocol() reads, with its comments above."""
+    with openTable(path) as file:
+        file.writelines(f"# {oneLine(comment)}\n" for comment in protocol.comments)
+        # quoted, so that a name that starts with # is not taken for a comment
+        writer = csv.DictWriter(file, (*REQUIRED, *OPTIONAL), quoting=csv.QUOTE_ALL)
+        writer.writeheader()
+        writer.writerows({name: oneLine(cell) for name, cell in rule.cells().items()} for rule in protocol.rules)
 
 
 def fileNames(names: Iterable[str]) -> list[str]:

@@ -81,7 +81,7 @@ def testABatch(study, inline, capsys):
     assert len(judged) == 12 and judged[0]["Measurement"] == "DSC" and judged[0]["Case"] == "case 0"
     assert {path.name for path in Path("out").iterdir()} - {"results.parquet"} == {
         "results.jsonl", "results.csv", "results.schema.csv", "schema.json", "verdicts.csv", "summary.csv",
-        "summary.json", "tests.csv", "boxplots", "correlations", "correlations.json",
+        "summary.json", "tests.csv", "correlations", "correlations.json",
     }  # fmt: skip
     schema = {row["key"] for row in table("results.schema")}
     assert set(found[0]) == schema
@@ -220,7 +220,6 @@ def testAllTablesStateTheConvention(study, inline, capsys):
         assert rows and {row["Convention"] for row in rows if row.get("Status", "ok") == "ok"} == {"MedPy"}
         assert all(None not in row for row in rows), "every row has as many cells as the heading"
     assert json.loads(Path("out/summary.json").read_text())["convention"] == "MedPy"
-    assert "convention MedPy" in Path("out/boxplots/HD95.svg").read_text()
     assert batch("--convention", "SegmentMetrics", "--output", "plain") == 1
     assert "Convention" not in Path("plain/summary.csv").read_text().splitlines()[0]
 

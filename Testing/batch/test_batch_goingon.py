@@ -137,15 +137,17 @@ def testARunWithOtherSettingsThatIsInterrupted(study, interrupted, capsys):
     assert batch("--metrics", "boundary") == 0
     before = records()
     Path("out/results.parquet").write_text("where pyarrow is not installed, too")
-    Path("out/boxplots/mine.svg").write_text("mine")
+    Path("out/correlations/mine.svg").write_text("mine")
     capsys.readouterr()
     assert interrupted(0, "--metrics", "boundary,overlap") == 130
     said = "segment-metrics: 8 results were made with other settings, files or software: they are in results.earlier"
-    assert capsys.readouterr().err == f"{said}.jsonl\nsegment-metrics: interrupted\n"
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == f"{said}.jsonl" and lines[2:] == ["segment-metrics: interrupted"]
+    assert lines[1].startswith("segment-metrics: done so far: 0 of 8 cases, kept in out")
     assert aside() == before and records() == [] and table() == []
     assert {path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()} == {
         "results.jsonl", "results.earlier.jsonl", "results.csv", "results.schema.csv", "schema.json",
-        "boxplots/mine.svg",
+        "correlations/mine.svg",
     }  # fmt: skip
     # going on says nothing more; the way back does, and what is aside is not put there twice
     assert batch("--metrics", "boundary,overlap") == 0 and "results.earlier" not in capsys.readouterr().err
@@ -179,7 +181,7 @@ def testALongerListThatIsInterrupted(study, interrupted):
     assert interrupted(1) == 130
     assert [record["case"] for record in records()] == ["a", "b", "c"]
     assert not Path("out/results.earlier.jsonl").exists()
-    assert not Path("out/summary.csv").exists() and not Path("out/boxplots").exists()
+    assert not Path("out/summary.csv").exists()
 
 
 def testNothingToDoLeavesTheSummary(study, inline, monkeypatch):

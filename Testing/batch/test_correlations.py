@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -110,10 +109,8 @@ def testFiles(tmp_path):
     ]  # fmt: skip
     cohort = Cohort(rows)
     files = writeCorrelations(cohort, Options(), tmp_path)
-    assert [path.relative_to(tmp_path).as_posix() for path in files][:2] == [
-        "correlations/all.csv", "correlations/all.svg",
-    ]  # fmt: skip
-    assert len(files) == len(set(files)) == 7 and all(path.exists() for path in files)
+    assert files[0] == tmp_path / "correlations/all.csv"
+    assert len(files) == len(set(files)) == 4 and all(path.exists() for path in files)
     whole = table(tmp_path / "correlations/all.csv")
     assert list(whole) == ["HD95", "DSC", "PBD"] and float(whole["HD95"]["HD95"]) == 1
     assert float(whole["HD95"]["DSC"]) == pytest.approx(correlate(cohort).values[0][1])
@@ -122,12 +119,6 @@ def testFiles(tmp_path):
     assert document["schema"] == "segment-metrics-correlations/1" and document["measurements"] == list(whole)
     assert [entry["structure"] for entry in document["correlations"]] == [None, "Lens <L>", "all"]
     assert document["correlations"][0]["cases"][0][1] == 10 and document["correlations"][0]["values"][2][1] is None
-    for path in files[1::2]:
-        if path.suffix == ".svg":
-            texts = [one.text for one in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")]
-            assert {"HD95", "DSC", "PBD", "1.00"} <= set(texts)
-            assert sum(text == f"{float(whole['HD95']['DSC']):.2f}" for text in texts) in (0, 2)
-    assert any("Lens <L>" in path.read_text().replace("&lt;", "<").replace("&gt;", ">") for path in files)
     (tmp_path / "correlations/mine.csv").write_text("")
     removeSummary(tmp_path)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["mine.csv"]

@@ -6,17 +6,14 @@ import csv
 import itertools
 import json
 import math
-import re
-import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
 
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.batch.boxplots import axisTicks, boxPlots
 from SegmentMetricsLib.batch.statistics import Cohort, box, compareMethods, meanInterval, summarize
 from SegmentMetricsLib.batch.summaryoptions import Options
-from SegmentMetricsLib.batch.summarywriting import removeSummary, summaryTable, writeSummary
+from SegmentMetricsLib.batch.summarywriting import summaryTable, writeSummary
 
 
 def outcome(case: str, values: dict, method: str = "", name: str = "Lens", diagonal=100.0) -> dict:
@@ -382,101 +379,10 @@ def testABox():
     assert (found.low, found.q3, found.high, found.outliers) == (1, 12.25, 12.25, (40,))
 
 
-@pytest.mark.parametrize(
-    "low, high", [(0, 1), (0.93, 0.97), (-3, 120), (5, 5), (0, 0), (-2e-7, 3e-7), (-8, -8), (1.0, 1.0000000000000018)]
-)
-def testAxes(low, high):
-    ticks = axisTicks(low, high)
-    assert ticks[0] <= low and ticks[-1] >= high and 2 <= len(ticks) <= 8
-    assert np.allclose(np.diff(ticks), ticks[1] - ticks[0])
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "limits", "expected"),
-    [
-        (0.72, 1.0, (0, 1), [0.7, 0.8, 0.9, 1.0]),
-        (0.981, 1.0, (0, 1), [0.98, 0.985, 0.99, 0.995, 1.0]),
-        (1.0, 1.0, (0, 1), [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]),
-        (0.0, 0.0, (0, 1), [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]),
-        (-0.3, 0.9, (-1, 1), [-0.5, 0.0, 0.5, 1.0]),
-        (0.3, 41, (0, math.inf), [0, 10, 20, 30, 40, 50]),
-        (2, 40, (0, 1), [0, 10, 20, 30, 40]),  # that nothing can be, but it is seen
-    ],
-)
-def testAxesKeepToTheRangeAndRoundSteps(low, high, limits, expected):
-    assert axisTicks(low, high, *limits) == pytest.approx(expected)
-
-
-def testTheAxisOfASharesPictureEndsAtTheWhole():
-    plot = boxPlots(cohortOf([0.72, 0.9, 0.98, 1.0], "NSD_2mm"), Options(), {})["NSD_2mm"]
-    texts = ElementTree.fromstring(plot).findall("{http://www.w3.org/2000/svg}text")
-    assert [text.text for text in texts if text.get("text-anchor") == "end"][:4] == ["0.7", "0.8", "0.9", "1"]
-    assert "1.1" not in plot and "1.02" not in plot
-
-
-def testPicturesAreWellFormed():
-    name = "<b>&\"' \x00\ud800\uffff"
-    cohort = Cohort([*methods([1, 2, 3, 40], [2, 3, 4, 5], name), outcome("x", {"HD95": math.inf}, "A")])
-    plots = boxPlots(cohort, Options(), {"DSC": "Dice <coefficient>"})
-    assert list(plots) == ["DSC"]  # of what is never finite there is nothing to draw
-    root = ElementTree.fromstring(plots["DSC"])
-    space = "{http://www.w3.org/2000/svg}"
-    assert len(root.findall(f"{space}circle")) == 1  # 40 is far off
-    assert "Dice <coefficient> (DSC)" in [text.text for text in root.findall(f"{space}text")]
-    heights = [float(rect.get("y")) for rect in root.findall(f"{space}rect")[1:] if rect.get("fill-opacity")]
-    assert len(heights) == 2 and all(64 <= height <= 64 + 320 for height in heights)
-
-
-@pytest.mark.parametrize("treatment", ["leave-out", "image-diagonal"])
-def testInfiniteValuesAreCountedAboveTheirBox(treatment):
-    """A method that misses structures must not look better for it, in a picture neither."""
-    cohort = Cohort(methods([1, 2, math.inf, math.inf, math.nan], [2, 3, 4, 5, 6], key="HD"))
-    picture = boxPlots(cohort, Options(treatment=treatment), {})["HD"]
-    assert re.findall("∞ .", picture) == ["∞ 2"]
-    # the quartiles of 1, 2, inf and inf are inf but for the first: the box reaches the edge
-    boxes = [r for r in ElementTree.fromstring(picture).iter() if r.get("fill-opacity")]
-    top, other = sorted(float(box.get("y")) for box in boxes)
-    # which is apart from the largest tick, 6
-    lines = [line for line in ElementTree.fromstring(picture).iter() if line.get("stroke-dasharray")]
-    assert [float(line.get("y1")) for line in lines] == [top] and other > top + 30
-    cohort = Cohort(methods([math.inf] * 3, [2, 3, 4], key="HD"))
-    picture = boxPlots(cohort, Options(treatment=treatment), {})["HD"]
-    assert re.findall("∞ .", picture) == ["∞ 3"] and "nan" not in picture and "inf" not in picture
-
-
 def testASingleInfiniteValueIsBeyondTheWhisker():
     found = box([1, 2, 3, 4, math.inf])
     assert (found.q3, found.high, found.outliers) == (4, 4, (math.inf,))
     assert box([math.inf, math.inf]) == box([math.inf])
-
-
-def testBoxesAreSpreadOverThePicture():
-    """A long title makes the picture wide; boxes, labels and lines share all of it."""
-    given = [one for name in ("Lens", "Cord", "Brain") for one in methods([1, 2, 3], [2, 3, 5], name)]
-    root = ElementTree.fromstring(boxPlots(Cohort(given), Options(), {"DSC": "Dice coefficient " * 4})["DSC"])
-    space = "{http://www.w3.org/2000/svg}"
-    boxes = [rect for rect in root.findall(f"{space}rect") if rect.get("fill-opacity")]
-    middles = [float(box.get("x")) + float(box.get("width")) / 2 for box in boxes]
-    line = next(line for line in root.findall(f"{space}line"))
-    left, right = float(line.get("x1")), float(line.get("x2"))
-    labels = [float(text.get("x")) for text in root.findall(f"{space}text") if text.get("transform")]
-    third = (right - left) / 3
-    assert labels == pytest.approx([left + third * place for place in (0.5, 1.5, 2.5)], abs=0.01)
-    assert middles == pytest.approx([x + side for side in (-13, 13) for x in labels], abs=0.01)
-
-
-def testMethodsAndStructuresAreNamedInFull():
-    """Names of methods often differ at their end alone, and the first structure stands at the picture's edge."""
-    names = ["network, trained on 300 cases, v1", "network, trained on 300 cases, v2"]
-    name = "Nerves_of_the_whole_head_L"
-    given = [outcome(str(n), {"DSC": n / 9}, method, name) for method in names for n in range(5)]
-    root = ElementTree.fromstring(boxPlots(Cohort(given), Options(), {})["DSC"])
-    texts = root.findall("{http://www.w3.org/2000/svg}text")
-    first, second = (next(text for text in texts if text.text == method) for method in names)
-    # characters of this font are some 6.5 wide
-    assert float(second.get("x")) - float(first.get("x")) > 6.5 * len(names[0])
-    slanted = next(text for text in texts if text.text == name)
-    assert float(slanted.get("x")) - 6.5 * len(name) / math.sqrt(2) > 0
 
 
 # Files
@@ -495,7 +401,6 @@ def testFiles(tmp_path):
     # a length is not put in the place of an infinite fraction
     assert (rows[0]["Used"], rows[0]["Infinite"], rows[1]["Undefined"], rows[1]["Mean"]) == ("2", "1", "1", "3.5")
     assert len(content["pairedTests"]) == 1 and (tmp_path / "tests.csv").read_text().count("\n") == 2
-    assert [path.name for path in (tmp_path / "boxplots").iterdir()] == ["DSC.svg"]
     assert [(row["Median"], row["Minimum"]) for row in rows] == [("1.0", "-inf"), ("3.5", "2.0")]
     assert [one["minimum"] for one in content["summaries"]] == ["-inf", 2.0]  # JSON has no infinity
     assert "3.500 (1.500)*" in overview(cohort)
@@ -505,18 +410,6 @@ def testFiles(tmp_path):
     # another run leaves nothing of this one
     writeSummary(Cohort(), Options(), {}, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["summary.csv", "summary.json"]
-
-
-def testOnlyOwnBoxPlotsAreReplaced(tmp_path):
-    """A picture that another program wrote beside them stays, even without a record of what was written."""
-    (tmp_path / "boxplots").mkdir()
-    (tmp_path / "boxplots" / "mine.svg").write_text("mine")
-    for measurement, expected in (("DSC", "DSC.svg"), ("HD95", "HD95.svg")):
-        writeSummary(cohortOf([1, 2], measurement), Options(), {"ok": 2}, tmp_path)
-        assert {path.name for path in (tmp_path / "boxplots").iterdir()} == {"mine.svg", expected}
-    (tmp_path / "summary.json").write_text("[")
-    removeSummary(tmp_path)
-    assert {path.name for path in (tmp_path / "boxplots").iterdir()} == {"mine.svg", "HD95.svg"}
 
 
 def testTheOverviewHasFixedDecimals():

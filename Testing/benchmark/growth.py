@@ -109,6 +109,23 @@ def spread(rows: Sequence[dict], road: str, key: str) -> float:
     return max(values) / min(values)
 
 
+def inWords(rows: Sequence[dict]) -> list[str]:
+    """Return for each road what every pair costs and what each triangle adds, the items of a list.
+
+    These are the straight line with the least sum of squared relative errors.
+    """
+    lines = []
+    for road in ROADS:
+        chosen = [row for row in rows if row["road"] == road]
+        parts = []
+        for key, scale, unit, each in (("microseconds", 1e3, "ms", "µs"), ("bytes", 1e6, "MB", "bytes")):
+            triangles, cost = np.array([(row["triangles"], row["triangles"] * row[key]) for row in chosen]).T
+            fixed, slope = np.linalg.lstsq(np.column_stack([1 / cost, triangles / cost]), np.ones(len(cost)))[0]
+            parts.append(f"{max(fixed, 0) / scale:.2g} {unit} and {float(f'{slope:.2g}'):g} {each} per triangle")
+        lines.append(f"- {road}: {', '.join(parts)}")
+    return lines
+
+
 def table(rows: Sequence[dict]) -> list[str]:
     """Return the lines of a markdown table."""
     lines = ["| road | triangles | µs per triangle | bytes per triangle |", "|---|---:|---:|---:|"]

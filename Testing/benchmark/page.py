@@ -16,6 +16,7 @@ from string import Template
 import charts
 
 HOME = Path(__file__).parent
+DOCUMENTATION = HOME.parents[1] / "docs"
 OURS = "SegmentMetrics"
 SHOWN_ERRORS = {"HD95": "mm", "MASD": "mm", "NSD_2mm": "%pt"}
 NOT_MEASURED = "Not measured in this run."
@@ -26,7 +27,7 @@ LEAST_ERROR = {"mm": 1e-4, "%pt": 1e-2}
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the page from a file."""
     given = sys.argv[1:] if arguments is None else list(arguments)
-    folder = Path(given[1]) if len(given) > 1 else HOME.parents[1] / "docs"
+    folder = Path(given[1]) if len(given) > 1 else DOCUMENTATION
     write(json.loads(Path(given[0]).read_text("utf-8")), folder)
 
 
@@ -56,6 +57,7 @@ def pageOf(result: dict, pictures: Sequence[str]) -> str:
         "load": "" if machine["load"] is None else f" (load before: {machine['load']})",
         "rounds": result["rounds"],
         "case": f"{first['name']}, {first['triangles']:,} triangles",
+        "overview": "\n".join(overview(result["cases"])),
         "comparison": comparisonOf(first),
         "times": f"![Times]({pictures[0]})",
         "errors": "\n".join(f"![Errors]({name})" for name in pictures[1:]),
@@ -70,6 +72,24 @@ def pageOf(result: dict, pictures: Sequence[str]) -> str:
         "notes": run.notes(result["rounds"]),
     }
     return Template((HOME / "page.md").read_text("utf-8")).substitute(values)
+
+
+def overview(cases: Sequence[dict]) -> list[str]:
+    """Return one table of all tools: processor milliseconds of each case, and how far from the truth numbers are."""
+    import run
+    from peers import OURS_OF_MORE
+
+    single = [case for case in cases if case["truth"]]
+    errors = {key: dict(row[:2] for row in errorRows(single, key)) if single else {} for key in SHOWN_ERRORS}
+    head = ["tool", *(f"{case['name']}, ms" for case in cases)]
+    head += [f"{key} off by, {unit}" for key, unit in SHOWN_ERRORS.items()]
+    rows = []
+    for name in cases[0]["tools"]:
+        if "meshes" in name or name in OURS_OF_MORE:
+            continue
+        times = [f"{1000 * case['tools'][name]['processor']:.0f}" if name in case["tools"] else "" for case in cases]
+        rows.append([name, *times, *(f"{found[name]:.2g}" if name in found else "" for found in errors.values())])
+    return run.table(head, rows)
 
 
 def comparisonOf(case: dict) -> str:
@@ -87,7 +107,7 @@ def sideBySide(cases: Sequence[dict], names: tuple[str, str]) -> str:
     lines = []
     for case in cases:
         if all(name in case["tools"] for name in names):
-            ours, theirs = (case["tools"][name]["warm"] for name in names)
+            ours, theirs = (case["tools"][name]["processor"] for name in names)
             lines.append(f"- {case['name']}: {theirs / ours:.2g} times as long ({1000 * ours:.0f} ms ours)")
     return "\n".join(lines) or "pymeshmetrics was not installed."
 
@@ -107,13 +127,13 @@ def wholeSetOf(found: dict | None) -> str:
 def growthOf(rows: Sequence[dict] | None) -> str:
     import growth
 
-    return NOT_MEASURED if not rows else "\n".join(growth.table(rows))
+    return NOT_MEASURED if not rows else "\n".join([*growth.inWords(rows), "", *growth.table(rows)])
 
 
 def timesChart(case: dict) -> str:
-    """Return a chart of the warm times of a case."""
-    rows = [(name, 1000 * tool["warm"], name.startswith(OURS)) for name, tool in case["tools"].items()]
-    return charts.bars(f"{case['name']}: time of one pair", "ms", sorted(rows, key=lambda row: row[1]))
+    """Return a chart of the processor times of a case."""
+    rows = [(name, 1000 * tool["processor"], name.startswith(OURS)) for name, tool in case["tools"].items()]
+    return charts.bars(f"{case['name']}: processor time of one pair", "ms", sorted(rows, key=lambda row: row[1]))
 
 
 def errorRows(cases: Sequence[dict], key: str) -> list[tuple[str, float, bool]]:

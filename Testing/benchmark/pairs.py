@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,8 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 LIVER = 5  # its label in the label maps of a data folder
+# The smallest structures of a patient, of some hundred to two thousand triangles.
+SMALL = ("Cochlea-Lt", "Cochlea-Rt", "Lens-Lt", "Lens-Rt", "Optic-Nerve-Lt", "Optic-Nerve-Rt")
 # Voxels left around both structures.
 MARGIN = 2
 
@@ -111,10 +113,11 @@ def cropped(name: str, reference: np.ndarray, test: np.ndarray, grid: SimpleITK.
 
 
 def fromFolder(folder: Path, quick: bool) -> list[Case]:
-    """Return the liver of every pair of organ label maps in a folder, and all organs of the 1 mm (quick: 3 mm) maps.
+    """Return the liver of every pair of organ label maps in a folder, all organs of the 1 mm maps, and what is small.
 
-    The files are organs_reference*.nii.gz and organs_test*.nii.gz with nothing, _1mm or _aniso for the star. Raises
-    FileNotFoundError when there are none.
+    The files are organs_reference*.nii.gz and organs_test*.nii.gz with nothing, _1mm or _aniso for the star; quick: the
+    first only. All and the small structures of one patient are those of the first folder headneck/CASE, if there is
+    one; quick: the small ones only. Raises FileNotFoundError when there are no label maps.
     """
     cases = []
     for ending in ("",) if quick else ("_1mm", "_aniso", ""):
@@ -123,12 +126,28 @@ def fromFolder(folder: Path, quick: bool) -> list[Case]:
             images = [SimpleITK.ReadImage(file) for file in files]
             spacing = " x ".join(f"{s:.3g}" for s in images[0].GetSpacing())
             cases.append(Case(f"liver, {spacing} mm", tuple(organs(*images, [LIVER]))))
-            if quick or ending == "_1mm":
+            if ending == "_1mm":
                 every = tuple(organs(*images))
                 cases.append(Case(f"all {len(every)} organs, {spacing} mm", every))
     if not cases:
         raise FileNotFoundError(f"{folder}: there is no organs_reference_1mm.nii.gz with organs_test_1mm.nii.gz here.")
+    every = tuple(headAndNeck(folder, SMALL if quick else None))
+    small = tuple(pair for pair in every if pair.name in SMALL)
+    if small:
+        cases.append(Case(f"{len(small)} small structures of a head and neck", small))
+    if len(every) > len(small):
+        cases.append(Case(f"{len(every)} structures of a head and neck", every))
     return cases
+
+
+def headAndNeck(folder: Path, names: Collection[str] | None = None) -> Iterator[Pair]:
+    """Yield the structures that two observers drew of the first patient in a folder. names: of those; None for all."""
+    for patient in sorted((folder / "headneck").glob("*"))[:1]:
+        for file in sorted((patient / "oncologist").glob("*.nrrd")):
+            other = patient / "radiographer" / file.name
+            if other.exists() and (names is None or file.stem in names):
+                images = [SimpleITK.ReadImage(path) for path in (file, other)]
+                yield cropped(file.stem, *(SimpleITK.GetArrayViewFromImage(image) > 0 for image in images), images[0])
 
 
 def organs(reference: SimpleITK.Image, test: SimpleITK.Image, labels: list[int] | None = None) -> Iterator[Pair]:

@@ -1,9 +1,10 @@
 """Measure SegmentMetrics and the installed peers side by side: time, memory, and what they find.
 
-    python Testing/benchmark/run.py [--data FOLDER] [--quick] [--growth] [--output DIR]
+    python Testing/benchmark/run.py [--data FOLDER] [--quick] [--growth] [--output DIR] [--page]
 
 Without --data the pairs are generated. Prints tables, and writes them and every single time into benchmark.md and
-benchmark.json when there is an output folder, and the page of the documentation with its charts (see page.py).
+benchmark.json when there is an output folder, and the page of the documentation with its charts (see page.py). --page
+writes that page into docs, with growth, from the real pairs where they are (see Testing/support/reference.py).
 `pip install -e ".[peers]"` installs the peers, but for MONAI (see peers.py); those that are not installed are
 left out.
 """
@@ -30,6 +31,7 @@ import peers
 import wholeset
 
 ROUNDS, QUICK_ROUNDS = 9, 3
+REFERENCE = Path(os.environ.get("SEGMENTMETRICS_REFERENCE", Path(__file__).parents[3] / "shared" / "reference"))
 # Elements of both boundaries that the densest subdivision, which tells the truth, may have.
 TRUTH, QUICK_TRUTH = 12_000_000, 600_000
 QUICK_SIZES = (2e3, 2e4)
@@ -55,18 +57,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--data", type=Path, metavar="FOLDER", help="organs_reference_1mm.nii.gz, organs_test_1mm.nii.gz"
     )
+    parser.add_argument("--page", action="store_true", help="write the page of the documentation, with growth")
     parser.add_argument("--quick", action="store_true", help="smaller pairs and fewer rounds")
     parser.add_argument("--output", type=Path, metavar="DIR", help="folder for benchmark.md and benchmark.json")
     parser.add_argument("--growth", action="store_true", help="how time and memory grow with the surfaces, too")
     options = parser.parse_args(arguments)
     if options.output:  # before the long work
         options.output.mkdir(parents=True, exist_ok=True)
-    cases = pairs.fromFolder(options.data, options.quick) if options.data else pairs.generated(options.quick)
+    isReal = options.page and REFERENCE.is_dir()
+    data = options.data or (REFERENCE / "data" if isReal else None)
+    cases = pairs.fromFolder(data, options.quick) if data else pairs.generated(options.quick)
     result = benchmark(cases, QUICK_ROUNDS if options.quick else ROUNDS, QUICK_TRUTH if options.quick else TRUTH)
     print("a whole structure set ...", file=sys.stderr, flush=True)
     size = wholeset.QUICK_SET if options.quick else wholeset.SET
     result["wholeSet"] = wholeset.wholeSet(*size, measure.FEWEST_ROUNDS)
-    if options.growth:
+    if options.growth or options.page:
         result["growth"] = growth.growth(QUICK_SIZES if options.quick else growth.SIZES, measure.FEWEST_ROUNDS)
     text = markdown(result)
     print(text)
@@ -74,6 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         (options.output / "benchmark.json").write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", "utf-8")
         (options.output / "benchmark.md").write_text(text, "utf-8")
         page.write(result, options.output)
+    if options.page:
+        page.write(result, page.DOCUMENTATION)
 
 
 def notes(rounds: int) -> str:

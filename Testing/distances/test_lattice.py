@@ -17,6 +17,7 @@ from SegmentMetricsLib.geometry.cellcases import (
     elementPositions,
     nestedSurfaces,
     nodePositions,
+    ofCases,
 )
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
@@ -202,3 +203,34 @@ def testNestedSurfaces():
     assert not outward[0b00000011, 0b00001100] and not inward[0b00000011, 0b00001100]
     # the voxels of 11 are among those of 27, but 27 is cut across the corners of a face, and 11 along them
     assert not outward[11, 27]
+
+
+@pytest.mark.parametrize(
+    ("spacing", "positions"), [((1.0, 1.0, 1.0), elementPositions(0)), ((0.7, 1.3, 2.5), nodePositions(1))]
+)
+def testTablesHoldTheDistancesOfEveryStep(spacing, positions):
+    """Of places that mirror each other only one is measured; here every one is, cell by cell."""
+    tables = lattice.CellTables(spacing, positions, 3)
+    for block in (tables.blocks[0], tables.blocks[-1], tables.blockFrom(44, 1)):
+        found = tables.tables(block).reshape(len(block), len(tables.points), 256)
+        for rank, ofRank in zip(block, found, strict=True):
+            for step in np.unique(tables.order[rank]):
+                chosen = np.flatnonzero(tables.order[rank] == step)
+                expected = ofCases(tables.pieceDistances(tables.steps[step]), np.minimum).T
+                np.testing.assert_allclose(ofRank[chosen], expected[chosen], rtol=1e-6)
+
+
+def testFewPointsNeedNoTable():
+    """Values computed one by one are those of the table, which is made when many have asked."""
+    random = np.random.default_rng(3)
+    few, all_ = (lattice.CellTables((0.9, 1.0, 3.1), nodePositions(1), 4) for _ in range(2))
+    for block in (few.blocks[0], few.blockFrom(44, 10), few.blocks[-1]):
+        numbers = random.integers(0, len(few.points), 50)
+        cases = random.integers(0, 256, (len(block), 50)).astype(np.uint8)
+        found = few.of(block, numbers, cases)
+        rows = np.arange(len(block))[:, None] * len(few.points) + numbers
+        assert (found == all_.tables(block).reshape(-1, 256)[rows, cases]).all()
+        assert block not in few._tables
+        for _ in range(lattice.FEW_ASKED):
+            assert (few.of(block, numbers, cases) == found).all()
+        assert block in few._tables and block not in few._measured

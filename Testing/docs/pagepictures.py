@@ -10,7 +10,7 @@ import pages
 
 BATCH, RECIPES = pages.ROOT / "docs" / "guide" / "batch.md", pages.ROOT / "docs" / "guide" / "recipes.md"
 # By their names in the folder of pictures, where a batch writes them.
-OF_BATCH = {"BoxPlot.svg": "boxplots/HD95.svg", "Correlations.svg": "correlations/all.svg"}
+OF_BATCH = {"BoxPlot.svg": "plots/HD95.svg", "Correlations.svg": "plots/correlations.svg"}
 CONSOLE = "Console.png"
 
 

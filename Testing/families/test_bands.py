@@ -96,8 +96,8 @@ def testLookupAndSearchAgreeOnAutomaticSampling(tolerance):
     bySearch = bandmethods.bands(boundaries, masks, tolerance, None)
     assert byLookup.overlap == pytest.approx(bySearch.overlap, abs=0.003)
     assert byLookup.union == pytest.approx(bySearch.union, rel=0.005)
-    # what is wanted of structures of over 1,000 voxels
-    assert 0 < byLookup.error < 0.00075 and 0 < bySearch.error < 0.00075
+    # what is wanted of structures of over 1,000 voxels: 0.2 %pt, and what costs nothing more by lookup
+    assert 0 < byLookup.error < 0.00075 and 0 < bySearch.error < 0.00105
     assert bySearch.overlap.lower == pytest.approx(bySearch.overlap - 2 * bySearch.error)
 
 

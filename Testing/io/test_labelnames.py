@@ -16,7 +16,7 @@ from imagefiles import OVERLAPPING, SEGMENTS, save
 
 from SegmentMetricsLib import readStructures
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.io.labelnames import readLabelNames
+from SegmentMetricsLib.io.labelnames import labelNamesFrom, readLabelNames
 
 NAMES = {1: "liver", 5: "kidney left"}
 BOXES = {1: ((2, 2, 2), (6, 6, 6)), 2: ((8, 8, 8), (9, 9, 9)), 5: ((11, 3, 3), (14, 6, 6))}
@@ -53,8 +53,12 @@ def testFilesOfNames(tmp_path, name, text):
         ("a.txt", "1 liver", ": names of labels are read from .json, .csv, .tsv, .ctbl, not from this kind of file."),
         ("a.json", "{", ": the file is not JSON."),
         ("a.json", "[1]", ': names of labels look like {"1": "liver"} or {"liver": 1}.'),
-        ("a.json", '{"labels": {"background": 0, "tumor": [1, 2]}}',
-         ": 'tumor' is a region of the labels 1, 2; give the names of single labels, as in {\"1\": \"liver\"}."),
+        ("a.json", '{"tumor": [0, 2]}', ": a region consists of labels from 1, not of [0, 2]."),
+        ("a.json", '{"tumor": []}', ": a region consists of labels from 1, not of []."),
+        ("a.json", '{"tumor": [1, "x"]}', ": a label is a whole number from 0, not 'x'."),
+        ("a.json", '{"a": [1, 2], "b": [2, 1]}', ": the region of 1, 2 is listed twice."),
+        ("TotalSegmentater", "", ": names of labels are read from .json, .csv, .tsv, .ctbl, not from this kind of file."
+         " Did you mean TotalSegmentator?"),
         ("a.json", '{"liver": 1.5}', ": a label is a whole number from 0, not 1.5."),
         ("a.json", '{"liver": true}', ": a label is a whole number from 0, not True."),
         ("a.json", '{"liver": -1}', ": a label is a whole number from 0, not -1."),
@@ -293,3 +297,33 @@ def testExtensionsOfAWrongSize(tmp_path, size):
     struct.pack_into("<i", data, 352, size)
     made.write_bytes(gzip.compress(bytes(data)))
     assert [s.name for s in readStructures(made)] == ["Label 1", "Label 2", "Label 5"]
+
+
+@pytest.mark.parametrize("enhancing", [3, 4])  # since 2023, and before
+def testRegionsAreUnions(tmp_path, enhancing):
+    array = np.zeros((8, 8, 8), np.uint8)
+    array[1:7, 1:7, 1:7], array[2:5, 2:5, 2:5], array[2:4, 2:4, 2:4], array[7, 7, 7] = 2, 1, enhancing, 9
+    path = save(shapes.imageOf(array), tmp_path / "a.nii.gz")
+    counts = {s.name: s.mask.count for s in readStructures(path, labelNames="brats")}
+    assert counts == {"NCR": 27 - 8, "ED": 216 - 27, "ET": 8, "TC": 27, "WT": 216, "Label 9": 1}
+    names = {(1, enhancing): "core", enhancing: "spot"}
+    assert {s.name: s.mask.count for s in readStructures(path, labelNames=names)} == {
+        "core": 27, "spot": 8, "Label 2": 216 - 27, "Label 9": 1,
+    }  # fmt: skip
+    # a map with a single label has the regions of that label
+    only = save(shapes.imageOf((array == 2) * np.uint8(2)), tmp_path / "b.nii.gz")
+    assert [s.name for s in readStructures(only, labelNames="BraTS")] == ["ED", "WT"]
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "some"),
+    [
+        ("TotalSegmentator", 117, {5: "liver", 51: "heart", 79: "spinal_cord", 90: "brain", 117: "costal_cartilages"}),
+        ("totalsegmentator-v1", 104, {7: "aorta", 42: "esophagus", 93: "face", 104: "urinary_bladder"}),
+        ("TotalSegmentator-MR", 50, {20: "intervertebral_discs", 29: "iliac_vena_right", 50: "brain"}),
+        ("BraTS-2024", 6, {3: "ET", 4: "RC", (1, 3): "TC", (1, 2, 3): "WT"}),
+    ],
+)
+def testNamesThatAreKnown(name, number, some):
+    found = labelNamesFrom(name)
+    assert len(found) == number and some.items() <= found.items()

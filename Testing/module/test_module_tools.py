@@ -300,3 +300,22 @@ def testNothingLeavesThePanelOutOfDate(session):
     ui.testSelector.setCurrentSegmentID(second.GetSegmentIdBySegmentName("A"))
     session.settle(0.1)
     assert all(button.enabled for button in buttons) and [button.accessibleDescription for button in buttons] == tips
+
+
+def testWhichToolGivesANumber(session):
+    """The answer is about the shown pair only, and a text that is no number is told."""
+    choose(session, *twoBoxes(), "Box")
+    view = session.panel.conventions
+    session.ui.conventionsSection.collapsed = False
+    session.settle(0.05)
+    assert not view.numberEdit.enabled
+    session.apply()
+    session.settle(0.05)
+    assert view.numberEdit.enabled
+    view.numberEdit.text = f"{session.panel.outcome.comparisons[0]['DSC'].value:.4f}"
+    view.onNumber()
+    assert " is DSC of SegmentMetrics" in view.answerLabel.text and not view.answerLabel.isHidden()
+    view.numberEdit.text = "x"
+    view.onNumber()
+    assert view.answerLabel.text == "" and "is given in digits" in session.panel.model.notice
+    assert view.answerLabel.isHidden()

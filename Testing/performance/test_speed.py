@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from statistics import median
 
 import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import Settings, Structure, compare, compareObservers
 from SegmentMetricsLib.model.inputs import labelMask, labelMasks
 
 pytestmark = pytest.mark.nightly
@@ -79,3 +80,14 @@ def testOneLabelIsFoundSoonerThanAll(growth):
         labels[2 * number : 2 * number + 4, 7 * number : 7 * number + 9, 10:90] = number
     image = shapes.imageOf(labels)
     assert ratio(growth, lambda: labelMask(image, 13, 0.5), lambda: labelMasks(image, 0.5)) < 0.6
+
+
+def testBothOrdersOfAPairCostLittleMoreThanOne(growth):
+    """Six observers: thirty ordered pairs, of which fifteen are measured and the others follow, with the consensus."""
+    images = [image for pair in map(growth.pairOf, (5e3, 5.5e3, 6e3)) for image in pair.images]
+    observers = [Structure("Blob", labelMasks(image, 0.5)[1]) for image in images]
+    pairs = list(itertools.combinations(observers, 2))
+    together = ratio(
+        growth, lambda: compareObservers(observers, SETTINGS), lambda: [compare(*pair, SETTINGS) for pair in pairs]
+    )
+    assert together < 2

@@ -10,7 +10,7 @@ from SegmentMetricsLib.comparison.measurements import statusOf
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.conventions.evaluation import OPTIMISTIC, PESSIMISTIC
 from SegmentMetricsLib.settings.settings import OWN_CONVENTION
-from SegmentMetricsLib.show import tables
+from SegmentMetricsLib.show import tables, which
 
 from ..translation import _
 from .table import Table, sortable
@@ -18,6 +18,7 @@ from .table import Table, sortable
 # Orange and blue, which can be told apart with color vision deficiency.
 COLORS = {OPTIMISTIC: "#f8cf94", PESSIMISTIC: "#a9d2f0"}
 NOT_REPRODUCIBLE = "*"
+OTHERS = 3  # candidates that are listed below the first
 NONE = "-"  # for metrics that a tool does not report
 
 
@@ -49,6 +50,12 @@ def legend() -> str:
     unreliable = _("the tool itself does not give this number reliably")
     lines.append(f"{NOT_REPRODUCIBLE} {unreliable}")
     return "<br>".join(lines)
+
+
+def answer(number: str, candidates) -> str:
+    """Return what gives a number, and the nearest others. candidates: as Comparison.which() returns them."""
+    others = [which.told(one) for one in candidates[1 : 1 + OTHERS]]
+    return "\n".join([which.answer(number, candidates), *(f"- {text}" for text in others)])
 
 
 def ofMetric(record, key: str) -> tuple:

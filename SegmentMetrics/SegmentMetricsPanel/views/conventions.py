@@ -22,10 +22,27 @@ ROLE = "conventions"
 
 
 class ConventionsView:
-    """The section about other tools. compute: called when their values are requested; must be followed by show()."""
+    """The section about other tools.
 
-    def __init__(self, ui, model, compute):
-        self.ui, self.model, self.compute = ui, model, compute
+    compute: called when their values are requested; must be followed by show(). find: called with a number that
+    somebody reports; returns what gives it, or None if it was stopped or failed.
+    """
+
+    def __init__(self, ui, model, compute, find):
+        self.ui, self.model, self.compute, self.find = ui, model, compute, find
+        self.searched = None  # the outcome and the number of the pair that the answer is about
+        self.numberEdit, self.answerLabel = qt.QLineEdit(), qt.QLabel()
+        self.numberEdit.placeholderText = _("Who reports this number? Type it, such as 3.7, and press Enter")
+        self.numberEdit.accessibleName = _("Number to search")
+        explain(
+            self.numberEdit,
+            _("Which tool, percentile, direction or common mistake, such as an ignored spacing, gives this number?"),
+        )
+        self.answerLabel.wordWrap = True
+        self.answerLabel.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Preferred)
+        for widget in (self.numberEdit, self.answerLabel):
+            ui.conventionsTable.parent().layout().addWidget(widget)
+        self.numberEdit.connect("returnPressed()", self.onNumber)
         self.table = SortableTable(ui.conventionsTable)
         self.record = None  # a ConventionsRecord
         self.shown = None
@@ -57,6 +74,10 @@ class ConventionsView:
         self.ui.conventionsButton.visible = self.record is None
         self.ui.conventionsButton.enabled = not problem
         explain(self.ui.conventionsButton, problem or _("Calculate what every other tool would report."))
+        self.numberEdit.enabled = not problem
+        if self.searched != (outcome, number):  # the answer is about another pair
+            self.answerLabel.text = ""
+        self.answerLabel.visible = bool(self.answerLabel.text)
         if self.record is not None:
             about = _("What other tools would report for {name}. Hover over a row to read why.")
             self.ui.conventionsLabel.text = about.format(name=self.record.name)
@@ -74,6 +95,15 @@ class ConventionsView:
     def onCompute(self, _checked=False) -> None:
         with slicer.util.tryWithErrorDisplay(_("The results of other tools could not be calculated.")):
             self.compute()
+
+    def onNumber(self) -> None:
+        """Show what gives the number that was typed."""
+        with slicer.util.tryWithErrorDisplay(_("The number could not be searched.")):
+            text = self.numberEdit.text.strip()
+            found = self.find(text) if text else None
+            self.searched = (self.model.outcome, self.model.number())
+            self.answerLabel.text = conventions.answer(text, found) if found else ""
+            self.answerLabel.visible = bool(self.answerLabel.text)
 
     def onKey(self, index: int) -> None:
         if 0 <= index <= len(self.keys):

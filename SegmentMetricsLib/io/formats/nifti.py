@@ -208,13 +208,19 @@ def spansSpace(rows: np.ndarray) -> bool:
 
 def rotation(quaternion) -> np.ndarray:
     """Return the rotation (3, 3) of a unit quaternion from its components b, c, d; NaN if they are not finite."""
-    from scipy.spatial.transform import Rotation
-
     b, c, d = map(float, quaternion)
     if not all(map(math.isfinite, (b, c, d))):
         return np.full((3, 3), math.nan)
     a = math.sqrt(max(0.0, 1 - b * b - c * c - d * d))
-    return Rotation.from_quat([b, c, d, a]).as_matrix()
+    # rounding may have made it longer than 1
+    a, b, c, d = np.array([a, b, c, d]) / math.sqrt(a * a + b * b + c * c + d * d)
+    return np.array(
+        [
+            [a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)],
+            [2 * (b * c + a * d), a * a + c * c - b * b - d * d, 2 * (c * d - a * b)],
+            [2 * (b * d - a * c), 2 * (c * d + a * b), a * a + d * d - b * b - c * c],
+        ]
+    )
 
 
 def _apart(header: Header, grid: Grid) -> dict[str, float]:

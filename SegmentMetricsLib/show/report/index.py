@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from ...base.texts import counted
 from ...case.protocol.judgment import FAIL, VERDICTS
 from ...case.tablemodel import Table
 from ...comparison.measurements import typeset
-from .blocks import CHECK_FIRST, NO_DEVICE, NOTHING, badge, fromFile, nameCell, page, table
+from .blocks import CHECK_FIRST, NO_DEVICE, NOTHING, badge, fromFile, nameCell, page, resource, table
 
 INDEX = "index.html"
 FAILED = "failed"
@@ -47,13 +48,16 @@ def worstFirst(lines: Iterable[CaseLine]) -> list[CaseLine]:
     return sorted(lines, key=lambda line: (line.state != FAILED, not line.alarms, STATES.index(line.state)))
 
 
-def writeIndex(lines: Sequence[CaseLine], title: str, path: str | Path) -> None:
-    """Write the index page of the cases in these lines. title: of the page. Raises OSError."""
-    asPath(path).write_text(indexOf(lines, title), encoding="utf-8", errors="backslashreplace")
+def writeIndex(lines: Sequence[CaseLine], title: str, path: str | Path, cohort: Mapping | None = None) -> None:
+    """Write the index page of the cases in these lines. title: of the page. cohort: see indexOf(). Raises OSError."""
+    asPath(path).write_text(indexOf(lines, title, cohort), encoding="utf-8", errors="backslashreplace")
 
 
-def indexOf(lines: Sequence[CaseLine], title: str) -> str:
-    """Return the index page. lines: in the order of the cases; the page sorts them."""
+def indexOf(lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None) -> str:
+    """Return the index page. lines: in the order of the cases; the page sorts them.
+
+    cohort: what the overview of all cases shows, as plain values, None for no overview.
+    """
     isJudged = any(line.state not in ("", FAILED) for line in lines)
     heads = ["Case", "Verdict" if isJudged else "State", "Structures compared", "Worst"]
     content = Table.headed(heads, list(map(_cells, worstFirst(lines))), left=len(heads))
@@ -64,9 +68,19 @@ def indexOf(lines: Sequence[CaseLine], title: str) -> str:
         date=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}",
         states=_counts(lines),
         noDevice=NO_DEVICE,
+        cohort=NOTHING if cohort is None else _overview(cohort),
         cases=table(content, isProse=True),
     )
+    if cohort is not None:
+        body = joined((body, filled("<script>$script</script>", script=resource("cohort.js"))), "\n")
     return page(title, body)
+
+
+def _overview(cohort: Mapping) -> Markup:
+    """Return the part of the page about all cases together; its script draws it from the numbers in it."""
+    # "<" could end the element that holds the numbers
+    data = json.dumps(cohort, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return fromFile("cohort", style=resource("cohort.css"), data=Markup(data))
 
 
 def _cells(line: CaseLine) -> list[str]:

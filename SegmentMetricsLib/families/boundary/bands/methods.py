@@ -25,8 +25,10 @@ from .grid import gridBands
 from .lookup import cellBands
 from .sizes import Bands
 
-# Standard error of the overlap to be reached, for structures of at least SMALL voxels and for smaller ones.
+# Standard error of the overlap to be reached, for structures of at least SMALL voxels and for smaller ones: by lookup,
+# where accuracy costs little, and by search, where the overlap has to be known to 0.2 %pt, of small ones to 0.5 %pt.
 WANTED_ERROR, WANTED_ERROR_OF_SMALL, SMALL = 0.0007, 0.0015, 1000
+SEARCHED_ERROR, SEARCHED_ERROR_OF_SMALL = 0.0010, 0.0022
 # Points in voxels hardly hit bands thinner than this fraction of a voxel, so at least this many points at each boundary
 # are used.
 THIN, THIN_BUDGET = 0.01, 20_000
@@ -48,11 +50,13 @@ def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, 
         if isThin(tolerance, masks[0].grid, THIN):
             return _thinBands(boundaries, tolerance)
         counts = (voxelsOf(mask, surface) for mask, surface in zip(masks, boundaries.surfaces, strict=True))
-        wanted = WANTED_ERROR if max(counts) >= SMALL else WANTED_ERROR_OF_SMALL
+        isSmall = max(counts) < SMALL
+        wanted = WANTED_ERROR_OF_SMALL if isSmall else WANTED_ERROR
         if boundaries.lattice is not None:
             found = cellBands(boundaries.lattice, tolerance, wanted, boundaries.surfaces[0].slab)
             if found is not None:
                 return found
+        wanted = SEARCHED_ERROR_OF_SMALL if isSmall else SEARCHED_ERROR
         found, met = searchedBands(boundaries, masks, tolerance, wanted)
         isVague = met < FEW or (found.error or 0.0) > VAGUE * wanted
         if isVague and isThin(tolerance, masks[0].grid, THIN_IF_NEEDED):

@@ -1,0 +1,266 @@
+"""The cases of a study as they lie in folders: one of references, and one of tests for each method.
+
+A case is a file or a folder of files. Its name says which test belongs to which reference: the name without extension
+and without words such as seg or prediction, which only say what kind of file it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from ..base.errors import InputError
+from ..base.texts import commaSeparated, counted, oneLine
+from ..io.reading import stemOf, suffixOf
+from ..io.sheets import Line, Sheet
+from ..io.structurenames import namesOfFiles
+from .cases import RECORDS
+
+# Words at either end of a name that say what kind of file it is or who made it, but not which case.
+AFFIXES = frozenset(
+    ("seg", "segm", "segmentation", "segmentations", "mask", "masks", "label", "labels", "labelmap", "gt", "ground",
+     "groundtruth", "truth", "manual", "ref", "reference", "pred", "preds", "prediction", "predictions", "predicted",
+     "auto", "test", "result", "results", "output", "final", "0000")
+)  # fmt: skip
+SEPARATORS = " _-."
+# Where TotalSegmentator's dataset keeps the structures of a case, beside its image.
+INNER = ("segmentations", "labels", "masks")
+# The file in which nnU-Net names its labels, and the most names that a remark lists.
+DATASET, MOST_NAMES = "dataset.json", 8
+
+
+class Entry(NamedTuple):
+    """A case of one folder. name: of its file, without extension, or of its folder. path: to read it from."""
+
+    name: str
+    path: Path
+    isFile: bool
+
+
+@dataclass(frozen=True)
+class FolderCases:
+    """The cases of several folders.
+
+    sheet: as if somebody had listed them. structures: for each line, what a single structure without a name is called,
+    as namesOfFiles() returns it. remarks: sentences on what was found, and on what has no counterpart.
+    """
+
+    sheet: Sheet
+    structures: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+def casesIn(reference: Path, tests: Sequence[tuple[str, Path]]) -> FolderCases:
+    """Return the cases of a folder of references that have a test of at least one method.
+
+    tests: name and folder of each method. Raises InputError for folders that cannot be read or hold no case, and if no
+    test belongs to any reference.
+    """
+    references = entriesOf(reference)
+    plain = [withoutAffixes(entry.name) for entry in references]
+    isEach = len({name.casefold() for name in plain}) == len(plain)
+    titles = dict(zip(references, plain if isEach else [entry.name for entry in references]))
+    remarks = [f"{counted(len(references), 'case')} in {reference}."]
+    lines: list[tuple[Entry, Entry, str]] = []
+    unused: list[Entry] = []
+    for method, folder in tests:
+        entries = entriesOf(folder)
+        found = matched(references, entries, method)
+        lines += [(entry, found[entry], method) for entry in references if entry in found]
+        remarks.append(f"{counted(len(found), 'test')} in {folder}{f' ({method})' if method else ''}.")
+        lacking = [entry.name for entry in references if entry not in found]
+        others = [entry.path.name for entry in entries if entry not in found.values()]
+        unused += [entry for entry in entries if entry not in found.values()]
+        if lacking:
+            remarks.append(f"Only in {reference}, not in {folder}: {commaSeparated(lacking, MOST_NAMES)}.")
+        if others:
+            remarks.append(f"Only in {folder}, not in {reference}: {commaSeparated(others, MOST_NAMES)}.")
+    if not lines:
+        raise InputError(
+            f"No file of {reference} has a counterpart of the same name in {commaSeparated(str(f) for _, f in tests)}: "
+            f"the names are like {references[0].name} and {unused[0].name}."
+        )
+    # all methods of a case together, in the order of the cases
+    order = {entry: number for number, entry in enumerate(references)}
+    lines.sort(key=lambda line: order[line[0]])
+    rows = [
+        Line(
+            {
+                "case": titles[entry],
+                "reference": str(entry.path.resolve()),
+                "test": str(test.path.resolve()),
+                "protocol": "",
+                "method": method,
+            },
+            str(entry.path),
+        )
+        for entry, test, method in lines
+    ]
+    return FolderCases(Sheet(str(reference), (), tuple(rows)), _structures(lines, titles), tuple(map(oneLine, remarks)))
+
+
+def entriesOf(folder: Path) -> list[Entry]:
+    """Return the cases of a folder by name. Raises InputError if it cannot be read, or holds none."""
+    try:
+        members = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        reason = "there is no such folder" if isinstance(error, FileNotFoundError) else error.strerror
+        raise InputError(f"{folder}: {reason}.") from error
+    files = [Entry(stemOf(path), path, True) for path in members if suffixOf(path) and path.is_file()]
+    folders = [Entry(path.name, _within(path), False) for path in members if path.is_dir() and _mayBeCase(path)]
+    if not (files or folders):
+        raise InputError(f"{folder}: there is no case, neither a file that can be read nor a folder of such files.")
+    return sorted([*files, *folders], key=lambda entry: _natural(entry.name))
+
+
+def _natural(name: str) -> list:
+    """Return what names are sorted by, so that case 10 comes after case 9."""
+    return [(part.isdigit(), int(part) if part.isdigit() else part.casefold()) for part in re.split(r"(\d+)", name)]
+
+
+def _mayBeCase(folder: Path) -> bool:
+    """Return whether a folder holds files other than the results of a batch."""
+    names = [path.name for path in folder.iterdir()]
+    return RECORDS not in names and any(not name.startswith(".") for name in names)
+
+
+def _within(folder: Path) -> Path:
+    """Return what to read of the folder of a case: itself, its folder of masks, or its only segmentation.
+
+    A file that has the words of a segmentation beside images of the same case is the only one of them that matters.
+    """
+    inner = [folder / name for name in INNER if (folder / name).is_dir()]
+    if inner:
+        return inner[0]
+    files = [path for path in folder.iterdir() if suffixOf(path) and not path.name.startswith(".")]
+    if len(files) == 1 and suffixOf(files[0]) != ".dcm":
+        return files[0]
+    named = [path for path in files if withoutAffixes(stemOf(path)) != stemOf(path) and _isOf(path, folder)]
+    others = [path for path in files if path not in named]
+    return named[0] if len(named) == 1 and all(_isOf(path, folder) for path in others) else folder
+
+
+def _isOf(path: Path, folder: Path) -> bool:
+    """Return whether the name of a file begins with that of its case's folder."""
+    return stemOf(path).casefold().startswith(folder.name.casefold())
+
+
+def withoutAffixes(name: str, others: Iterable[str] = ()) -> str:
+    """Return a name without the words at its ends that do not say which case it is. others: more such words."""
+    words = AFFIXES | {word.casefold() for word in others}
+    parts = _parts(name)
+    while len(parts) > 1 and parts[-1].strip(SEPARATORS).casefold() in words:
+        parts.pop()
+    while len(parts) > 1 and parts[0].strip(SEPARATORS).casefold() in words:
+        parts.pop(0)
+    return "".join(parts).strip(SEPARATORS) or name
+
+
+def _parts(name: str) -> list[str]:
+    """Return the words of a name, each with the separators after it."""
+    return re.findall(rf"[^{re.escape(SEPARATORS)}]+[{re.escape(SEPARATORS)}]*", name) or [name]
+
+
+def matched(references: Sequence[Entry], tests: Sequence[Entry], method: str = "") -> dict[Entry, Entry]:
+    """Return the tests that belong to references, each to one at most.
+
+    Equal names come first, then names that are equal without affixes, then without what all names of a folder end
+    with, and at last without what all names of one of the two folders begin with.
+    """
+
+    def plain(entry: Entry) -> str:
+        # a method that is called like a case must not make names empty
+        return withoutAffixes(entry.name, [method] if method else ()).casefold()
+
+    alone = _withoutCommon([plain(entry) for entry in references], isEnd=True)
+    aloneTests = _withoutCommon([plain(entry) for entry in tests], isEnd=True)
+    ends = [dict(zip(references, alone)), dict(zip(tests, aloneTests))]
+    short = [
+        dict(zip(references, _withoutCommon(alone, isEnd=False))),
+        dict(zip(tests, _withoutCommon(aloneTests, isEnd=False))),
+    ]
+    rounds: list[tuple[Callable[[Entry], str], Callable[[Entry], str]]] = [
+        (lambda entry: entry.name.casefold(), lambda entry: entry.name.casefold()),
+        (plain, plain),
+        (ends[0].__getitem__, ends[1].__getitem__),
+        (short[0].__getitem__, ends[1].__getitem__),
+        (ends[0].__getitem__, short[1].__getitem__),
+    ]
+    found: dict[Entry, Entry] = {}
+    for ofReference, ofTest in rounds:
+        taken = set(found.values())
+        left = _byKey((entry for entry in references if entry not in found), ofReference)
+        right = _byKey((entry for entry in tests if entry not in taken), ofTest)
+        # what several are called says nothing
+        found |= {
+            own[0]: right[key][0] for key, own in left.items() if len(own) == len(right.get(key, ())) == 1 and key
+        }
+    return found
+
+
+def _byKey(entries: Iterable[Entry], key: Callable[[Entry], str]) -> dict[str, list[Entry]]:
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(key(entry), []).append(entry)
+    return groups
+
+
+def _withoutCommon(names: Sequence[str], isEnd: bool) -> list[str]:
+    """Return names without the words that all of them end with, or begin with, and that leave something of each."""
+    if len(set(names)) < 2:
+        return list(names)
+    words = [[part.strip(SEPARATORS) for part in _parts(name)] for name in names]
+    words = [own[::-1] if isEnd else own for own in words]
+    number = 0
+    while all(len(own) > number + 1 for own in words) and len({own[number] for own in words}) == 1:
+        number += 1
+    return [" ".join(own[number:][::-1] if isEnd else own[number:]) for own in words]
+
+
+def _structures(lines: Sequence[tuple[Entry, Entry, str]], titles: dict[Entry, str]) -> tuple[str, ...]:
+    """Return what single structures are called: nothing where a file stands for a case, whatever its name."""
+    stems = [
+        [stemOf(entry.path) if suffixOf(entry.path) and not entry.isFile else "" for entry in line[:2]]
+        for line in lines
+    ]
+    return tuple(namesOfFiles((titles[line[0]], *own) for line, own in zip(lines, stems, strict=True)))
+
+
+def labelsBeside(reference: Path, tests: Sequence[tuple[str, Path]]) -> Path | None:
+    """Return nnU-Net's file of label names in or above the folder of references, or with tests; None without one."""
+    places = [reference, reference.resolve().parent, *(folder for _, folder in tests)]
+    return next((place / DATASET for place in places if _namesLabels(place / DATASET)), None)
+
+
+def _namesLabels(path: Path) -> bool:
+    """Return whether a file is JSON with an entry for labels, as that of nnU-Net; others may have the same name."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):  # there is none, or it is of another program
+        return False
+    return isinstance(content, dict) and isinstance(content.get("labels"), dict)
+
+
+def methodFolders(given: Sequence[str]) -> list[tuple[str, Path]]:
+    """Return the methods and folders in texts like nnunet=pred1 or pred1.
+
+    A single folder needs no name; several are called by the last part of their paths. Raises InputError for an empty
+    folder, and for two methods of one name.
+    """
+    found = []
+    for text in given:
+        name, joint, folder = text.partition("=")
+        if not joint or Path(text).exists():
+            name, folder = (Path(text).resolve().name if len(given) > 1 else ""), text
+        if not folder:
+            raise InputError(f"The folder of tests is given as NAME=DIR or DIR, not {text!r}.")
+        found.append((name.strip(), Path(folder)))
+    names = [name for name, _ in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"Two folders of tests are called {twice!r}: name them, as in --test-dir NAME=DIR.")
+    return found

@@ -1,0 +1,129 @@
+"""What the page about all cases of a batch shows besides their list: a heat map, box plots, tests, best and worst."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from ..families.registry import findDefinition
+from ..model.naming import pairTitle
+from ..model.structures import REFERENCE_AND_TEST
+from .alarms import inShort
+from .statistics import NO_METHOD, Cohort, PairedTest, betterOf
+from .summaryoptions import Options
+from .summarywriting import SUMMARIZED
+
+# Most numbers on the page; of more, only the main measurements are shown.
+MOST_NUMBERS = 400_000
+# How many of the worst and of the best pairs of a choice can be shown with a picture.
+WORST, BEST = 4, 2
+DIGITS = 5
+
+
+class CohortPage:
+    """The content of the page, to which cases are added one by one."""
+
+    def __init__(self) -> None:
+        # by case and method: the report; by case, method and name of the pair: its number in the report, and so on
+        self._reports: dict[tuple[str, str], str] = {}
+        self._pairs: dict[tuple[str, str, str], dict] = {}
+
+    def add(self, outcome: Mapping, structures: Mapping[str, str]) -> None:
+        """Add the pictures, alarms and report of a case. structures: names in the cohort by the titles of pairs."""
+        case, method = outcome["case"], outcome["method"]
+        self._reports[case, method] = outcome.get("report", "")
+        for number, pair in enumerate(outcome["pairs"]):
+            title = pairTitle(pair[side]["name"] for side in REFERENCE_AND_TEST)
+            found = {"number": number, "alarm": inShort(pair), "picture": pair.get("thumbnail")}
+            self._pairs[case, method, structures.get(title, title)] = found
+
+    def content(self, cohort: Cohort, options: Options, tests: Iterable[PairedTest]) -> dict | None:
+        """Return the content of the page as plain values, None for fewer than two cases.
+
+        tests: of all methods of the cohort.
+        """
+        given = cohort.given(options)
+        keys = [key for key in cohort.keys if betterOf(key)]
+        count = sum(len(group) for (_, _, key), group in given.items() if key in keys)
+        if count > MOST_NUMBERS:
+            keys = [key for key in keys if key.startswith(SUMMARIZED)]
+        cases = list(dict.fromkeys(case for group in given.values() for case in group))
+        undrawn = set(cohort.undrawn)
+        structures = [name for name in cohort.structures if name not in undrawn]
+        if len(cases) < 2 or not keys or not structures:
+            return None
+        methods = cohort.methods
+        places = [{name: number for number, name in enumerate(names)} for names in (cases, structures, methods)]
+        values: dict[str, list] = {key: [] for key in keys}
+        missing: dict[str, str] = {}
+        for (structure, method, key), group in given.items():
+            if key in values and structure in places[1]:
+                for case, value in group.items():
+                    at = [places[0][case], places[1][structure], places[2][method]]
+                    values[key].append([*at, _plain(value.value)])
+                    if value.missing or value.isEmpty:
+                        missing[",".join(map(str, at))] = f"missing in the {value.missing or 'test'}"
+        shown = _worthAPicture(values, keys, missing)
+        pairs = {}
+        for (case, method, structure), pair in self._pairs.items():
+            if case in places[0] and structure in places[1] and method in places[2]:
+                at = ",".join(map(str, (places[0][case], places[1][structure], places[2][method])))
+                entry = {name: pair[name] for name in ("number", "alarm") if pair[name] not in ("", None)}
+                pairs[at] = entry | ({"picture": pair["picture"]} if pair["picture"] and at in shown else {})
+        return {
+            "measurements": [_measurement(key, cohort.units[key]) for key in keys],
+            "first": next((key for start in SUMMARIZED for key in keys if key.startswith(start)), keys[0]),
+            "cases": cases,
+            "structures": structures,
+            "methods": [method or NO_METHOD for method in methods] if len(methods) > 1 else methods,
+            "reports": {
+                f"{places[0][case]},{places[2][method]}": report
+                for (case, method), report in self._reports.items()
+                if report and case in places[0] and method in places[2]
+            },
+            "values": values,
+            "missing": missing,
+            "pairs": pairs,
+            "tests": [_test(test) for test in tests if test.measurement in values and test.structure in places[1]],
+        }
+
+
+def _plain(value: float) -> float | str | None:
+    """Return a value for JSON: None if it is undefined, "inf" or "-inf" if it is infinite."""
+    if math.isnan(value):
+        return None
+    return str(value) if math.isinf(value) else float(f"{value:.{DIGITS}g}")
+
+
+def _measurement(key: str, unit: str) -> dict[str, str]:
+    found = findDefinition(key)
+    title = found.definition.title.format(**found.words) if found else key
+    return {"key": key, "title": title, "unit": unit, "better": betterOf(key)}
+
+
+def _test(test: PairedTest) -> dict:
+    names = ("structure", "measurement", "cases", "p", "corrected", "tests", "favors", "reason", "correction")
+    numbers = ("rankBiserial", "rankBiserialLow", "rankBiserialHigh", "shift", "shiftLow", "shiftHigh")
+    return {
+        **{name: getattr(test, name) for name in names},
+        "first": test.first or NO_METHOD,
+        "second": test.second or NO_METHOD,
+        **{name: None if getattr(test, name) is None else _plain(getattr(test, name)) for name in numbers},
+    }
+
+
+def _worthAPicture(values: Mapping[str, list], keys: Iterable[str], missing: Mapping[str, str]) -> set[str]:
+    """Return the pairs that may be among the worst or the best of any choice of structure and method."""
+    found: set[str] = set()
+    for key in keys:
+        sign = 1 if betterOf(key) == "lower" else -1
+        groups: dict[tuple, list[tuple[float, str]]] = {}
+        for case, structure, method, value in values[key]:
+            at = f"{case},{structure},{method}"
+            if value is not None and at not in missing:
+                for group in ((structure, method), (structure, None), (None, method), (None, None)):
+                    groups.setdefault(group, []).append((sign * float(value), at))
+        for group in groups.values():
+            group.sort()
+            found |= {at for _, at in (*group[:BEST], *group[-WORST:])}
+    return found

@@ -1,0 +1,201 @@
+"""The observers' voxels on one grid: how many agree where, and the consensus of all or of some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import SimpleITK
+
+from ...base.errors import InputError
+from ...geometry import voxelization
+from ...geometry.closest import ClosestSurface
+from ...geometry.grids import Grid
+from ...geometry.masks import LARGEST_BOX, Mask, finest
+from ...geometry.surfaces import Surface
+from ...model.structures import Structure
+
+METHODS = ("majority", "staple", "mean-surface")
+# Voxels around all observers that the STAPLE filter sees on each side; it learns from them what the background is.
+STAPLE_MARGIN = 5
+STAPLE_LEVEL = 0.5
+# mm; a mean of distances is 0 up to rounding, which depends on the order of the observers.
+ROUNDING = 1e-9
+# Voxels whose distances to the observers' surfaces are measured at a time.
+CHUNK = 1 << 15
+
+
+class Performance(NamedTuple):
+    """What STAPLE finds of an observer: the share of the consensus drawn, and the share of the rest left out."""
+
+    sensitivity: float
+    specificity: float
+
+
+class Consensus(NamedTuple):
+    """The voxels of a consensus. performances: of the observers, only known from STAPLE."""
+
+    mask: Mask
+    performances: tuple[Performance, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Drawings:
+    """The structures that the observers drew, and their voxels on one grid. None of them is empty.
+
+    masks: the voxels. low, high: the smallest and the largest index i, j, k of the box around all of them. searches:
+    the closest-point searches of the structures' surfaces.
+    """
+
+    structures: Sequence[Structure]
+    masks: Sequence[Mask]
+    low: np.ndarray
+    high: np.ndarray
+    searches: dict[Surface, ClosestSurface] = field(default_factory=dict)
+
+    @staticmethod
+    def of(
+        structures: Sequence[Structure], meshSpacing: float, searches: dict[Surface, ClosestSurface] | None = None
+    ) -> Drawings:
+        """Return structures on their common grid. meshSpacing: as in Settings.
+
+        The grid is the common lattice if there is one, else that of the observer with the smallest voxels, whatever
+        their order; meshes are filled on it. Meshes must have an inside. Raises InputError for too large a box.
+        """
+        drawn = [s.mask for s in structures if s.mask is not None]
+        if drawn:
+            grid = finest(drawn).grid
+        else:
+            surfaces = [structure.surface for structure in structures]
+            grid = voxelization.gridAroundMeshes(surfaces, meshSpacing, voxelization.STEPS_ACROSS)
+        index = grid.toIndex(np.concatenate([np.stack(structure.box) for structure in structures]))
+        if np.prod(np.ptp(index, axis=0) + 1) > LARGEST_BOX:
+            raise InputError(
+                "the box around all observers has more voxels than any image; check origins and spacings in the files."
+            )
+        masks = [voxelization.maskOf(s.surface, grid) if s.mask is None else s.mask.on(grid) for s in structures]
+        filled = [mask for mask in masks if not mask.isEmpty]
+        if not filled:
+            raise InputError("no voxel of the common grid lies inside an observer's contour.")
+        low, high = np.min([mask.low for mask in filled], axis=0), np.max([mask.high for mask in filled], axis=0)
+        return Drawings(structures, masks, low, high, {} if searches is None else searches)
+
+    @property
+    def grid(self) -> Grid:
+        return self.masks[0].grid
+
+    def block(self, number: int) -> np.ndarray:
+        """Return the voxels [k, j, i] of an observer in the box around all."""
+        return self.masks[number].block(self.low, self.high)
+
+    @cached_property
+    def votes(self) -> np.ndarray:
+        """The number of observers [k, j, i] that have each voxel of the box around all."""
+        return self.votesOf(range(len(self.masks)))
+
+    def votesOf(self, chosen: Sequence[int]) -> np.ndarray:
+        """Return the number of some observers [k, j, i], given by number, that have each voxel of the box."""
+        votes = np.zeros((self.high - self.low + 1)[::-1], np.uint16)
+        for number in chosen:
+            votes += self.block(number)
+        return votes
+
+    @cached_property
+    def _known(self) -> dict[bool, tuple[np.ndarray, np.ndarray]]:
+        return {}
+
+    def signedDistances(self, voxels: np.ndarray, areTied: bool) -> np.ndarray:
+        """Return the signed distances (m, n) in mm of voxels to the surfaces of all n observers, negative inside.
+
+        voxels: (m,) indices of the flattened box. areTied: whether these are voxels that half of the observers have,
+        with or without one of them; else any that some observers have and others have not. Distances of all such
+        voxels are measured when the first are asked for, once for the consensus of all and those without one observer.
+        """
+        if areTied not in self._known:
+            doubled, count = 2 * self.votes.astype(np.int32).ravel(), len(self.masks)
+            isOpen = np.abs(doubled - count) <= 1 if areTied else (doubled > 0) & (doubled < 2 * count)
+            every = np.flatnonzero(isOpen)
+            self._known[areTied] = every, self._measured(every)
+        every, distances = self._known[areTied]
+        return distances[np.searchsorted(every, voxels)]
+
+    def _measured(self, voxels: np.ndarray) -> np.ndarray:
+        found = np.empty((len(voxels), len(self.structures)))
+        for first in range(0, len(voxels), CHUNK):
+            chosen = slice(first, first + CHUNK)
+            index = np.stack(np.unravel_index(voxels[chosen], self.votes.shape)[::-1], axis=1) + self.low
+            points = self.grid.toWorld(index)
+            for number, structure in enumerate(self.structures):
+                found[chosen, number] = searchOf(structure.surface, self.searches).signedDistances(points)
+        return found
+
+
+def searchOf(surface: Surface, searches: dict[Surface, ClosestSurface]) -> ClosestSurface:
+    """Return the closest-point search of a surface, from those that are known if it is among them."""
+    if surface not in searches:
+        searches[surface] = ClosestSurface(surface.target)
+    return searches[surface]
+
+
+def consensusOf(drawings: Drawings, method: str, chosen: Sequence[int] | None = None) -> Consensus:
+    """Return the consensus of the observers. method: one of METHODS. chosen: numbers of some of them, None for all.
+
+    majority: the voxels that more than half of them have; where exactly half have it, those in which the mean of the
+    signed distances to their surfaces is inside. staple: SimpleITK's filter on the box around all observers and
+    STAPLE_MARGIN voxels on each side, cut at STAPLE_LEVEL (Warfield et al., doi:10.1109/TMI.2004.828354). mean-surface:
+    where the mean signed distance is inside.
+    """
+    numbers = range(len(drawings.masks)) if chosen is None else chosen
+    if method == "staple":
+        return _staple(drawings, numbers)
+    votes = drawings.votes if chosen is None else drawings.votesOf(numbers)
+    isMajority = method == "majority"
+    isIn = 2 * votes.astype(np.int32) > len(numbers) if isMajority else votes == len(numbers)
+    isOpen = 2 * votes.astype(np.int32) == len(numbers) if isMajority else (votes > 0) & ~isIn
+    voxels = np.flatnonzero(isOpen)
+    if len(voxels):
+        means = drawings.signedDistances(voxels, isMajority)[:, list(numbers)].mean(axis=1)
+        isIn.ravel()[voxels[means < -ROUNDING]] = True
+    return Consensus(Mask.fromArray(isIn, drawings.grid, drawings.low))
+
+
+def _staple(drawings: Drawings, numbers: Sequence[int]) -> Consensus:
+    """Return the consensus of some observers by STAPLE, and what it finds of each of them."""
+    margin = np.full(3, STAPLE_MARGIN)
+    if drawings.grid.flatAxis is not None:
+        margin[drawings.grid.flatAxis] = 0
+    some = [drawings.masks[number] for number in numbers if not drawings.masks[number].isEmpty]
+    low = np.min([mask.low for mask in some], axis=0) - margin
+    high = np.max([mask.high for mask in some], axis=0) + margin
+    filter = SimpleITK.STAPLEImageFilter()
+    filter.SetForegroundValue(1)
+    images = [SimpleITK.GetImageFromArray(drawings.masks[number].block(low, high)) for number in numbers]
+    probability = SimpleITK.GetArrayViewFromImage(filter.Execute(images))
+    mask = Mask.fromArray(probability >= STAPLE_LEVEL, drawings.grid, low)
+    rates = zip(filter.GetSensitivity(), filter.GetSpecificity(), strict=True)
+    return Consensus(mask, tuple(Performance(*both) for both in rates))
+
+
+def conformity(masks: Sequence[Mask]) -> tuple[float, float]:
+    """Return the conformity index and the generalized one, NaN if all masks are empty. masks: on one grid.
+
+    The first is the volume that all have over the volume that any has. The second is the sum of the volumes that two
+    share over the sum of those that either of two has, over all pairs.
+    Source: Kouwenhoven et al., doi:10.1088/0031-9155/54/9/018.
+    """
+    filled = [mask for mask in masks if not mask.isEmpty]
+    if not filled:
+        return float("nan"), float("nan")
+    low, high = np.min([mask.low for mask in filled], axis=0), np.max([mask.high for mask in filled], axis=0)
+    votes = np.zeros((high - low + 1)[::-1], np.uint16)
+    for mask in filled:
+        votes += mask.block(low, high)
+    havingIt = np.bincount(votes.ravel(), minlength=len(masks) + 1)
+    count = np.arange(len(havingIt))
+    # a voxel that n observers have is shared by n (n - 1) / 2 pairs
+    shared = float(havingIt @ (count * (count - 1) / 2))
+    either = (len(masks) - 1) * float(havingIt @ count) - shared
+    return float(havingIt[len(masks)] / havingIt[1:].sum()), shared / either

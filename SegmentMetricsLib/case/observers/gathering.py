@@ -1,0 +1,233 @@
+"""From what the observers are given as to the structures that belong together."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import SimpleITK
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from ...base.errors import InputError, requireKind
+from ...base.texts import commaSeparated, tellingApart
+from ...geometry.graphs import components
+from ...io.reading import readAll, stemOf
+from ...io.structurenames import isAlone, settled, shared
+from ...model.structures import Structure, inAnySpelling, namesOfSeveral, requireKnown, unusableOf
+from ...model.structureset import StructureSet
+from ...settings.settings import Settings
+from ..comparison import asStructure
+from ..pairing import pairStructures
+
+# What an observer is given as: a file or folder, or one structure or several.
+Observer = Structure | SimpleITK.Image | vtkPolyData | Iterable[Structure] | str | os.PathLike
+# The name of a structure that every observer calls differently.
+UNNAMED = "Structure"
+
+
+@dataclass(frozen=True)
+class Organ:
+    """The structures of one name. structures: of all observers and then all tests, None where one has none."""
+
+    name: str
+    structures: Sequence[Structure | None]
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The structures of all observers and tests.
+
+    observers, tests: their names. sets: all structures of each. organs: those that belong together. findings: doubts
+    about that, in sentences. failures: why structures cannot be compared, by name.
+    """
+
+    observers: Sequence[str]
+    tests: Sequence[str]
+    sets: Sequence[StructureSet]
+    organs: Sequence[Organ]
+    findings: Sequence[str] = ()
+    failures: Mapping[str, str] = field(default_factory=dict)
+
+
+def gather(
+    observers: Sequence[Observer],
+    tests: Sequence[Observer],
+    settings: Settings,
+    names: Sequence[str] | None,
+    structures: Collection[str] | None = None,
+    labelNames: Mapping[int, str] | None = None,
+) -> Gathered:
+    """Return the structures of observers and tests that belong together; arguments are those of compareObservers()."""
+    given = [*_several(observers, "The observers"), *_several(tests, "The tests")]
+    count = len(given) - len(tests)
+    if count < 2:
+        raise InputError(f"Observers are compared with each other: at least two are needed, not {count}.")
+    sets = _read(given, count, settings, labelNames)
+    called = _names(given, sets, count, names)
+    areSingle = not any(isinstance(one, (str, os.PathLike, StructureSet)) or _isSeveral(one) for one in given)
+    if areSingle and structures is None:
+        return Gathered(called[:count], called[count:], sets, [_alone([own[0] for own in sets])])
+    sets = _settled(sets)
+    sets, failures = _withoutRepeated(_withEmpty(sets), called)
+    organs, findings = _matched(sets, called)
+    if structures is not None:
+        wanted = inAnySpelling([structures] if isinstance(structures, str) else structures, labelNames, *sets)
+        requireKnown(wanted, *sets)
+        organs = [organ for organ in organs if any(s is not None and s.name in wanted for s in organ.structures)]
+        failures = {name: reason for name, reason in failures.items() if name in wanted}
+    else:
+        failures |= unusableOf(*sets)
+    return Gathered(called[:count], called[count:], sets, organs, findings, failures)
+
+
+def _several(given: object, what: str) -> Sequence:
+    isOne = isinstance(given, (str, os.PathLike, Structure, StructureSet, SimpleITK.Image, vtkPolyData))
+    if isOne or not isinstance(given, Iterable):
+        raise InputError(f"{what} must be a list, with a file, folder, structure or image for each of them.")
+    return list(given)
+
+
+def _isSeveral(given: object) -> bool:
+    return isinstance(given, (list, tuple)) and all(isinstance(one, Structure) for one in given)
+
+
+def _read(
+    given: Sequence[Observer], count: int, settings: Settings, labelNames: Mapping[int, str] | None
+) -> list[StructureSet]:
+    """Return the structures of every observer and test. count: number of observers."""
+    paths = [one for one in given if isinstance(one, (str, os.PathLike))]
+    found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
+    sets = []
+    for number, one in enumerate(given):
+        if isinstance(one, (str, os.PathLike)):
+            own = next(found)
+        elif isinstance(one, StructureSet) or _isSeveral(one):
+            own = StructureSet.of(one)
+        elif isinstance(one, np.ndarray):
+            raise InputError("An array does not say how large its voxels are: give a SimpleITK image instead.")
+        else:
+            which = f"contour of {f'observer {number + 1}' if number < count else f'test {number - count + 1}'}"
+            own = StructureSet.of([asStructure(one, which, None, settings, canChoose=False)])
+        sets.append(own.having(asStructure(s, s.name, None, settings) for s in own))
+    return sets
+
+
+def _names(
+    given: Sequence[Observer], sets: Sequence[StructureSet], count: int, names: Sequence[str] | None
+) -> list[str]:
+    """Return what observers and tests are called: as given, else like their files or structures, else by number."""
+    usual = [f"Observer {n + 1}" if n < count else f"Test {n + 1 - count}" for n in range(len(given))]
+    if names is not None:
+        names = [names] if isinstance(names, str) else list(names)
+        for name in names:
+            requireKind(name, str, "The name of an observer", "a text")
+        if len(names) not in (count, len(given)):
+            tests = f", or of those and the {len(given) - count} tests" if len(given) > count else ""
+            raise InputError(f"There are {len(names)} names; give those of the {count} observers{tests}.")
+        usual = [*names, *_names(given[len(names) :], sets[len(names) :], 0, None)]
+    elif all(isinstance(one, (str, os.PathLike)) for one in given) and len(given):
+        usual = _ofPaths(list(map(Path, given)))
+    elif all(isinstance(one, Structure) for one in given) and len({one.name for one in given}) == len(given):
+        usual = [one.name for one in given]
+    if several := [name for name, number in Counter(usual).items() if number > 1]:
+        raise InputError(f"Two observers or tests are both called {several[0]!r}: give every one a name of its own.")
+    return usual
+
+
+def _ofPaths(paths: Sequence[Path]) -> list[str]:
+    """Return names for files or folders: the part of the path, from its end, in which all differ."""
+    parts = [[stemOf(path), *reversed(path.absolute().parts[:-1])] for path in paths]
+    for level in zip(*parts, strict=False):
+        if len(set(level)) == len(level):
+            return list(level)
+    titles = tellingApart(paths)
+    return [titles[path] for path in paths]
+
+
+def _alone(structures: Sequence[Structure]) -> Organ:
+    """Return single structures as one organ, whatever each of them is called."""
+    names = [structure.name for structure in structures]
+    return Organ(UNNAMED if len(set(names)) == len(names) else _usual(names), structures)
+
+
+def _settled(sets: Sequence[StructureSet]) -> list[StructureSet]:
+    """Return sets in which files with a single nameless structure are called as settled() calls two of them."""
+    areAlone = list(map(isAlone, sets))
+    if all(areAlone):
+        common = reduce(shared, [own[0].name for own in sets]) or UNNAMED
+        return [own.having([own[0].named(common)]) for own in sets]
+    result = list(sets)
+    for number, own in enumerate(sets):
+        if areAlone[number]:
+            others = StructureSet.of([s for other in sets if other is not own for s in other])
+            result[number] = settled((own, others))[0]
+    return result
+
+
+def _withEmpty(sets: Sequence[StructureSet]) -> list[StructureSet]:
+    """Return sets in which an image without labels has every structure of the others, empty."""
+    known = dict.fromkeys(s.name for own in sets for s in own if not s.isUnlabeled)
+    return [
+        own.having(replace(own[0], name=name) for name in known) if len(own) == 1 and own[0].isUnlabeled else own
+        for own in sets
+    ]
+
+
+def _withoutRepeated(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[StructureSet], dict[str, str]]:
+    """Return sets without names that one of them has more than once, and the reasons by name."""
+    repeated = {name: owner for own, owner in zip(sets, called, strict=True) for name in namesOfSeveral(own)}
+    reasons = {
+        name: f"{owner} has more than one structure named {name!r}. Rename all but the one that is meant."
+        for name, owner in repeated.items()
+    }
+    return [own.having(s for s in own if s.name not in repeated) for own in sets], reasons
+
+
+def _matched(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[Organ], list[str]]:
+    """Return the organs of all sets, matched by name and code as two sets are, and doubts in sentences.
+
+    Structures belong together if a chain of pairs connects them; a chain with two structures of one set is a doubt, and
+    no organ.
+    """
+    places = [(number, row) for number, own in enumerate(sets) for row in range(len(own))]
+    if not places:
+        return [], []
+    numberOf = {id(sets[number][row]): n for n, (number, row) in enumerate(places)}
+    links = [(0, 0)]
+    findings: dict[str, str] = {}
+    areSingle = all(len(own) == 1 for own in sets)
+    for first, second in combinations(range(len(sets)), 2):
+        both = f"{called[first]} (reference) and {called[second]} (test)"
+        pairing = pairStructures(sets[first], sets[second], isProposing=areSingle, isAlonePair=areSingle)
+        for finding in pairing.findings:
+            findings.setdefault(str(finding), f"{both}: {finding}")
+        for match in pairing.pairs:
+            findings.update((str(finding), str(finding)) for finding in match.findings)
+            links.append((numberOf[id(match.reference)], numberOf[id(match.test)]))
+    organs = []
+    parts = components(*np.array(links).T, len(places))
+    for part in dict.fromkeys(parts.tolist()):
+        members = [places[n] for n in np.flatnonzero(parts == part)]
+        names = [sets[number][row].name for number, row in members]
+        if len({number for number, _ in members}) < len(members):
+            listed = commaSeparated(sorted(set(names)))
+            unclear = f"It is not clear which belong together, so they are not compared: {listed}."
+            findings[unclear] = unclear
+            continue
+        structures: list[Structure | None] = [None] * len(sets)
+        for number, row in members:
+            structures[number] = sets[number][row]
+        organs.append(Organ(_usual(names), structures))
+    return organs, list(findings.values())
+
+
+def _usual(names: Sequence[str]) -> str:
+    """Return the name that most have, the first in the alphabet of equally common ones."""
+    counts = Counter(names)
+    return min(names, key=lambda name: (-counts[name], name))

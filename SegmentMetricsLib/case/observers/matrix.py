@@ -1,0 +1,237 @@
+"""All measurements of all ordered pairs of observers and tests, from one measurement of the distances of each pair."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...base.errors import InputError
+from ...base.parallel import eachSideBySide
+from ...comparison.findings import Finding, asFinding
+from ...comparison.measurements import Measurement, evaluate
+from ...comparison.workspace import Workspace
+from ...conventions.chosen import definitionsOf
+from ...distances.surfacedistances import SurfaceDistances
+from ...families.registry import findDefinition
+from ...families.selection import selected
+from ...geometry.closest import ClosestSurface
+from ...geometry.surfaces import Surface
+from ...model.structures import Structure
+from ...settings.settings import PRESETS, Settings
+from ..comparison import Comparison, compared
+
+# Distances of several pairs are pooled in steps of this many mm.
+STEP = 0.001
+
+# The critical structures that go with every observer, by name.
+Criticals = Sequence[Mapping[str, Structure]]
+
+
+class Spread(NamedTuple):
+    """How a measurement varies over pairs of observers; infinite values count, undefined ones are left out.
+
+    mean, sd, low, high: NaN without a value; mean and SD of infinite values are not finite. pairs: number of values.
+    undefined: number of pairs without one.
+    """
+
+    mean: float
+    sd: float
+    low: float
+    high: float
+    pairs: int
+    undefined: int
+
+    def toDictionary(self) -> dict:
+        """Return the spread for JSON, with null for what is not finite."""
+        found = {name: value if math.isfinite(value) else None for name, value in self._asdict().items()}
+        return {"mean": found["mean"], "SD": found["sd"], "lowest": found["low"], "highest": found["high"]} | {
+            "pairs": self.pairs,
+            "undefined": self.undefined,
+        }
+
+
+class Pooled(NamedTuple):
+    """How much of two boundaries lies at which distance from each other.
+
+    sizes: (n,) in mm2 at n times STEP mm. total: of both boundaries.
+    """
+
+    sizes: np.ndarray
+    total: float
+
+    @staticmethod
+    def of(distances: SurfaceDistances) -> Pooled:
+        """Return both directions of a pair together."""
+        steps = [np.rint(direction.distances / STEP).astype(np.int64) for direction in distances.directions]
+        sizes = [direction.sizes for direction in distances.directions]
+        counted = np.bincount(np.concatenate(steps), np.concatenate(sizes))
+        return Pooled(counted, float(counted.sum()))
+
+    def within(self, tolerance: float) -> float:
+        """Return the share of both boundaries within a tolerance in mm."""
+        return float(self.sizes[: round(tolerance / STEP) + 1].sum()) / self.total
+
+
+def meanOf(values: np.ndarray) -> float:
+    """Return the mean of numbers (n,): infinite if some are, NaN if some are infinite toward either side."""
+    with np.errstate(invalid="ignore"):
+        return float(values.mean())
+
+
+def percentileOf(pooled: Sequence[Pooled], percent: float) -> float:
+    """Return the distance in mm within which a percentage of all boundaries of some pairs lies, NaN without a pair."""
+    if not pooled:
+        return math.nan
+    together = np.zeros(max(len(one.sizes) for one in pooled))
+    for one in pooled:
+        together[: len(one.sizes)] += one.sizes
+    reached = np.cumsum(together)
+    return float(np.searchsorted(reached, percent / 100 * reached[-1] * (1 - 1e-12))) * STEP
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The measurements of all ordered pairs.
+
+    size: number of observers and tests. pairs: measurements by key for each pair of a row, the reference, and a column,
+    the test; a pair that could not be compared is missing. pooled: distances of each pair with the lower number first.
+    findings: alarms, with the pairs that have them. failures: why pairs could not be compared.
+    """
+
+    size: int
+    pairs: Mapping[tuple[int, int], Mapping[str, Measurement]]
+    pooled: Mapping[tuple[int, int], Pooled] = field(default_factory=dict)
+    findings: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
+    failures: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of all measurements, in their order."""
+        return list(dict.fromkeys(key for measurements in self.pairs.values() for key in measurements))
+
+    def any(self, key: str) -> Measurement:
+        """Return one of the measurements of a key, for its title, unit and so on."""
+        return next(found[key] for found in self.pairs.values() if key in found)
+
+    def values(self, key: str) -> np.ndarray:
+        """Return the values (size, size) of a measurement, by row and column; NaN where there is none."""
+        result = np.full((self.size, self.size), np.nan)
+        for place, measurements in self.pairs.items():
+            if key in measurements:
+                result[place] = measurements[key].value
+        return result
+
+    def spread(self, key: str, observers: Sequence[int]) -> Spread:
+        """Return how a measurement varies over the pairs of some observers.
+
+        Every pair counts once if the measurement does not depend on the order, else in both orders.
+        """
+        every = list(itertools.permutations(observers, 2))
+        values = self.values(key)
+        found = findDefinition(key)
+        # the background that counts may be that of the reference's image
+        isSame = all(values[a, b] == values[b, a] or np.isnan([values[a, b], values[b, a]]).all() for a, b in every)
+        isSame = isSame and found is not None and found.definition.symmetric
+        chosen = [pair for pair in every if not isSame or pair[0] < pair[1]]
+        given = np.array([values[pair] for pair in chosen])
+        known = given[~np.isnan(given)]
+        if not len(known):
+            return Spread(*4 * (math.nan,), 0, len(given))
+        sd = float(known.std(ddof=1)) if len(known) > 1 and np.isfinite(known).all() else math.nan
+        return Spread(meanOf(known), sd, float(known.min()), float(known.max()), len(known), len(given) - len(known))
+
+
+def compareAll(
+    structures: Sequence[Structure | None],
+    settings: Settings,
+    criticals: Criticals = (),
+    searches: dict[Surface, ClosestSurface] | None = None,
+) -> Matrix:
+    """Compare all ordered pairs of structures; those that are None are in no pair.
+
+    criticals: for each structure as a reference, or none at all. searches: of the structures' surfaces, to use and to
+    add to.
+    """
+    criticals = criticals or [{} for _ in structures]
+    searches = {} if searches is None else searches
+    # before the threads start, which would otherwise make the surface of a structure each for itself
+    eachSideBySide(lambda structure: structure.surface, [s for s in structures if s is not None])
+    chosen = [n for n, structure in enumerate(structures) if structure is not None]
+    places = list(itertools.combinations(chosen, 2))
+
+    def both(place: tuple[int, int]) -> _Both | InputError:
+        try:
+            first, second = place
+            return _compared(structures[first], structures[second], settings, [criticals[n] for n in place], searches)
+        except InputError as error:
+            return error
+
+    pairs, pooled = {}, {}
+    findings: dict[str, list[tuple[int, int]]] = {}
+    failures: dict[str, list[tuple[int, int]]] = {}
+    for place, outcome in zip(places, eachSideBySide(both, places), strict=True):
+        if isinstance(outcome, InputError):
+            failures.setdefault(str(outcome), []).append(place)
+            continue
+        pairs[place], pairs[place[::-1]] = outcome.there, outcome.back
+        if outcome.pooled is not None:
+            pooled[place] = outcome.pooled
+        for finding in outcome.alarms:
+            findings.setdefault(finding, []).append(place)
+    return Matrix(len(structures), pairs, pooled, findings, failures)
+
+
+class _Both(NamedTuple):
+    """The measurements of a pair in both orders, its alarms, and its distances, None without any."""
+
+    there: Mapping[str, Measurement]
+    back: Mapping[str, Measurement]
+    alarms: Sequence[Finding]
+    pooled: Pooled | None
+
+
+def _compared(
+    first: Structure,
+    second: Structure,
+    settings: Settings,
+    criticals: Criticals,
+    searches: dict[Surface, ClosestSurface],
+) -> _Both:
+    pair = Workspace(first, second, settings, criticals[0], searches)
+    comparison = compared(pair)
+    alarms = [finding for finding in map(asFinding, comparison.findings) if finding.isAlarm]
+    pooled = None if comparison.distances is None else Pooled.of(comparison.distances)
+    return _Both(comparison.measurements, _exchanged(pair, comparison, criticals[1]), alarms, pooled)
+
+
+def _exchanged(
+    pair: Workspace, comparison: Comparison, criticals: Mapping[str, Structure]
+) -> Mapping[str, Measurement]:
+    """Return the measurements of a pair with reference and test exchanged.
+
+    A measurement that does not depend on their order is not measured again.
+    """
+    exchanged = pair.exchanged(criticals)
+    asked = list(selected(pair.settings, definitionsOf(pair.settings.convention).values()))
+    # of empty structures and of parts of them, reasons and more name the reference and the test
+    isPlain = pair.settings.convention in PRESETS and not pair.emptiness and pair.extent.description is None
+    same = {
+        one.key: replace(
+            comparison[one.key],
+            referenceToTest=comparison[one.key].testToReference,
+            testToReference=comparison[one.key].referenceToTest,
+        )
+        for one in asked
+        if isPlain
+        and one.definition.symmetric
+        and not one.definition.dependsOnGrid
+        and comparison[one.key].status == "ok"
+    }
+    again = evaluate(exchanged, [one for one in asked if one.key not in same])
+    exchanged.forget()
+    return {key: same[key] if key in same else again[key] for key in comparison}

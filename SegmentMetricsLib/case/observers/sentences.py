@@ -1,0 +1,102 @@
+"""What several observers have in common and where they differ, in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from ...base.texts import commaSeparated, counted
+from ...comparison.measurements import fixed, infiniteText, withUnit
+from ...families.registry import findDefinition
+from ..summary import ADVERBS
+
+if TYPE_CHECKING:
+    from .study import ObservedStructure
+
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+# Observers from which on there are a consensus, and what needs one.
+ENOUGH = 3
+# mm; below it, a difference is rounding.
+NOTHING = 0.005
+
+
+def sentence(found: ObservedStructure) -> str:
+    """Return how the observers agree, who differs most and where, and whether tests are within their range."""
+    parts = [_agreement(found)]
+    if found.outlier is not None:
+        parts.append(_outlier(found))
+    parts += [_verdict(test) for test in found.tests if test.isWithin]
+    text = "; ".join(filter(None, parts))
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _agreement(found: ObservedStructure) -> str:
+    if not found.drawn:
+        return "all observers left it empty"
+    count = len(found.having) if found.variation is None else len(found.variation.distances)
+    who = f"{NUMBERS[count] if count < len(NUMBERS) else count} observers"
+    if found.variation is not None:
+        sd = found.variation.rootMeanSquareSD
+        return f"{who} are identical" if sd < NOTHING else f"{who} agree within {_mm(sd)} SD"
+    if any(pair not in found.pairs.pairs for pair in combinations(found.members, 2)):
+        return f"not all of the {who} can be compared with each other"
+    told = []
+    for key in ("DSC", *found.percentileKeys, "MASD"):
+        if key in found.pairs.keys:
+            one, mean = found.pairs.any(key), found.pairs.spread(key, found.members).mean
+            if not math.isnan(mean):
+                told.append(f"{key} {withUnit(mean, one.unit) if math.isfinite(mean) else infiniteText(mean)}")
+    if not told:
+        index = found.agreement["ConformityIndex"]
+        return f"{who} were compared" if math.isnan(index) else f"{who} have the conformity index {fixed(index, '')}"
+    return f"{who} agree with {', '.join(told)}{' on average' if count > 2 else ''}"
+
+
+def _outlier(found: ObservedStructure) -> str:
+    outlier = found.outlier
+    value = _mm(outlier.value) if found.pairs.any(outlier.key).unit == "mm" else fixed(outlier.value, "")
+    text = f"{outlier.name} differs most from the others ({outlier.key} {value})"
+    if not outlier.places:
+        return text
+    place = outlier.places[0]
+    side = "outside" if place.value > 0 else "inside"
+    return f"{text}, farthest {ADVERBS[place.direction]}, {_mm(abs(place.value))} {side}"
+
+
+def _verdict(test) -> str:
+    """Return whether a test is within the observers' range, by the main measurements; by all if none was measured."""
+    main = [key for key in test.isWithin if _isMain(key)] or list(test.isWithin)
+    beyond = [key for key in main if not test.isWithin[key]]
+    if not beyond:
+        return f"{test.name} is within their range"
+    if len(beyond) == len(main):
+        return f"{test.name} is outside their range"
+    return f"{test.name} is outside their range in {commaSeparated(beyond)}"
+
+
+def _isMain(key: str) -> bool:
+    found = findDefinition(key)
+    return found is not None and found.definition.isMain
+
+
+def _mm(value: float) -> str:
+    return f"{value:.1f} mm" if value >= 0.05 else f"{fixed(value, 'mm')} mm"
+
+
+def tooFew(count: int) -> str:
+    """Return why so many observers have no consensus, nor what needs one."""
+    who = "one observer" if count == 1 else f"{NUMBERS[count]} observers"
+    return (
+        f"With {who} there is no consensus, map of where they differ, outlier or verdict on tests: these need at least "
+        f"{NUMBERS[ENOUGH]}."
+    )
+
+
+def missing(name: str, having: Sequence[str], every: Sequence[str]) -> str:
+    """Return how many observers have a structure that some lack."""
+    have = "has" if len(having) == 1 else "have"
+    who = f": {commaSeparated(having)}" if having else ""
+    left = "" if len(having) > 1 else " There is nothing to compare."
+    return f"{name}: {len(having)} of {counted(len(every), 'observer')} {have} it{who}.{left}"

@@ -1,0 +1,543 @@
+"""compareObservers(): several observers of the same structures, and tests that are no observers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+import numpy as np
+
+from ...analysis.places import Place
+from ...base.errors import InputError, Undefined, reasonOf, requireKind
+from ...base.parallel import eachSideBySide
+from ...base.texts import commaSeparated, shortest
+from ...comparison.measurements import Measurement, finite
+from ...comparison.workspace import Workspace
+from ...geometry.closest import ClosestSurface
+from ...geometry.surfaces import Surface
+from ...io.labelnames import labelNamesFrom
+from ...model.structures import Structure
+from ...settings.settings import Settings, asSettings
+from ..casework import criticalsOf, withLabelsNamed, withSurface
+from ..comparison import compared
+from . import sentences
+from .consensus import METHODS, Consensus, Drawings, Performance, conformity, consensusOf, searchOf
+from .gathering import Gathered, Observer, Organ, gather
+from .matrix import Matrix, compareAll, percentileOf
+from .variation import Variation
+from .withinrange import TestVerdict, verdictOf
+
+# Percentage of all distances between observers that a tolerance from them covers (Nikolov et al., arXiv:1809.04430).
+TOLERATED = 95
+# Most reasons in the message that nothing can be compared.
+MOST_REASONS = 3
+# Told before each structure of its number, from 0, the number of all and its name; False stops the work.
+Progress = Callable[[int, int, str], bool | None]
+
+
+@dataclass(frozen=True)
+class AgainstOthers:
+    """An observer compared with the consensus of the others, which is the reference.
+
+    measurements: by key. places: where the two are farthest apart, the worst first.
+    """
+
+    name: str
+    measurements: Mapping[str, Measurement]
+    places: Sequence[Place] = ()
+
+    def toDictionary(self) -> dict:
+        """Return name and values for JSON, with null for what is not finite."""
+        content = {"name": self.name, **{key: finite(m.value) for key, m in self.measurements.items()}}
+        return content | {"worstPlaces": [place.toDictionary() for place in self.places]}
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """The observer who differs most from the consensus of the others.
+
+    key, value: the measurement that says so. places: the worst places, see AgainstOthers.
+    """
+
+    name: str
+    key: str
+    value: float
+    places: Sequence[Place] = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ObservedStructure:
+    """What several observers have drawn of one structure.
+
+    observers, testNames: the names of all, whether they have the structure or not; rows and columns of the matrix are
+    in this order. structures: of them, None for those who lack it. agreement: ConformityIndex and
+    GeneralizedConformityIndex. tolerance: the distance in mm within which 95 % of all boundaries of observers lie from
+    each other, NaN if no distances were measured. method: of the consensus. consensus: as a structure, variation: where
+    the observers differ, leaveOneOut: each against the consensus of the others; None and () with fewer than three.
+    performances: by name, what STAPLE finds of the observers. tests: their verdicts. remarks: sentences on what a
+    reader should know.
+    """
+
+    name: str
+    observers: Sequence[str]
+    testNames: Sequence[str]
+    structures: Sequence[Structure | None]
+    settings: Settings
+    pairs: Matrix
+    agreement: Mapping[str, float]
+    method: str
+    tolerance: float = math.nan
+    consensus: Structure | None = None
+    variation: Variation | None = None
+    leaveOneOut: Sequence[AgainstOthers] = ()
+    performances: Mapping[str, Performance] = field(default_factory=dict)
+    tests: Sequence[TestVerdict] = ()
+    remarks: Sequence[str] = ()
+
+    def __repr__(self) -> str:
+        return f"<ObservedStructure {self.name!r}: {self.sentence}>"
+
+    @property
+    def everyone(self) -> list[str]:
+        """The names of the observers, and then of the tests."""
+        return [*self.observers, *self.testNames]
+
+    @property
+    def members(self) -> list[int]:
+        """The numbers of the observers who have the structure."""
+        return [n for n in range(len(self.observers)) if self.structures[n] is not None]
+
+    @property
+    def drawn(self) -> list[int]:
+        """The numbers of the observers who have the structure and did not leave it empty."""
+        return [n for n in self.members if not self.structures[n].isEmpty]
+
+    @property
+    def having(self) -> list[str]:
+        """The names of the observers who have the structure."""
+        return [self.observers[n] for n in self.members]
+
+    @property
+    def matrix(self) -> dict[str, np.ndarray]:
+        """By key, the values (n, n) of every measurement: of the reference in the row with the test in the column."""
+        return {key: self.pairs.values(key) for key in self.pairs.keys}
+
+    @property
+    def percentileKeys(self) -> list[str]:
+        """The keys of the percentiles of distances in the settings, such as HD95."""
+        return [f"HD{shortest(percent)}" for percent in self.settings.percentiles]
+
+    @property
+    def outlier(self) -> Outlier | None:
+        """The observer who differs most from the consensus of the others; None if no single one does, or with too few.
+
+        By the first percentile of distances that was measured, else by the mean distance or the Dice coefficient.
+        """
+        wanted = [*self.percentileKeys, "MASD", "ASSD", "HD", "DSC", "IoU"]
+        every = [one.measurements for one in self.leaveOneOut]
+        key = next((key for key in wanted if every and all(key in own for own in every)), None)
+        if key is None:
+            return None
+        sign = 1 if every[0][key].better == "lower" else -1
+        values = [sign * one[key].value for one in every]
+        # a NaN is in no order, and of two who differ equally neither is the outlier
+        if any(map(math.isnan, values)) or sorted(values)[-1] - sorted(values)[-2] <= sentences.NOTHING:
+            return None
+        found = self.leaveOneOut[int(np.argmax(values))]
+        return Outlier(found.name, key, found.measurements[key].value, found.places)
+
+    @property
+    def sentence(self) -> str:
+        """How the observers agree, who differs most and where, and whether tests are within their range."""
+        return sentences.sentence(self)
+
+    def toDictionary(self) -> dict:
+        """Return the result for JSON, with null for what is not finite."""
+        content = {
+            "name": self.name,
+            "having": self.having,
+            "sentence": self.sentence,
+            "agreement": {key: finite(value) for key, value in self.agreement.items()},
+            "matrix": {key: _rows(values) for key, values in self.matrix.items()},
+            "spread": {key: self.pairs.spread(key, self.members).toDictionary() for key in self.pairs.keys},
+            "consensus": None,
+            "variation": None,
+            "leaveOneOut": [one.toDictionary() for one in self.leaveOneOut],
+            "tests": [test.toDictionary() for test in self.tests],
+            "tolerance": {"percentile": TOLERATED, "mm": finite(self.tolerance)},
+            "remarks": list(self.remarks),
+        }
+        if self.consensus is not None:
+            size = "volumeMm3" if self.consensus.dimension == 3 else "areaMm2"
+            content["consensus"] = {"method": self.method, size: self.consensus.mask.size}
+            if self.performances:
+                rates = {name: one._asdict() for name, one in self.performances.items()}
+                content["consensus"]["performances"] = rates
+        if self.variation is not None:
+            names = ("rootMeanSquareSD", "percentile95SD")
+            content["variation"] = {name: finite(getattr(self.variation, name)) for name in names}
+        if self.outlier is not None:
+            content["outlier"] = {"name": self.outlier.name, self.outlier.key: finite(self.outlier.value)}
+        notFinite = [
+            {"reference": self.everyone[row], "test": self.everyone[column], "measurement": key}
+            | {"status": m.status, "reason": m.reason}
+            for (row, column), found in sorted(self.pairs.pairs.items())
+            for key, m in found.items()
+            if m.status != "ok"
+        ]
+        return content | ({"notFinite": notFinite} if notFinite else {})
+
+
+def _rows(values: np.ndarray) -> list[list[float | None]]:
+    return [[finite(float(value)) for value in row] for row in values]
+
+
+class ObserverStudy(Sequence[ObservedStructure]):
+    """What several observers have drawn, structure by structure; of a single structure, also its own attributes.
+
+    Parameters
+    ----------
+    found : Sequence[ObservedStructure]
+        What was found of each structure.
+    gathered : Gathered
+        What the observers and tests were given as.
+    settings : Settings
+        Of the comparisons.
+    remarks : Sequence[str], optional
+        Sentences on what was not compared, and on doubts about what was.
+
+    Attributes
+    ----------
+    structures : tuple[ObservedStructure, ...]
+        In the order of the observers' files; study["Parotid_L"] is one of them.
+    observers, testNames : tuple[str, ...]
+        The names of all.
+    remarks : tuple[str, ...]
+        As given.
+    """
+
+    def __init__(
+        self, found: Sequence[ObservedStructure], gathered: Gathered, settings: Settings, remarks: Sequence[str] = ()
+    ):
+        self.structures = tuple(found)
+        self.observers, self.testNames = tuple(gathered.observers), tuple(gathered.tests)
+        self.settings, self.remarks = settings, tuple(remarks)
+
+    def __len__(self) -> int:
+        return len(self.structures)
+
+    def __getitem__(self, index):
+        if isinstance(index, str):
+            names = [one.name for one in self.structures]
+            if index not in names:
+                raise KeyError(f"There is no structure {index!r} here; there are {commaSeparated(names)}.")
+            return self.structures[names.index(index)]
+        return self.structures[index]
+
+    def __iter__(self) -> Iterator[ObservedStructure]:
+        return iter(self.structures)
+
+    def __getattr__(self, name: str):
+        if name.startswith("_") or name not in (*ObservedStructure.__dataclass_fields__, *vars(ObservedStructure)):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if len(self.structures) != 1:
+            names = commaSeparated(one.name for one in self.structures)
+            raise AttributeError(f"{name} is that of a structure: choose one of {names}, as in study[0].{name}")
+        return getattr(self.structures[0], name)
+
+    def __repr__(self) -> str:
+        return "\n".join([f"<ObserverStudy of {commaSeparated(self.observers)}>", *map(repr, self), *self.remarks])
+
+    def toDictionary(self) -> dict:
+        """Return the content of observers.json, without its schema and software."""
+        return {
+            "settings": self.settings.toDictionary(),
+            "observers": list(self.observers),
+            "tests": list(self.testNames),
+            "structures": [one.toDictionary() for one in self.structures],
+            "remarks": list(self.remarks),
+        }
+
+
+def compareObservers(
+    observers: Sequence[Observer],
+    settings: Settings | None = None,
+    *,
+    tests: Sequence[Observer] = (),
+    names: Sequence[str] | None = None,
+    consensus: str = "majority",
+    structures: Collection[str] | None = None,
+    labelNames: Mapping[int, str] | None = None,
+    progress: Progress | None = None,
+) -> ObserverStudy:
+    """Compare several observers of the same structures with each other, and with tests that are no observers.
+
+    Every pair is compared in both orders. From three observers on there are a consensus, every observer against the
+    consensus of the others, a map of where they differ, and for every test whether it is within what they do. Nothing
+    that was given is changed.
+
+    Parameters
+    ----------
+    observers : Sequence[Observer]
+        At least two, each the path of a file or folder, a SimpleITK image, a vtkPolyData in LPS mm, a Structure, or
+        several Structures. Those of files, folders and sets are matched by name and code; single ones are the same
+        structure whatever they are called.
+    settings : Settings | None, optional
+        What to measure and how; None means the defaults. The critical structures that they name are those of the
+        reference of each pair.
+    tests : Sequence[Observer], optional
+        What is compared with the observers, but is none itself, such as an automatic contour.
+    names : Sequence[str] | None, optional
+        Of the observers, or of them and the tests; None calls them like their files or structures.
+    consensus : str, optional
+        "majority", the voxels that more than half have, and where exactly half have one, those in which the mean of the
+        signed distances to their surfaces is inside; "staple", SimpleITK's filter on the box around all and 5 voxels on
+        each side, cut at 0.5; or "mean-surface", where the mean signed distance is inside.
+    structures : Collection[str] | None, optional
+        Names of those to compare, in any spelling; all when None.
+    labelNames : Mapping[int, str] | None, optional
+        Names by number for labels without a name of their own.
+    progress : Progress | None, optional
+        Called before every structure with its index, the number of structures and its name; returning False stops the
+        work.
+
+    Returns
+    -------
+    ObserverStudy
+
+    Raises
+    ------
+    ValueError
+        For fewer than two observers, for files that cannot be read, and for unknown names.
+    """
+    settings = asSettings(settings)
+    if progress is not None:
+        requireKind(progress, Callable, "What is told of the progress", "a function")
+    labelNames = None if labelNames is None else labelNamesFrom(labelNames)
+    gathered = gather(observers, tests, settings, names, structures, labelNames)
+    work = Work.of(gathered, settings, consensus, labelNames)
+    return studied(gathered, settings, oneByOne(work, gathered, progress))
+
+
+def oneByOne(
+    work: Callable[[Organ], ObservedStructure | InputError], gathered: Gathered, progress: Progress | None
+) -> Iterator[ObservedStructure | InputError]:
+    """Yield the results of the comparable() structures, in their order, until progress returns False."""
+    organs = comparable(gathered)
+    for number, organ in enumerate(organs):
+        if progress is not None and progress(number, len(organs), organ.name) is False:
+            return
+        yield work(organ)
+
+
+def comparable(gathered: Gathered) -> list[Organ]:
+    """Return the structures that at least two observers have."""
+    count = len(gathered.observers)
+    return [organ for organ in gathered.organs if sum(s is not None for s in organ.structures[:count]) > 1]
+
+
+def studied(gathered: Gathered, settings: Settings, found: Iterator[ObservedStructure | InputError]) -> ObserverStudy:
+    """Return the study of what was found of each of the comparable() structures, in their order.
+
+    Raises InputError if none of them could be compared.
+    """
+    organs, results, problems = comparable(gathered), [], []
+    remarks = list(gathered.findings)
+    for organ, outcome in zip(organs, found):
+        if isinstance(outcome, InputError):
+            problems.append(f"{organ.name} cannot be compared: {reasonOf(outcome)}")
+        else:
+            results.append(outcome)
+    wasStopped = len(results) + len(problems) < len(organs)
+    if wasStopped:
+        remarks.append(f"Stopped: {len(results)} of {len(organs)} structures measured.")
+    count = len(gathered.observers)
+    for organ in gathered.organs:
+        having = [gathered.observers[n] for n in range(count) if organ.structures[n] is not None]
+        if len(having) < count:
+            remarks.append(sentences.missing(organ.name, having, gathered.observers))
+        lacking = [n for n, test in enumerate(gathered.tests) if organ.structures[count + n] is None]
+        if lacking and len(having) > 1:
+            remarks.append(f"{organ.name} is missing in {commaSeparated(gathered.tests[n] for n in lacking)}.")
+    remarks += [f"{name} cannot be compared: {reason}" for name, reason in gathered.failures.items()]
+    if not results and not wasStopped:
+        why = [*problems, *remarks] or ["The observers have no structure."]
+        raise InputError(f"Nothing can be compared. {' '.join(why[:MOST_REASONS])}")
+    return ObserverStudy(results, gathered, settings, [*problems, *remarks])
+
+
+@dataclass(frozen=True)
+class Work:
+    """The work on any structure of a study, small enough to be sent to other processes.
+
+    observers, tests: their names. criticals: the critical structures of each by name, () if none are needed. method: of
+    the consensus. displayed: makes the surface that Slicer displays of a structure, if the settings ask for it; None if
+    the structures already have those that are measured.
+    """
+
+    observers: Sequence[str]
+    tests: Sequence[str]
+    settings: Settings
+    criticals: Sequence[Mapping[str, Structure]] = ()
+    method: str = METHODS[0]
+    displayed: Callable[[Structure], Structure] | None = None
+
+    @staticmethod
+    def of(
+        gathered: Gathered,
+        settings: Settings,
+        method: str,
+        labelNames: Mapping[int, str] | None = None,
+        displayed: Callable[[Structure], Structure] | None = None,
+    ) -> Work:
+        """Return the work on what was gathered. Raises InputError for an unknown method and critical structure."""
+        if method not in METHODS:
+            raise InputError(f"The consensus is one of {', '.join(METHODS)}, not {method!r}.")
+        criticals: list[Mapping[str, Structure]] = []
+        if "hazard" in settings.families:
+            for own in gathered.sets:
+                criticals.append(criticalsOf(own, withLabelsNamed(settings, own, labelNames=labelNames)))
+        return Work(gathered.observers, gathered.tests, settings, criticals, method, displayed)
+
+    def __call__(self, organ: Organ) -> ObservedStructure | InputError:
+        """Return what the observers have drawn of a structure, or why they cannot be compared."""
+        try:
+            everyone = [*self.observers, *self.tests]
+            structures = [self._named(s, name) for s, name in zip(organ.structures, everyone, strict=True)]
+            return _observed(replace(organ, structures=structures), self)
+        except InputError as error:
+            return error
+        except MemoryError:
+            return InputError("this takes more memory than the computer has.")
+
+    def measured(self, structure: Structure) -> Structure:
+        """Return a structure with the surface that is measured."""
+        return withSurface(structure, self.settings, self.displayed)
+
+    def _named(self, structure: Structure | None, name: str) -> Structure | None:
+        """Return the measured structure of an observer or a test, whose name an error has."""
+        try:
+            return None if structure is None else self.measured(structure)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+
+    def criticalsOf(self, number: int) -> Mapping[str, Structure]:
+        """Return the critical structures of an observer or a test."""
+        return self.criticals[number] if self.criticals else {}
+
+
+def _observed(organ: Organ, work: Work) -> ObservedStructure:
+    settings = work.settings
+    searches: dict[Surface, ClosestSurface] = {}
+    count = len(work.observers)
+    everyone = [*work.observers, *work.tests]
+    matrix = compareAll(organ.structures, settings, work.criticals, searches)
+    members = [n for n in range(count) if organ.structures[n] is not None]
+    remarks = _remarksOn(matrix, everyone)
+    if not matrix.pairs:
+        raise InputError(" ".join(remarks[:2]) or "no two of them can be compared.")
+    drawn = [n for n in members if not organ.structures[n].isEmpty]
+    empty = [everyone[n] for n in members if n not in drawn]
+    if empty:
+        remarks.append(
+            f"{commaSeparated(empty)} left {organ.name} empty: that counts in all pairs and in the agreement, but not "
+            "in the consensus."
+        )
+    agreement, known = {"ConformityIndex": math.nan, "GeneralizedConformityIndex": math.nan}, {}
+    pooled = [one for pair, one in matrix.pooled.items() if max(pair) < count]
+    isComparable = all(pair in matrix.pairs for pair in combinations(members, 2))
+    try:
+        if drawn and isComparable:
+            _requireInside(organ, drawn, everyone)
+            drawings = Drawings.of([organ.structures[n] for n in drawn], settings.meshSpacing, searches)
+            blank = [drawings.masks[0].empty(drawings.grid)] * len(empty)
+            agreement = dict(zip(agreement, conformity([*drawings.masks, *blank]), strict=True))
+            if len(drawn) >= sentences.ENOUGH:
+                known = _withConsensus(organ, drawn, drawings, work)
+                remarks += known.pop("remarks")
+    except (InputError, Undefined) as error:
+        remarks.append(f"There is no agreement and no consensus of {organ.name}: {error}")
+    if not isComparable:
+        why = "not all observers can be compared with each other."
+        remarks.append(f"There is no agreement and no consensus of {organ.name}: {why}")
+    elif 0 < len(drawn) < sentences.ENOUGH:
+        remarks.append(sentences.tooFew(len(drawn)))
+    isRanked = len(members) >= sentences.ENOUGH
+    tests = [
+        verdictOf(matrix, name, count + n, members, isRanked)
+        for n, name in enumerate(work.tests)
+        if organ.structures[count + n] is not None
+    ]
+    return ObservedStructure(
+        organ.name,
+        work.observers,
+        work.tests,
+        organ.structures,
+        settings,
+        matrix,
+        agreement,
+        work.method,
+        percentileOf(pooled, TOLERATED),
+        tests=tests,
+        remarks=remarks,
+        **known,
+    )
+
+
+def _requireInside(organ: Organ, drawn: Sequence[int], everyone: Sequence[str]) -> None:
+    """Raise InputError when the surface of one of those who have drawn a structure has no inside."""
+    for number in drawn:
+        structure = organ.structures[number]
+        if structure.givenSurface is not None and not structure.surface.isClosed:
+            raise InputError(f"the surface of {everyone[number]} {structure.surface.whyNoInside}.")
+
+
+def _remarksOn(matrix: Matrix, everyone: Sequence[str]) -> list[str]:
+    """Return the alarms and the failures of pairs, each with the pairs that have it."""
+    remarks = []
+    for text, pairs in (*matrix.failures.items(), *matrix.findings.items()):
+        named = [f"{everyone[first]} (reference) and {everyone[second]} (test)" for first, second in pairs]
+        remarks.append(f"{'; '.join(named[:3])}{f' and {len(named) - 3} more pairs' if len(named) > 3 else ''}: {text}")
+    return remarks
+
+
+def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work: Work) -> dict:
+    """Return what needs a consensus, by the names of the fields of an ObservedStructure, and remarks.
+
+    drawn: the numbers of the observers.
+    """
+    names = [work.observers[n] for n in drawn]
+    made, remarks = consensusOf(drawings, work.method), []
+    consensus = _asStructure(made, organ.name, drawings, work)
+    variation = None
+    if consensus.isEmpty:
+        remarks.append(f"The consensus of {organ.name} is empty, so there is no map of where the observers differ.")
+    else:
+        searches = [searchOf(s.surface, drawings.searches) for s in drawings.structures]
+        variation = Variation.of(consensus.surface, searches)
+
+    def leftOut(number: int) -> AgainstOthers:
+        others = [n for n in range(len(drawn)) if n != number]
+        made = consensusOf(drawings, work.method, others)
+        reference = _asStructure(made, f"{organ.name} (consensus of the others)", drawings, work)
+        own = drawings.structures[number]
+        comparison = compared(
+            Workspace(reference, own, work.settings, work.criticalsOf(drawn[number]), drawings.searches)
+        )
+        return AgainstOthers(names[number], comparison.measurements, comparison.worstPlaces)
+
+    return {
+        "consensus": consensus,
+        "variation": variation,
+        "leaveOneOut": eachSideBySide(leftOut, range(len(drawn))),
+        "performances": dict(zip(names, made.performances, strict=True)) if made.performances else {},
+        "remarks": remarks,
+    }
+
+
+def _asStructure(made: Consensus, name: str, drawings: Drawings, work: Work) -> Structure:
+    frames = {structure.frameOfReference for structure in drawings.structures}
+    structure = Structure(name, made.mask, frameOfReference=frames.pop() if len(frames) == 1 else "")
+    return work.measured(structure)

@@ -1,0 +1,233 @@
+"""The command observers: several observers of the same structures, and tests that are no observers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..base.errors import InputError, PairError
+from ..base.parallel import DIED, QUEUED, availableProcessors, localExecutor, requireWorkers, runEach
+from ..base.texts import oneLine
+from .options import (
+    DEFAULTS,
+    addLabelNames,
+    addOutput,
+    addSettings,
+    namesFrom,
+    pathFrom,
+    requireWritable,
+    settingsFrom,
+    tellWithoutEffect,
+)
+from .results import SOME_FAILED, progressBar, terminalWidth, unfinishedResults
+
+if TYPE_CHECKING:
+    from ..case.observers.gathering import Organ
+    from ..case.observers.study import ObservedStructure, ObserverStudy, Work
+    from .pairwork import Overlays
+
+METHODS = ("majority", "staple", "mean-surface")
+# From so many structures on, other processes help; of fewer, the pairs are shared by threads.
+FEWEST_FOR_PROCESSES = 4
+
+
+def add(commands) -> None:
+    """Add the command to the parser."""
+    observers = commands.add_parser(
+        "observers",
+        help="compare several observers with each other, and tests with them",
+        description="Compare several observers of the same structures: all pairs, their consensus, who differs most "
+        "and where, and whether tests, such as automatic contours, are within what the observers do.",
+        usage="%(prog)s OBSERVER OBSERVER ... [--test FILE|DIR] ... -o DIR [OPTION ...]",
+        epilog=DEFAULTS,
+    )
+    observers.add_argument(
+        "observers", metavar="OBSERVER", nargs="+", type=pathFrom, help="label map, segmentation, mesh or folder"
+    )
+    observers.add_argument(
+        "--test",
+        metavar="FILE|DIR",
+        action="append",
+        default=[],
+        type=pathFrom,
+        help="compare this with the observers, too; it is no observer (may be repeated)",
+    )
+    observers.add_argument(
+        "--names",
+        metavar="NAME",
+        nargs="+",
+        help="what the observers, and after them the tests, are called; with spaces or commas between the names (as "
+        "their files or folders)",
+    )
+    observers.add_argument(
+        "--consensus",
+        choices=METHODS,
+        default=METHODS[0],
+        help="how the consensus is made: the voxels that most have, SimpleITK's STAPLE filter, or the zero of the mean "
+        "signed distance (%(default)s)",
+    )
+    observers.add_argument(
+        "--structure",
+        metavar="NAME",
+        action="append",
+        help="compare only this structure; for a label, its number is enough (may be repeated)",
+    )
+    addLabelNames(observers)
+    addOutput(observers)
+    observers.add_argument("--report", action="store_true", help="write a report as one HTML page")
+    observers.add_argument(
+        "--write-protocol",
+        metavar="FILE",
+        type=pathFrom,
+        help="write tolerances and limits from the observers as a protocol, which --protocol of other commands takes",
+    )
+    observers.add_argument("--numbers-only", action="store_true", help="draw no pictures")
+    observers.add_argument(
+        "--workers", metavar="N", type=int, help="number of processes on this computer (one per processor, if it pays)"
+    )
+    addSettings(observers)
+    observers.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare the observers, write and print the results, and return the exit status."""
+    requireWorkers(options.workers)
+    settings = settingsFrom(options)
+    requireWritable(options.output)
+    if options.write_protocol is not None:
+        requireWritable(options.write_protocol.absolute().parent)
+    tellWithoutEffect(options, settings, [])
+    from ..case.observers.gathering import gather
+    from ..case.observers.limits import protocolFrom
+    from ..case.observers.study import Work, comparable, studied
+    from ..io.labelnames import labelNamesFrom
+    from ..show import observers as observerfiles
+    from ..show import writing
+    from .pairwork import Overlays, displayed
+
+    labelNames = labelNamesFrom(options.label_names)
+    names = None if options.names is None else namesFrom(options.names)
+    gathered = gather(options.observers, options.test, settings, names, options.structure, labelNames)
+    work = Work.of(gathered, settings, options.consensus, labelNames, displayed)
+    organs = comparable(gathered)
+    earlier = [*writing.earlierResults(options.output), *observerfiles.earlierResults(options.output)]
+    files = writing.fileNames(organ.name for organ in organs)
+    with unfinishedResults(options.output, earlier) as unfinished, closing(Overlays()) as overlays:
+        written = Written(work, files, unfinished, None if options.numbers_only else overlays)
+        study = studied(gathered, settings, written.each(organs, options.workers))
+        names = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
+        extra = {}
+        if options.report:
+            from ..show.report.observers import writeReport
+
+            writeReport(study, names, unfinished, options.output)
+            extra["report"] = writing.REPORT_FILE
+        observerfiles.write(study, names, unfinished, extra)
+        if options.write_protocol is not None:
+            writing.writeProtocol(protocolFrom(study), options.write_protocol)
+    _show(study, options)
+    if overlays.problem:
+        print(f"No pictures: {oneLine(overlays.problem)}", file=sys.stderr)
+    isPartial = len(study) < len(organs) or bool(gathered.failures)
+    return SOME_FAILED if isPartial else 0
+
+
+@dataclass
+class Written:
+    """The work on the structures of a study with the files about each of them.
+
+    names: of the files of each structure. overlays: draws the pictures, None to draw none.
+    """
+
+    work: Work
+    names: Sequence[str]
+    folder: Path
+    overlays: Overlays | None
+    found: dict[int, ObservedStructure | InputError] = field(default_factory=dict)
+
+    def each(self, organs: Sequence[Organ], workers: int | None) -> Iterator[ObservedStructure | InputError]:
+        """Yield the result for every structure in order, after its files are written."""
+        with progressBar(len(organs), "structure", len(organs) > 1) as progress:
+            for number, outcome in _inProcesses(self.work, organs, workers):
+                progress.set_postfix_str(oneLine(organs[number].name), refresh=False)
+                progress.update()
+                if not isinstance(outcome, InputError):
+                    self._write(outcome, self.names[number])
+                self.found[number] = outcome
+        yield from (self.found[number] for number in range(len(organs)))
+
+    def _write(self, found: ObservedStructure, name: str) -> None:
+        from ..show import observers as observerfiles
+
+        observerfiles.writeStructure(found, name, self.folder)
+        if self.overlays is not None and found.variation is not None:
+            picture = self.overlays.prepared(found)
+            self.overlays.write(picture, self.folder / observerfiles.fileName("picture", name))
+
+
+def _inProcesses(
+    work: Work, organs: Sequence[Organ], workers: int | None
+) -> Iterator[tuple[int, ObservedStructure | InputError]]:
+    """Yield the number of each structure and its result, in any order.
+
+    workers: number of processes, this one included; None means one per processor if there are many structures.
+    """
+    count = min(workers or (availableProcessors() if len(organs) >= FEWEST_FOR_PROCESSES else 1), len(organs))
+    tasks = list(enumerate(organs))
+    if count < 2:
+        yield from ((number, work(organ)) for number, organ in tasks)
+        return
+    from .pairwork import costOf
+
+    tasks.sort(key=lambda task: -costOf([s for s in task[1].structures if s is not None]))
+    helpers = count - 1
+    makeExecutor = partial(_executor, helpers, work)
+    for (number, organ), outcome in runEach(tasks, _ofOrgan, makeExecutor, QUEUED * helpers, lambda t: work(t[1])):
+        if isinstance(outcome, BrokenExecutor):
+            outcome = PairError(f"{organ.name}: {DIED}", DIED)
+        if isinstance(outcome, Exception) and not isinstance(outcome, InputError):
+            raise outcome
+        yield number, outcome
+
+
+def _executor(helpers: int, work: Work, number: int | None):
+    """Return an executor with a number of processes, `helpers` for None."""
+    return localExecutor(number or helpers, _prepare, (work,))
+
+
+# The work of a worker process.
+_work: Work | None = None
+
+
+def _prepare(work: Work) -> None:
+    global _work
+    _work = work
+
+
+def _ofOrgan(task: tuple[int, Organ]) -> ObservedStructure | InputError:
+    found = _work(task[1])
+    if isinstance(found, InputError):
+        return found
+    # without the surfaces, which are many times as large as the voxels that they are made of
+    return replace(found, structures=[None if s is None else s.anew() for s in found.structures])
+
+
+def _show(study: ObserverStudy, options: argparse.Namespace) -> None:
+    """Print the table and the sentences."""
+    from ..show import observers as observerfiles
+    from ..show import tables
+
+    print(tables.aligned(observerfiles.table(study), terminalWidth()))
+    for sentence in observerfiles.sentences(study):
+        print(f"\n{oneLine(sentence)}")
+    if options.write_protocol is not None:
+        print(f"\nThe protocol is in {oneLine(str(options.write_protocol))}")
+    print(f"\nResults are in {oneLine(str(options.output))}{os.sep}")

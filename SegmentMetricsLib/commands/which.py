@@ -1,0 +1,102 @@
+"""The command which: which tool, direction or common mistake gives a number for a pair."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+
+from ..base.texts import counted, oneLine
+from ..settings.settings import Settings
+from .options import DEFAULTS, addLabelNames, addOutput, addPairs, addStructure, choicesFrom, pathFrom, requireWritable
+from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
+
+MOST = 10
+
+
+def add(commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "which",
+        help="which tool, percentile, direction or common mistake gives a number",
+        description="Find out how somebody got a number for a pair: by which tool, percentile and direction, or by "
+        "which common mistake, such as a spacing that was ignored. The nearest come first; a star marks what agrees "
+        "with all given digits.",
+        usage="%(prog)s VALUE REFERENCE TEST [OPTION ...]",
+        epilog=DEFAULTS,
+    )
+    parser.add_argument(
+        "value", metavar="VALUE", help="the number as it was reported, such as 3.7 (more digits say more)"
+    )
+    parser.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder")
+    parser.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
+    addOutput(parser, "folder for which.json with all candidates", isRequired=False)
+    addStructure(parser)
+    addPairs(parser)
+    addLabelNames(parser)
+    parser.add_argument(
+        "--measurement", metavar="KEY", help="what the number is said to be, such as HD95 or DSC (any measurement)"
+    )
+    parser.add_argument(
+        "--tolerance", metavar="MM", action="append", type=float, help="usual tolerance of NSD (2; may be repeated)"
+    )
+    parser.add_argument(
+        "--percentile", metavar="P", action="append", type=float, help="usual percentile (95; may be repeated)"
+    )
+    parser.add_argument("--most", metavar="N", type=int, default=MOST, help="candidates to print (%(default)s)")
+    parser.add_argument("--json", action="store_true", help="print all candidates as JSON instead of a table")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what gives the number, and return the exit status: 1 if a pair could not be compared."""
+    given = {"tolerances": options.tolerance, "percentiles": options.percentile}
+    settings = Settings(metrics=("DSC",), **{name: value for name, value in given.items() if value is not None})
+    if options.output:
+        requireWritable(options.output)
+    from ..case.casework import openCase
+    from ..conventions.which import Wanted, numbersOf, which
+    from ..io.labelnames import labelNamesFrom
+    from ..show import which as shown
+    from ..show.writing import writeJson
+
+    Wanted.of(options.value)  # before anything is read
+    case = openCase(
+        options.reference,
+        options.test,
+        settings,
+        names=options.structure,
+        choices=choicesFrom(options.pair or ()),
+        labelNames=labelNamesFrom(options.label_names),
+        needsPair=True,
+    )
+    pairs = case.pairing.pairs
+    numbers = {}
+    with progressBar(len(pairs), "pair", len(pairs) > 1) as progress:
+        for match in pairs:
+            numbers[match.title] = tuple(numbersOf(tuple(match), settings))
+            progress.update()
+    found = {name: which(options.value, own, options.measurement) for name, own in numbers.items() if own}
+    found = {name: candidates for name, candidates in found.items() if candidates}
+    document = shown.document(options.value, found, settings.toDictionary(), options.measurement)
+    if options.json:
+        print(json.dumps(document, indent=1, allow_nan=False))
+    else:
+        for name, candidates in found.items():
+            print(oneLine(f"{name}: {shown.answer(options.value, candidates, options.measurement)}"))
+            print(f"\n{shown.textTable(candidates[: max(options.most, 1)], terminalWidth())}")
+            if len(candidates) > options.most:
+                print(f"... and {counted(len(candidates) - options.most, 'more candidate')} that are farther away")
+            print()
+    if options.output:
+        with unfinishedResults(options.output, []) as unfinished:
+            writeJson(document, unfinished / "which.json")
+        print(f"Results are in {oneLine(str(options.output))}{os.sep}", file=sys.stderr if options.json else sys.stdout)
+    empty = [
+        f"{match.title}: there is no number, as both structures are empty."
+        for match in pairs
+        if match.title not in found
+    ]
+    tellFailures([*map(str, case.pairing.failures.values()), *empty], "which.json")
+    return SOME_FAILED if case.pairing.failures or empty else 0

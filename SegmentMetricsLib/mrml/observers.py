@@ -1,0 +1,275 @@
+"""Several observers in Slicer: segmentation nodes in; consensus, map of the local SD and matrices out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..base.errors import InputError, requireKind
+from ..base.progress import Cancelled
+from ..case.casework import atOnce
+from ..case.observers.gathering import gather
+from ..case.observers.study import METHODS, ObservedStructure, ObserverStudy, Progress, Work, oneByOne, studied
+from ..case.tablemodel import Column, Table
+from ..model.structures import Structure
+from ..model.structureset import LeftOut, StructureSet
+from ..settings.settings import Settings, asSettings
+from . import folders, outputs
+from .arguments import asNode, asScene
+from .conversion import orientedImage
+from .inputs import SegmentReader, displayed, findSegment, nameOf, segmentationOf
+from .nodenames import nameResult
+from .variationmaps import limitOf, variationMap
+
+STUDY_ATTRIBUTE = "SegmentMetrics.Observers"
+
+
+def compareObservers(
+    observers: Sequence,
+    settings: Settings | None = None,
+    *,
+    tests: Sequence = (),
+    names: Sequence[str] | None = None,
+    consensus: str = METHODS[0],
+    progress: Progress | None = None,
+    run: Callable[[Callable[[], ObservedStructure | InputError]], ObservedStructure | InputError] = atOnce,
+) -> ObserverStudy:
+    """Compare several observers, given as segmentation nodes, with each other and with tests that are no observers.
+
+    Parent transforms are applied. The nodes are not changed.
+
+    Parameters
+    ----------
+    observers : Sequence
+        At least two, each a vtkMRMLSegmentationNode with all its segments, or a segment as (node, name or ID), so that
+        segments of one node can be observers, too.
+    settings : Settings | None, optional
+        What to measure and how; None means the defaults.
+    tests : Sequence, optional
+        What is compared with the observers, but is none itself, given as they are.
+    names : Sequence[str] | None, optional
+        Of the observers, or of them and the tests; those of their nodes or segments if None.
+    consensus : str, optional
+        As for SegmentMetricsLib.compareObservers.
+    progress : Progress | None, optional
+        Called before every structure with its index, the number of structures and its name; returning False stops the
+        work.
+    run : Callable, optional
+        As for compareSegments, called once for each structure.
+
+    Returns
+    -------
+    ObserverStudy
+
+    Raises
+    ------
+    ValueError
+        For fewer than two observers, for nodes that are not segmentations, and for unknown segments.
+    """
+    settings = asSettings(settings)
+    requireKind(run, Callable, "The function that runs the calculation", "a function")
+    given = [*observers, *tests]
+    read = [_read(one, settings.surface) for one in given]
+    called = names if names is not None else _names(given, len(observers))
+    count = len(observers)
+    gathered = gather(read[:count], read[count:], settings, called)
+    # the consensus is measured on the surface that Slicer would show of it
+    work = Work.of(gathered, settings, consensus, displayed=_displayedIfNeeded)
+
+    def each(organ) -> ObservedStructure | InputError:
+        return run(lambda: work(organ))
+
+    return studied(gathered, settings, _untilCancelled(oneByOne(each, gathered, progress)))
+
+
+def _untilCancelled(found):
+    """Yield results until the work is cancelled; if that is before the first of them, it is raised."""
+    isAny = False
+    try:
+        for one in found:
+            yield one
+            isAny = True
+    except Cancelled:
+        if not isAny:
+            raise
+
+
+def _displayedIfNeeded(structure: Structure) -> Structure:
+    return structure if structure.givenSurface is not None else displayed(structure)
+
+
+def _isSegment(given) -> bool:
+    return isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[1], str)
+
+
+def _read(given, surface: str) -> Structure | StructureSet:
+    """Return a segment as a structure, or all segments of a node as a set with the reasons why some cannot be used."""
+    if _isSegment(given):
+        return SegmentReader(given[0]).structure(given[1], surface)
+    segmentation, reader = segmentationOf(given), SegmentReader(given)
+    structures, leftOut = [], []
+    for identifier in segmentation.GetSegmentIDs():
+        try:
+            structures.append(reader.structure(identifier, surface, by="ID"))
+        except InputError as error:
+            leftOut.append(LeftOut(nameOf(segmentation, identifier), str(error)))
+    return StructureSet(tuple(structures), leftOut=tuple(leftOut))
+
+
+def _names(given: Sequence, count: int) -> list[str]:
+    """Return the names of nodes and segments; with the node's if several segments are called alike, else by number."""
+    nodes = [one[0] if _isSegment(one) else one for one in given]
+    segments = [nameOf(segmentationOf(one[0]), findSegment(*one)) if _isSegment(one) else "" for one in given]
+    ways = (
+        [segment or node.GetName() for segment, node in zip(segments, nodes, strict=True)],
+        [node.GetName() for node in nodes],
+        [f"{node.GetName()} {segment}".strip() for segment, node in zip(segments, nodes, strict=True)],
+        [f"Observer {n + 1}" if n < count else f"Test {n + 1 - count}" for n in range(len(given))],
+    )
+    return next(names for names in ways if len(set(names)) == len(names))
+
+
+def owner(study: ObserverStudy | ObservedStructure) -> folders.ComparedObservers:
+    """Return what stands in for a study when its results are searched for."""
+    return folders.ComparedObservers((*study.observers, *study.testNames))
+
+
+def showConsensus(study: ObserverStudy, *, segmentationNode=None, scene=None):
+    """Show the consensus of all structures as a new segmentation and return its vtkMRMLSegmentationNode.
+
+    Parameters
+    ----------
+    study : ObserverStudy
+        The result of compareObservers().
+    segmentationNode : optional
+        The node to fill, whose segments are replaced; None reuses that of an earlier run or creates one.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLSegmentationNode
+
+    Raises
+    ------
+    ValueError
+        If no structure has a consensus.
+    """
+    import slicer
+
+    requireKind(study, ObserverStudy, "What is shown", "the result of compareObservers()")
+    scene = asScene(scene)
+    made = [found for found in study if found.consensus is not None and not found.consensus.isEmpty]
+    if not made:
+        raise InputError(f"There is no consensus to show. {' '.join(r for found in study for r in found.remarks)}")
+    node = asNode(segmentationNode, "vtkMRMLSegmentationNode", "segmentation")
+    node = node or folders.findResult(owner(study), "consensus", scene)
+    node = node or scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+    wasModifying = node.StartModify()
+    nameResult(node, f"Consensus of {len(study.observers)} observers ({made[0].method})")
+    segmentation = node.GetSegmentation()
+    segmentation.RemoveAllSegments()
+    labelmap = slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName()
+    segmentation.SetSourceRepresentationName(labelmap)
+    for found in made:
+        segment = slicer.vtkSegment()
+        segment.SetName(found.name)
+        colors = [s.color for s in found.structures if s is not None and s.color is not None]
+        if colors:
+            segment.SetColor(*colors[0])
+        segment.AddRepresentation(labelmap, orientedImage(found.consensus.mask))
+        segmentation.AddSegment(segment)
+    node.CreateDefaultDisplayNodes()
+    node.EndModify(wasModifying)
+    folders.addToFolder(node, owner(study), "consensus")
+    return node
+
+
+def showVariation(found: ObservedStructure, *, surface: str = "displayed", modelNode=None, scene=None):
+    """Show where the observers differ and return the vtkMRMLModelNode: the consensus, colored by the local SD.
+
+    Its point array LocalSD is in mm.
+
+    Parameters
+    ----------
+    found : ObservedStructure
+        A structure of the result of compareObservers().
+    surface : str, optional
+        "displayed" or "measured", as for showDistanceMap.
+    modelNode : optional
+        The node to fill; None reuses that of an earlier run or creates one.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLModelNode
+
+    Raises
+    ------
+    ValueError
+        If there is no map.
+    """
+    requireKind(found, ObservedStructure, "What is shown", "a structure of the result of compareObservers()")
+    polyData = variationMap(found, surface)
+    scene = asScene(scene)
+    role = f"local SD of {found.name}"
+    model = asNode(modelNode, "vtkMRMLModelNode", "model") or folders.findResult(owner(found), role, scene)
+    model = model or scene.AddNewNodeByClass("vtkMRMLModelNode")
+    wasModifying = model.StartModify()
+    nameResult(model, f"{found.name}: local SD of {len(found.having)} observers")
+    model.SetAndObservePolyData(polyData)
+    model.EndModify(wasModifying)
+    outputs.colorMap(model, "sd", "reference", limitOf(found), 0.0)
+    folders.addToFolder(model, owner(found), role)
+    folders.removeUnusedColors(scene)
+    return model
+
+
+def showMatrix(found: ObservedStructure, key: str, *, tableNode=None, scene=None):
+    """Show the matrix of a measurement as a table and return its vtkMRMLTableNode.
+
+    A row is the reference and a column the test; both are in the order of the observers and then of the tests. Missing
+    numbers are NaN. The node's attribute SegmentMetrics.Observers holds found.toDictionary() as JSON with all digits.
+
+    Parameters
+    ----------
+    found : ObservedStructure
+        A structure of the result of compareObservers().
+    key : str
+        Of the measurement, such as "HD95".
+    tableNode : optional
+        The node to fill; None reuses that of an earlier run or creates one.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLTableNode
+
+    Raises
+    ------
+    ValueError
+        For a measurement that was not made.
+    """
+    requireKind(found, ObservedStructure, "What is shown", "a structure of the result of compareObservers()")
+    if key not in found.pairs.keys:
+        raise InputError(f"{key} was not measured; there are {', '.join(found.pairs.keys)}.")
+    scene = asScene(scene)
+    role = f"matrix of {found.name}"
+    node = asNode(tableNode, "vtkMRMLTableNode", "table") or folders.findResult(owner(found), role, scene)
+    node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
+    one = found.pairs.any(key)
+    columns = [Column("Reference", isText=True)]
+    columns += [Column(name, unit=one.unit, description=one.title) for name in found.everyone]
+    values = np.where(np.eye(len(found.everyone), dtype=bool), np.nan, found.pairs.values(key))
+    rows = [[name, *map(float, row)] for name, row in zip(found.everyone, values, strict=True)]
+    wasModifying = node.StartModify()
+    nameResult(node, f"{found.name}: {key} of all observers")
+    outputs.fillTable(node, Table(columns, rows))
+    node.SetAttribute(STUDY_ATTRIBUTE, json.dumps(found.toDictionary(), allow_nan=False))
+    node.EndModify(wasModifying)
+    folders.addToFolder(node, owner(found), role)
+    return node

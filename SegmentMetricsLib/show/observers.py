@@ -1,0 +1,200 @@
+"""Results of several observers as a table and as files: observers.json, tables, consensus, maps and pictures."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from ..case.observers.study import ObservedStructure, ObserverStudy
+from ..case.observers.variation import Variation
+from ..case.observers.withinrange import meansAsTest
+from ..case.resulttables import heading, overviewKeys
+from ..case.tablemodel import Amount, Column, Table
+from ..geometry.surfaces import toPolyData
+from . import writing
+
+SCHEMA = "segment-metrics-observers/1"
+DOCUMENT, OVERVIEW = "observers.json", "observers.csv"
+# The files that are written for every structure with a consensus: kind and suffix.
+FILES = {"consensus": "seg.nrrd", "variation": "vtp", "picture": "png"}
+MATRIX = re.compile(r"matrix_[^/\\]+\.csv")
+LOCAL_SD = "LocalSD"
+# Columns that are left out where there are too few observers for them.
+OF_MANY = ("SD", "SD95", "Outlier")
+# Most measurements in the table that is printed.
+MOST_PRINTED = 3
+
+
+def fileName(kind: str, name: str) -> str:
+    """Return the name of a file of a structure. kind: one of FILES. name: as returned by writing.fileNames()."""
+    return f"{'variation' if kind == 'picture' else kind}_{name}.{FILES[kind]}"
+
+
+def matrixName(key: str) -> str:
+    """Return the name of the file with the matrix of a measurement."""
+    return f"matrix_{key}.csv"
+
+
+def variationMap(variation: Variation, names: Sequence[str]) -> vtkPolyData:
+    """Return the consensus surface in LPS mm with the local SD and the distances of the observers at every point.
+
+    names: of the observers. Point data LocalSD, and for each observer SignedDistance_NAME, positive where the observer
+    lies outside, all in mm.
+    """
+    result = toPolyData(variation.surface)
+    distances = {f"SignedDistance_{name}": values for name, values in zip(names, variation.distances, strict=True)}
+    for name, values in {LOCAL_SD: variation.localSD, **distances}.items():
+        array = numpy_to_vtk(np.ascontiguousarray(values), deep=True)
+        array.SetName(name)
+        result.GetPointData().AddArray(array)
+    result.GetPointData().SetActiveScalars(LOCAL_SD)
+    return result
+
+
+def writeStructure(found: ObservedStructure, name: str, folder: Path) -> None:
+    """Write consensus and map of a structure, if there are any. name: as returned by writing.fileNames()."""
+    if found.consensus is not None and found.consensus.mask is not None and not found.consensus.isEmpty:
+        writing.writeSegment(found.name, found.consensus.mask, folder / fileName("consensus", name))
+    if found.variation is not None:
+        names = [one.name for one in found.leaveOneOut]
+        writing.writePolyData(variationMap(found.variation, names), folder / fileName("variation", name))
+
+
+def filesOf(name: str, folder: Path) -> dict[str, str]:
+    """Return the names of the existing files of a structure in a folder, by kind."""
+    return {kind: fileName(kind, name) for kind in FILES if (folder / fileName(kind, name)).exists()}
+
+
+def write(study: ObserverStudy, names: Sequence[str], folder: Path, extra: Mapping[str, str] | None = None) -> None:
+    """Write observers.json and the tables into a folder that has the files of the structures already.
+
+    names: of the files of every structure. extra: more entries of the document.
+    """
+    content = {"schema": SCHEMA, "software": writing.versions(), **study.toDictionary(), **(extra or {})}
+    for structure, name in zip(content["structures"], names, strict=True):
+        structure["files"] = filesOf(name, folder)
+    writing.writeJson(content, folder / DOCUMENT)
+    writing.writeTable(overview(study), folder / OVERVIEW)
+    for key in dict.fromkeys(key for found in study for key in found.pairs.keys):
+        writing.writeTable(matrixTable(study, key), folder / matrixName(key))
+
+
+def matrixTable(study: ObserverStudy, key: str) -> Table:
+    """Return the matrix of a measurement for all structures: references in rows, tests in columns."""
+    everyone = [*study.observers, *study.testNames]
+    columns = [Column("Structure", isText=True), Column("Reference", isText=True), *map(Column, everyone)]
+    rows = [
+        [found.name, name, *map(float, values)]
+        for found in study
+        if key in found.pairs.keys
+        for name, values in zip(everyone, found.pairs.values(key), strict=True)
+    ]
+    return Table(columns, rows)
+
+
+def overview(study: ObserverStudy) -> Table:
+    """Return one row per structure and observer or test, with its means as the test against all other observers."""
+    keys = list(dict.fromkeys(key for found in study for key in found.pairs.keys))
+    texts = [Column(name, isText=True) for name in ("Structure", "Name", "Role")]
+    ofStructure = ("ConformityIndex", "GeneralizedConformityIndex", "RootMeanSquareSD", "Percentile95SD")
+    rows = []
+    for found in study:
+        variation = found.variation
+        sds = [None, None] if variation is None else [variation.rootMeanSquareSD, variation.percentile95SD]
+        for number, name in enumerate(found.everyone):
+            if found.structures[number] is None:
+                continue
+            role = "observer" if number < len(found.observers) else "test"
+            means = [meansAsTest(found.pairs.values(key), number, found.members)[0] for key in keys]
+            rows.append([found.name, name, role, *found.agreement.values(), *sds, *means])
+    return Table([*texts, *map(Column, (*ofStructure, *keys))], rows)
+
+
+def table(study: ObserverStudy) -> Table:
+    """Return the table that people read: one row per structure."""
+    keys = overviewKeys(dict.fromkeys(key for found in study for key in found.pairs.keys))
+    printed = [key for key in keys if any(found.pairs.any(key).better for found in study if key in found.pairs.keys)]
+    printed = printed[:MOST_PRINTED]
+    columns = [
+        Column("Structure", isText=True),
+        Column("Observers", isText=True),
+        Column("SD", "Local SD"),
+        Column("SD95", "95 %"),
+        Column("CI"),
+        Column("CIgen", "CI gen."),
+        *(Column(key, f"{heading(key)}, mean") for key in printed),
+        Column("Outlier", isText=True),
+        *(Column(name, isText=True) for name in study.testNames),
+    ]
+    rows = [_row(found, printed, study) for found in study]
+    isUsed = [column.key not in OF_MANY or any(row[n] for row in rows) for n, column in enumerate(columns)]
+    chosen = [n for n, used in enumerate(isUsed) if used]
+    return Table([columns[n] for n in chosen], [[row[n] for n in chosen] for row in rows])
+
+
+def _row(found: ObservedStructure, keys: Sequence[str], study: ObserverStudy) -> list[Any]:
+    variation = found.variation
+    sds = (None, None) if variation is None else (variation.rootMeanSquareSD, variation.percentile95SD)
+    verdicts = {test.name: verdictText(test.isWithin) for test in found.tests}
+    return [
+        found.name,
+        f"{len(found.having)} of {len(found.observers)}",
+        *(None if sd is None else Amount(sd, "mm") for sd in sds),
+        *found.agreement.values(),
+        *(meanText(found, key) for key in keys),
+        "" if found.outlier is None else found.outlier.name,
+        *(verdicts.get(name, "missing") for name in study.testNames),
+    ]
+
+
+def meanText(found: ObservedStructure, key: str) -> Amount | float | None:
+    """Return the mean of a measurement over pairs of observers, None if it was not measured."""
+    if key not in found.pairs.keys:
+        return None
+    spread = found.pairs.spread(key, found.members)
+    unit = found.pairs.any(key).unit
+    return Amount(spread.mean, unit) if unit and math.isfinite(spread.mean) else spread.mean
+
+
+def verdictText(isWithin: Mapping[str, bool]) -> str:
+    """Return in how many measurements a test is within the observers' range, in words."""
+    if not isWithin:
+        return "no verdict"
+    good = sum(isWithin.values())
+    return "within" if good == len(isWithin) else f"within in {good} of {len(isWithin)}"
+
+
+def sentences(study: ObserverStudy) -> list[str]:
+    """Return what is to be said about each structure, and then about the study."""
+    lines = []
+    for found in study:
+        lines.append(f"{found.name}: {found.sentence}")
+        lines += [remark for remark in found.remarks if remark not in lines]
+    return [*lines, *study.remarks]
+
+
+def earlierResults(folder: Path) -> list[Path]:
+    """Return the files that an earlier run wrote into a folder, according to its observers.json."""
+    try:
+        content = json.loads((folder / DOCUMENT).read_text(encoding="utf-8"))
+        if content["schema"] != SCHEMA:
+            return []
+        named = [(kind, name) for one in content["structures"] for kind, name in one["files"].items()]
+        keys = [key for one in content["structures"] for key in one["matrix"]]
+        reported = [folder / writing.REPORT_FILE] if content.get("report") == writing.REPORT_FILE else []
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return []  # missing, or written by another program
+    # the file may have been edited: accept only names of results, and none outside the folder
+    patterns = {kind: re.compile(rf"{kind}_[^/\\]+\.{re.escape(suffix)}") for kind, suffix in FILES.items()}
+    patterns["picture"] = re.compile(r"variation_[^/\\]+\.png")
+    ours = [name for kind, name in named if kind in patterns and patterns[kind].fullmatch(str(name))]
+    ours += [matrixName(key) for key in dict.fromkeys(keys) if MATRIX.fullmatch(matrixName(key))]
+    return [*(folder / name for name in dict.fromkeys(ours)), *reported]

@@ -1,0 +1,210 @@
+"""The report of several observers: one page for all structures."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+from ...base.markup import Markup, filled, joined
+from ...base.palettes import ABSOLUTE
+from ...base.texts import commaSeparated, counted, oneLine, tellingApart
+from ...case.observers.study import ObservedStructure, ObserverStudy
+from ...case.observers.withinrange import meansAsTest
+from ...case.resulttables import overviewKeys
+from ...case.summary import ADVERBS
+from ...case.tablemodel import Column, Table
+from ...comparison.measurements import Measurement, fixed, infiniteText, typeset, withUnit
+from .. import observers as observerfiles
+from ..writing import REPORT_FILE, versions
+from .blocks import NO_DEVICE, NOTHING, fromFile, linkTo, nameCell, page, table
+
+# Most matrices of a structure, and most measurements in the table of tests.
+MOST_MATRICES, MOST_MEASUREMENTS = 2, 6
+# Matrices of more observers and tests are not beside each other.
+MOST_BESIDE = 6
+# From this share of the worst value on, letters are white.
+DARK = 0.6
+
+
+def writeReport(study: ObserverStudy, names: Sequence[str], folder: Path, output: Path) -> None:
+    """Write the report into a folder that has the pictures already. Raises OSError.
+
+    names: of the files of every structure. output: the folder whose name the title has.
+    """
+    text = pageOf(study, [_picture(folder / observerfiles.fileName("picture", name)) for name in names], output)
+    (folder / REPORT_FILE).write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def pageOf(study: ObserverStudy, pictures: Sequence[str], output: Path | str = "") -> str:
+    """Return the report as HTML. pictures: of every structure as the address of an image, "" without one."""
+    title = f"{len(study.observers)} observers"
+    if study.testNames:
+        title += f" and {counted(len(study.testNames), 'test')}"
+    if output:
+        title = f"{oneLine(tellingApart([output])[output])}: {title}"
+    tests = filled("<span><b>Tests</b> $names</span>", names=commaSeparated(study.testNames, 20))
+    methods = dict.fromkeys(found.method for found in study if found.consensus is not None)
+    body = fromFile(
+        "observers",
+        title=title,
+        observers=commaSeparated(study.observers, 20),
+        tests=tests if study.testNames else NOTHING,
+        count=counted(len(study), "structure"),
+        date=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}",
+        method=commaSeparated(methods),
+        noDevice=NO_DEVICE,
+        overview=_overview(study),
+        remarks=_list(study.remarks),
+        structures=joined(_section(n, found, picture) for n, (found, picture) in enumerate(zip(study, pictures))),
+        software=table(Table.headed(["Name", "Version"], [list(pair) for pair in versions().items()], left=2)),
+        settings=json.dumps(study.settings.toDictionary(), indent=1, allow_nan=False, ensure_ascii=False),
+    )
+    return page(title, body)
+
+
+def _overview(study: ObserverStudy) -> Markup:
+    content = observerfiles.table(study)
+    rows = [[linkTo(number, row[0]), *row[1:]] for number, row in enumerate(content.rows)]
+    return table(Table(content.columns, rows))
+
+
+def _list(sentences: Sequence[str]) -> Markup:
+    if not sentences:
+        return NOTHING
+    return filled("<ul>$all</ul>", all=joined(filled("<li>$one</li>", one=typeset(one)) for one in sentences))
+
+
+def _section(number: int, found: ObservedStructure, picture: str) -> Markup:
+    shown = filled(
+        '<img class="sdmap" src="$picture" alt="$what">',
+        picture=Markup(picture),
+        what=f"The consensus of {found.name} from two sides, colored by the local SD of the observers",
+    )
+    keys = [key for key in overviewKeys(found.pairs.keys) if found.pairs.any(key).better]
+    distances = [key for key in keys if found.pairs.any(key).better == "lower"]
+    overlaps = [key for key in keys if key not in distances]
+    # one of each kind, HD95 rather than HD
+    chosen = [*distances[-1:], *overlaps[:1], *distances[:-1], *overlaps[1:]] if distances else overlaps
+    chosen = _preferred(chosen)[:MOST_MATRICES]
+    return fromFile(
+        "observed",
+        number=number,
+        name=found.name,
+        sentence=found.sentence,
+        remarks=_list(found.remarks),
+        picture=shown if picture else NOTHING,
+        matrices=joined(_matrix(found, key) for key in chosen),
+        leaveOneOut=_leaveOneOut(found, _preferred(keys)),
+        tests=_tests(found, _preferred(keys)),
+    )
+
+
+def _preferred(keys: Sequence[str]) -> list[str]:
+    """Return keys with those first that most people report: a percentile of distances, Dice, NSD."""
+    order = ("HD9", "DSC", "NSD", "MASD")
+    return sorted(keys, key=lambda key: next((n for n, begin in enumerate(order) if key.startswith(begin)), len(order)))
+
+
+def _text(value: float, measurement: Measurement) -> str:
+    """Return a value of a measurement as people read it."""
+    if math.isnan(value):
+        return "undefined"
+    return infiniteText(value) if math.isinf(value) else withUnit(value, measurement.unit)
+
+
+def _plain(value: float, measurement: Measurement) -> str:
+    """Return a value of a measurement without its unit."""
+    return fixed(value, measurement.unit) if math.isfinite(value) else _text(value, measurement)
+
+
+def _matrix(found: ObservedStructure, key: str) -> Markup:
+    """Return the matrix of a measurement as a table whose cells are the darker the worse they are."""
+    values, one = found.pairs.values(key), found.pairs.any(key)
+    known = values[np.isfinite(values)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    rows = []
+    for row, name in enumerate(found.everyone):
+        cells: list[object] = [nameCell(name)]
+        for column in range(len(found.everyone)):
+            value = float(values[row, column])
+            if row == column or (math.isnan(value) and (row, column) not in found.pairs.pairs):
+                cells.append(NOTHING if row == column else "-")
+                continue
+            share = (value - low) / (high - low) if high > low and math.isfinite(value) else float(math.isinf(value))
+            if one.better == "higher" and high > low:
+                share = 1 - share
+            cells.append(_colored(_plain(value, one), share))
+        rows.append(cells)
+    columns = [Column("", isText=True), *map(Column, found.everyone)]
+    return filled(
+        '<div$wide><h3>$title$unit <span class="soft">reference in the row, test in the column</span></h3>$table</div>',
+        wide=Markup(' class="across"') if len(found.everyone) > MOST_BESIDE else NOTHING,
+        title=key,
+        unit=f" ({typeset(one.unit)})" if one.unit else "",
+        table=table(Table(columns, rows), kind="heat"),
+    )
+
+
+def _colored(text: str, share: float) -> Markup:
+    """Return the text of a cell on a color between light (0) and dark (1)."""
+    share = min(max(share, 0.0), 1.0)
+    place = share * (len(ABSOLUTE) - 1)
+    first = min(int(place), len(ABSOLUTE) - 2)
+    ends = ([int(color[n : n + 2], 16) for n in (1, 3, 5)] for color in ABSOLUTE[first : first + 2])
+    color = "#" + "".join(f"{round(a + (b - a) * (place - first)):02x}" for a, b in zip(*ends, strict=True))
+    ink = "#fff" if share >= DARK else "#222"
+    style = f"background:{color};color:{ink}"
+    return filled('<span class="cell" style="$style">$text</span>', style=style, text=typeset(text))
+
+
+def _leaveOneOut(found: ObservedStructure, keys: Sequence[str]) -> Markup:
+    """Return the table of who differs where: every observer against the consensus of the others."""
+    if not found.leaveOneOut:
+        return NOTHING
+    keys = [key for key in keys if all(key in one.measurements for one in found.leaveOneOut)][:MOST_MEASUREMENTS]
+    rows = []
+    for one in found.leaveOneOut:
+        place = one.places[0] if one.places else None
+        side = "" if place is None else "outside" if place.value > 0 else "inside"
+        where = "" if place is None else f"{ADVERBS[place.direction]}, {abs(place.value):.1f} mm {side}"
+        rows.append([nameCell(one.name), *(one.measurements[key] for key in keys), where])
+    columns = [Column("Observer", isText=True), *map(Column, keys), Column("Farthest from the others", isText=True)]
+    heading = Markup("<h3>Who differs where: each against the consensus of the others</h3>")
+    return joined((heading, table(Table(columns, rows))))
+
+
+def _tests(found: ObservedStructure, keys: Sequence[str]) -> Markup:
+    """Return the table of the tests: their means against all observers, beside the observers' own range."""
+    if not found.tests:
+        return NOTHING
+    rows = []
+    for test in found.tests:
+        for key in [key for key in keys if key in test.mean][:MOST_MEASUREMENTS]:
+            one, values = found.pairs.any(key), found.pairs.values(key)
+            own = [meansAsTest(values, n, found.members)[0] for n in found.members]
+            own = [value for value in own if not math.isnan(value)]
+            best, worst = (min, max) if one.better == "lower" else (max, min)
+            reach = f"{_text(best(own), one)} to {_text(worst(own), one)}" if own else ""
+            isWithin = test.isWithin.get(key)
+            verdict = "" if isWithin is None else "within" if isWithin else "outside"
+            badge = NOTHING
+            if verdict:
+                kind = "pass" if isWithin else "fail"
+                badge = filled('<span class="verdict $kind">$verdict</span>', kind=kind, verdict=verdict)
+            rank = f"{test.rank[key]} of {len(own) + 1}" if key in test.rank else ""
+            rows.append([nameCell(test.name), key, typeset(_text(test.mean[key], one)), typeset(reach), rank, badge])
+    heads = ["Test", "Measurement", "Mean against the observers", "Observers, best to worst", "Rank", "Verdict"]
+    return joined((Markup("<h3>Are the tests within the observers' range?</h3>"), table(Table.headed(heads, rows, 6))))
+
+
+def _picture(path: Path) -> str:
+    """Return a PNG file as the address of an image in a page, "" if there is none."""
+    if not path.exists():
+        return ""
+    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"

@@ -1,0 +1,78 @@
+"""Which tool or mistake gives a number: the answer as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..base.texts import counted, oneLine
+from ..case.resulttables import heading
+from ..case.tablemodel import Table
+from ..conventions.which import Candidate
+from .tables import aligned
+from .writing import versions
+
+SCHEMA = "segment-metrics-which/1"
+# Most tools of a row that are named.
+MOST_TOOLS = 3
+
+
+def answer(value: str, candidates: Sequence[Candidate], key: str | None = None) -> str:
+    """Return the answer in a sentence. value: as given. candidates: as which() returns them, at least one."""
+    number = sum(one.isExact for one in candidates)
+    first = candidates[0]
+    what = f"{key} {value}" if key else value
+    if not number:
+        nothing = f"No tool, direction or common mistake that is known gives {what} for this pair."
+        return f"{nothing} The nearest is {told(first)}."
+    more = f"; {counted(number - 1, 'other way gives', 'other ways give')} it, too" if number > 1 else ""
+    return f"{what} is {told(first)}{more}."
+
+
+def told(candidate: Candidate) -> str:
+    """Return what a candidate is, in words, with its value."""
+    how = ", ".join(filter(None, (candidate.direction, candidate.mistake)))
+    return oneLine(f"{heading(candidate.key)} of {tools(candidate)}{f' ({how})' if how else ''}, {candidate.text()}")
+
+
+def tools(candidate: Candidate) -> str:
+    """Return the tools of a candidate, cut short."""
+    more = len(candidate.tools) - MOST_TOOLS
+    shown = "; ".join(candidate.tools[:MOST_TOOLS])
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def rowsOf(candidates: Sequence[Candidate]) -> Table:
+    """Return a table of candidates."""
+    rows = [
+        [
+            "*" if one.isExact else "",
+            heading(one.key),
+            one.text(),
+            f"{one.difference:+.3g}",
+            ", ".join(filter(None, (one.direction, one.mistake))),
+            tools(one),
+        ]
+        for one in candidates
+    ]
+    return Table.headed(["", "Measurement", "Value", "Difference", "How", "Tools"], rows, 6)
+
+
+def textTable(candidates: Sequence[Candidate], width: int | None = None) -> str:
+    """Return a table of candidates as text; a star marks those that agree with all digits."""
+    return aligned(rowsOf(candidates), width)
+
+
+def document(value: str, found: Mapping[str, Sequence[Candidate]], settings: Mapping, key: str | None = None) -> dict:
+    """Return the content of which.json. value: as given. found: candidates by name of the structure."""
+    return {
+        "schema": SCHEMA,
+        "software": versions(),
+        "settings": dict(settings),
+        "value": value,
+        "key": key,
+        "found": any(one.isExact for candidates in found.values() for one in candidates),
+        "structures": [
+            {"structure": name, "candidates": [one.toDictionary() for one in candidates]}
+            for name, candidates in found.items()
+        ],
+    }

@@ -1,0 +1,217 @@
+"""Cases as they lie in folders, one of references and one of tests for each method."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import __main__
+from SegmentMetricsLib.batch import tasks as cohort
+from SegmentMetricsLib.batch.casefolders import Entry, casesIn, matched, methodFolders
+from SegmentMetricsLib.batch.statistics import OVERALL, Cohort, summarizeOverall
+from SegmentMetricsLib.batch.summaryoptions import Options
+
+
+def entries(*names: str) -> list[Entry]:
+    return [Entry(name, Path(name), True) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("references", "tests", "pairs"),
+    [
+        ("case_1 case_2", "case_2 case_1", "case_1=case_1 case_2=case_2"),
+        ("Case_1 case_2", "case_1_pred case_2-Seg", "Case_1=case_1_pred case_2=case_2-Seg"),
+        ("a_gt b_gt", "seg_a prediction.b", "a_gt=seg_a b_gt=prediction.b"),
+        # of a name and the same with a suffix, the equal one
+        ("a", "a a_seg", "a=a"),
+        # what several are called says nothing
+        ("a", "a_seg a_pred", ""),
+        # what all names of a folder end with, and what all names of one folder begin with
+        ("p1_expert p2_expert", "p1_net_3 p2_net_3", "p1_expert=p1_net_3 p2_expert=p2_net_3"),
+        ("patient_07 patient_11", "07 11", "patient_07=07 patient_11=11"),
+        ("liver_1 liver_2", "spleen_1 spleen_2", ""),
+        ("x", "x_nnunet", "x=x_nnunet"),
+        ("case_0001 case_0000", "case_0000 case_0001", "case_0001=case_0001 case_0000=case_0000"),
+        ("Müller", "müller_label", "Müller=müller_label"),
+    ],
+)
+def testNamesSayWhatBelongsTogether(references, tests, pairs):
+    found = matched(entries(*references.split()), entries(*tests.split()), "nnunet")
+    assert {r.name: t.name for r, t in found.items()} == dict(pair.split("=") for pair in pairs.split())
+
+
+def save(path: str, *boxes) -> None:
+    """Write a label map with a box for each label."""
+    array = shapes.np.zeros((12, 12, 12), shapes.np.uint8)
+    for label, (low, high) in enumerate(boxes, start=1):
+        array[tuple(slice(a, b) for a, b in zip(low[::-1], high[::-1]))] = label
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    SimpleITK.WriteImage(shapes.imageOf(array), path)
+
+
+BOX, MOVED, OTHER = ((2, 2, 2), (6, 6, 6)), ((3, 2, 2), (7, 6, 6)), ((7, 7, 7), (11, 11, 11))
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """The folder in which the test runs."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def folders(here):
+    """References of three cases, tests of two methods, one of which lacks a case and a structure."""
+    for case in ("a1", "a2", "a10"):
+        save(f"labelsTs/{case}.nii.gz", BOX, OTHER)
+        save(f"pred1/{case}.nii.gz", MOVED, OTHER)
+    save("pred2/a1_seg.nrrd", BOX, OTHER)
+    save("pred2/a2_seg.nrrd", BOX)
+    save("pred2/b7.nrrd", BOX)
+    Path("pred1/plans.json").write_text("{}")
+    Path("dataset.json").write_text(json.dumps({"labels": {"background": 0, "both": [1, 2], "first": 1}}))
+    return here
+
+
+def run(*arguments: str) -> int:
+    return __main__.main(["batch", *arguments, "-o", "out", "--workers", "1", "--metrics", "DSC,HD"])
+
+
+DIRECTORIES = ("--reference-dir", "labelsTs", "--test-dir", "net=pred1", "--test-dir", "other=pred2")
+
+
+def methodFoldersAreCompared(folders, capsys):
+    assert run(*DIRECTORIES) == 0
+    out, err = capsys.readouterr()
+    assert err.splitlines() == [
+        "segment-metrics: 3 cases in labelsTs.",
+        "segment-metrics: 3 tests in pred1 (net).",
+        "segment-metrics: 2 tests in pred2 (other).",
+        "segment-metrics: Only in labelsTs, not in pred2: a10.",
+        "segment-metrics: Only in pred2, not in labelsTs: b7.nrrd.",
+        f"segment-metrics: The names of the labels are those of {(folders / 'dataset.json')}.",
+    ]
+    assert "5 of 5 cases compared." in out and OVERALL in out
+    with open("out/results.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = {(row["Case"], row["Method"], row["Structure"]): float(row["DSC"]) for row in rows}
+    cases = [("a1", "net"), ("a1", "other"), ("a2", "net"), ("a2", "other"), ("a10", "net")]
+    assert list(dict.fromkeys(key[:2] for key in found)) == cases
+    assert {key[2] for key in found} == {"both", "first"}
+    # 64 voxels each, moved by one of four
+    assert found["a1", "net", "both"] == pytest.approx((48 + 64) / 128)
+    assert found["a2", "other", "both"] == pytest.approx(2 * 64 / (64 + 128))
+    with open("out/means.csv", newline="") as file:
+        overall = [row for row in csv.DictReader(file) if row["Measurement"] == "DSC"]
+    assert {row["Structure"] for row in overall} == {OVERALL}
+    assert [float(row["Mean"]) for row in overall] == pytest.approx([(0.875 + 0.75) / 2, (1 + (2 / 3 + 1) / 2) / 2])
+
+
+def testStructuresAreChosen(folders, capsys):
+    assert run(*DIRECTORIES, "--structure", "FIRST", "--structure", "firts") == 0
+    out = capsys.readouterr().out
+    assert "--structure firts: no case has such a structure. Did you mean first?" in out
+    with open("out/results.csv", newline="") as file:
+        assert {row["Structure"] for row in csv.DictReader(file)} == {"first"}
+    # all of them are something else
+    assert run(*DIRECTORIES) == 0
+    assert "results.earlier.jsonl" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "Cases are given as a table, or as folders with --reference-dir and --test-dir."),
+        (("x.csv", *DIRECTORIES), "Cases are given as a table or as folders, not as both: leave out x.csv."),
+        (("--reference-dir", "labelsTs"), "Folders are compared with --reference-dir and --test-dir; --test-dir is"),
+        (("--test-dir", "pred1"), "Folders are compared with --reference-dir and --test-dir; --reference-dir is"),
+        (("--reference-dir", "none", "--test-dir", "pred1"), "none: there is no such folder."),
+        (("--reference-dir", "labelsTs", "--test-dir", "x="), "The folder of tests is given as NAME=DIR or DIR, not"),
+        ((*DIRECTORIES, "--test-dir", "net=pred2"), "Two folders of tests are called 'net': name them, as in"),
+        (
+            ("--reference-dir", "labelsTs", "--test-dir", "far"),
+            "No file of labelsTs has a counterpart of the same name",
+        ),
+        (("--reference-dir", "empty", "--test-dir", "pred1"), "empty: there is no case, neither a file that can be"),
+    ],
+)
+def testMistakesAreTold(folders, capsys, arguments, message):
+    save("far/elsewhere.nii.gz", BOX)
+    Path("empty").mkdir()
+    assert run(*arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+def testAFolderPerCase(here):
+    """As of TotalSegmentator, with a folder for the masks, and of BraTS, with images beside the segmentation."""
+    for case in ("s1", "s2"):
+        save(f"masks/{case}/segmentations/liver.nii.gz", BOX)
+        save(f"masks/{case}/segmentations/spleen.nii.gz", OTHER)
+        save(f"found/{case}/liver.nii.gz", BOX)
+        save(f"brats/{case}/{case}-seg.nii.gz", BOX, OTHER)
+        save(f"brats/{case}/{case}-t1c.nii.gz", BOX)
+    tests = methodFolders(["found", "brats"])
+    cases = casesIn(Path("masks"), tests)
+    assert [name for name, _ in tests] == ["found", "brats"]
+    lines = [line.cells for line in cases.sheet.lines]
+    assert [(cells["case"], cells["method"]) for cells in lines] == [
+        ("s1", "found"), ("s1", "brats"), ("s2", "found"), ("s2", "brats"),
+    ]  # fmt: skip
+    assert [Path(cells["test"]).name for cells in lines] == [
+        "liver.nii.gz", "s1-seg.nii.gz", "liver.nii.gz", "s2-seg.nii.gz",
+    ]  # fmt: skip
+    assert {Path(cells["reference"]).name for cells in lines} == {"segmentations"}
+
+
+def testFilesStandForCases(here):
+    """Whatever they are called: their structure has the same name in all of them."""
+    for name in ("anna", "bert"):
+        save(f"r/{name}.nrrd", BOX)
+        save(f"t/{name}.nrrd", MOVED)
+    assert run("--reference-dir", "r", "--test-dir", "t") == 0
+    with open("out/results.csv", newline="") as file:
+        assert [(row["Case"], row["Method"], row["Structure"]) for row in csv.DictReader(file)] == [
+            ("anna", "", "Label 1"), ("bert", "", "Label 1"),
+        ]  # fmt: skip
+
+
+def testAnInterruptedBatchSaysHowToGoOn(folders, capsys, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(cohort, "runAll", stopped)
+    assert run(*DIRECTORIES) == 130
+    lines = capsys.readouterr().err.splitlines()[-2:]
+    assert lines[0].startswith("segment-metrics: done so far: 0 of 5 cases, kept in out")
+    assert lines[0].endswith("run the same command again to go on from there")
+
+
+def testTheMeanOverStructuresCountsWhatIsMissed():
+    """A method that misses a structure must not look better for it."""
+
+    def outcome(case, **values):
+        def measured(value, unit):
+            isFinite = value < math.inf
+            return {"value": value if isFinite else None, "unit": unit, "status": "ok" if isFinite else "infinite"}
+
+        sides = {side: {"name": "", "file": ""} for side in ("reference", "test")}
+        pairs = [
+            {**sides, "structure": name, "measurements": {"DSC": measured(dice, ""), "HD": measured(far, "mm")}}
+            for name, (dice, far) in values.items()
+        ]
+        return {"case": case, "method": "", "pairs": pairs}
+
+    cohort = Cohort([outcome("1", a=(0.8, 2.0), b=(0.4, 4.0)), outcome("2", a=(0.6, 1.0), b=(0.0, math.inf))])
+    dice, far = summarizeOverall(cohort, Options())
+    if dice.measurement != "DSC":
+        dice, far = far, dice
+    assert (dice.mean, dice.minimum, dice.cases) == pytest.approx((0.45, 0.3, 2))
+    assert (far.minimum, far.maximum, far.infinite, far.mean) == (3.0, float("inf"), 1, 3.0)
+    assert not summarizeOverall(Cohort([outcome("1", a=(0.8, 2.0))]))

@@ -1,0 +1,334 @@
+"""Several observers of one structure: matrix, agreement, consensus, outlier, where they differ, and tests."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+
+from SegmentMetricsLib import Grid, Mask, Settings, Structure, StructureSet, Surface, compare, compareObservers
+from SegmentMetricsLib.case.observers.consensus import METHODS, Drawings, consensusOf
+from SegmentMetricsLib.case.observers.limits import protocolFrom
+from SegmentMetricsLib.case.protocol.judgment import judgeCase
+from SegmentMetricsLib.case.protocol.protocol import parseProtocol
+from SegmentMetricsLib.distances.bounded import Bounded
+from SegmentMetricsLib.model.inputs import labelMasks, structureFromPolyData
+
+BOUNDARY = Settings(metrics=("HD95", "MASD", "DSC"))
+
+
+def box(x: float, name: str = "Box", size=10) -> Structure:
+    """A box of 10 x 10 x 10 voxels, moved along x."""
+    low = (5 + x, 8, 8)
+    image = shapes.box(low, tuple(np.add(low, (size - 1, 9, 9))), (40, 26, 26))
+    return Structure(name, labelMasks(image, 0.5)[1])
+
+
+def blob(seed: int, shift: int = 0) -> Structure:
+    mask = np.pad(shapes.blob(seed, (14, 14, 14), share=0.4), 4)
+    return Structure("Blob", Mask.fromArray(np.roll(mask, shift, 2), Grid(mask.shape[::-1], np.eye(4))))
+
+
+def empty(name: str = "Box") -> Structure:
+    return Structure(name, Mask.empty(Grid((40, 26, 26), np.eye(4))))
+
+
+def bumpy(z: float) -> Structure:
+    """A ball of 20 mm with smooth bumps: at a place where they are worth s, its radius is larger by z times s."""
+    mesh = shapes.ballMesh(20.0, (3, -2, 5), 40)
+    center = np.array((3, -2, 5))
+    ways = vtk_to_numpy(mesh.GetPoints().GetData()) - center
+    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    moved = center + ways * (20 + z * bumps(ways))[:, None]
+    mesh.GetPoints().SetData(numpy_to_vtk(moved, deep=True))
+    return structureFromPolyData(mesh, "Ball")
+
+
+def bumps(ways: np.ndarray) -> np.ndarray:
+    """Return the height (n,) in mm of a bump of unit size in directions (n, 3)."""
+    x, y, z = ways.T
+    return 0.6 + 0.3 * x * y + 0.2 * z
+
+
+@pytest.fixture(scope="module")
+def boxes():
+    """Three boxes moved by 0, 2 and 4 voxels, with one moved by 1 and one by 12 as tests."""
+    return compareObservers([box(0), box(2), box(4)], tests=[box(1), box(12)], names=["A", "B", "C", "Near", "Far"])
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """All kinds of structures: voxels on different grids, meshes, an open mesh, nothing."""
+    turned = Grid((40, 26, 26), np.diag([0.9, 1.1, 1.3, 1.0]))
+    meshes = [
+        structureFromPolyData(mesh, "Box") for mesh in (shapes.boxMesh((6, 8, 8), (15, 17, 17)), shapes.openBox())
+    ]
+    return [box(0), empty(), replace(box(3), mask=replace(box(3).mask, grid=turned)), *meshes]
+
+
+def testCheckValue(boxes):
+    """Pairwise intersections 800, 800, 600 and unions 1200, 1200, 1400; the middle box is the majority."""
+    assert boxes.agreement["GeneralizedConformityIndex"] == 2200 / 3800
+    assert boxes.agreement["ConformityIndex"] == 600 / 1400
+    assert boxes.consensus.mask.isSameAs(box(2).mask)
+    assert boxes.toDictionary()["structures"][0]["consensus"] == {"method": "majority", "volumeMm3": 1000.0}
+
+
+@pytest.mark.parametrize("settings", [
+    Settings(families=("boundary", "overlap", "signed", "agreement", "voxel")),
+    Settings(accuracy="sampled"),
+    pytest.param(Settings(extent="common"), marks=pytest.mark.nightly),
+])  # fmt: skip
+def testMatrixIsThatOfCompare(mixed, settings):
+    """Every pair in both orders is what compare() says, to the last digit and with its bounds and reasons."""
+    observers = mixed if settings.extent == "whole" else [*mixed[:2], box(2)]
+    study = compareObservers(observers, settings)
+    for first, second in itertools.permutations(range(len(observers)), 2):
+        expected = compare(observers[first], observers[second], settings)
+        found = study.pairs.pairs[first, second]
+        assert list(found) == list(expected)
+        assert {key: repr(m) for key, m in found.items()} == {key: repr(m) for key, m in expected.items()}
+        values = {key: study.matrix[key][first, second] for key in expected}
+        np.testing.assert_equal(values, expected.numbers)
+
+
+def testTwoObservers():
+    study = compareObservers([box(0), box(2)], tests=[box(1)])
+    assert (study.consensus, study.variation, study.leaveOneOut, study.outlier) == (None, None, (), None)
+    assert "With two observers there is no consensus" in study[0].remarks[0]
+    assert study.agreement["ConformityIndex"] == study.agreement["GeneralizedConformityIndex"] == 800 / 1200
+    (test,) = study.tests
+    assert (test.mean["HD95"], test.rank, test.isWithin) == (1.0, {}, {})
+
+
+@pytest.mark.parametrize("method", ["majority", *(pytest.param(m, marks=pytest.mark.nightly) for m in METHODS[1:])])
+def testOrderOfObserversChangesNothingElse(method):
+    observers = [blob(1), blob(2), blob(3), blob(3, 1)]
+    order = [2, 0, 3, 1]
+    one = compareObservers(observers, BOUNDARY, names=list("abcd"), consensus=method)
+    other = compareObservers([observers[n] for n in order], BOUNDARY, names=[*"cadb"], consensus=method)
+    assert other.consensus.mask.isSameAs(one.consensus.mask)
+    assert other.agreement == one.agreement
+    assert other.tolerance == one.tolerance
+    for key, values in one.matrix.items():
+        np.testing.assert_equal(other.matrix[key], values[np.ix_(order, order)])
+    found, expected = ({o.name: o.measurements["HD95"].value for o in study.leaveOneOut} for study in (other, one))
+    assert found == pytest.approx(expected)
+    assert other.variation.rootMeanSquareSD == pytest.approx(one.variation.rootMeanSquareSD)
+
+
+def testMajorityWithTies():
+    """Where exactly half have a voxel, it belongs to the majority if the mean of their signed distances is inside."""
+    observers = [blob(1), blob(2), blob(3), blob(4)]
+    found = compareObservers(observers, BOUNDARY).consensus.mask
+    low, high = np.zeros(3, int), np.full(3, 21)
+    votes = sum(s.mask.block(low, high).astype(int) for s in observers)
+    expected = votes > 2
+    for k, j, i in np.argwhere(votes == 2):
+        signed = [_signedDistance(s.surface, np.array([i, j, k], float)) for s in observers]
+        expected[k, j, i] = np.mean(signed) < -1e-9
+    assert np.array_equal(found.block(low, high), expected)
+    assert (votes == 2).sum() > 100
+
+
+def _signedDistance(surface: Surface, point: np.ndarray) -> float:
+    """Return the distance in mm to a closed surface, negative inside, by VTK's own implicit distance."""
+    from vtkmodules.vtkFiltersCore import vtkImplicitPolyDataDistance
+
+    from SegmentMetricsLib.geometry.surfaces import toPolyData
+
+    if surface not in _distances:
+        _distances[surface] = vtkImplicitPolyDataDistance()
+        _distances[surface].SetInput(toPolyData(surface))
+    return _distances[surface].EvaluateFunction(point)
+
+
+_distances: dict = {}
+
+
+def testStapleIsThatOfSimpleITK():
+    observers = [blob(1), blob(1, 1), blob(2)]
+    study = compareObservers(observers, BOUNDARY, consensus="staple")
+    low = np.min([s.mask.low for s in observers], axis=0) - 5
+    high = np.max([s.mask.high for s in observers], axis=0) + 5
+    images = [SimpleITK.GetImageFromArray(s.mask.block(low, high)) for s in observers]
+    filter = SimpleITK.STAPLEImageFilter()
+    filter.SetForegroundValue(1)
+    expected = SimpleITK.GetArrayFromImage(filter.Execute(images)) >= 0.5
+    assert np.array_equal(study.consensus.mask.block(low, high), expected)
+    rates = [study.performances[f"Observer {n}"] for n in (1, 2, 3)]
+    assert [rate.sensitivity for rate in rates] == list(filter.GetSensitivity())
+    assert [rate.specificity for rate in rates] == list(filter.GetSpecificity())
+
+
+def testLeaveOneOut(boxes):
+    """Each against the consensus of the others: of two, the voxels of both and those nearer to both."""
+    assert [one.name for one in boxes.leaveOneOut] == ["A", "B", "C"]
+    for one, observer, others in zip(boxes.leaveOneOut, (0, 2, 4), ((2, 4), (0, 4), (0, 2)), strict=True):
+        reference = Structure("Others", consensusOf(Drawings.of([box(x) for x in others], 1.0), "majority").mask)
+        expected = compare(reference, box(observer))
+        assert {key: m.value for key, m in one.measurements.items()} == pytest.approx(expected.numbers, abs=1e-9)
+        assert one.places == expected.worstPlaces
+    assert boxes.outlier is None, "A and C differ equally"
+
+
+def testOutlierHasItsPlace():
+    study = compareObservers([box(0), box(0), box(0, size=12), box(0, size=18)], BOUNDARY, names=["A", "B", "C", "D"])
+    assert (study.outlier.name, study.outlier.key, study.outlier.value) == ("D", "HD95", pytest.approx(8.0, abs=0.1))
+    assert study.outlier.places[0].direction == "L" and study.outlier.places[0].value == pytest.approx(8.0, abs=0.1)
+    assert "D differs most from the others (HD95 8.0 mm), farthest on the left, 8.0 mm outside" in study.sentence
+
+
+@pytest.mark.parametrize("method", ["majority", pytest.param("mean-surface", marks=pytest.mark.nightly)])
+def testLocalSDOfSimulatedObservers(method):
+    """Observers whose radii vary by bumps of a known size: the map recovers it, and its mean square, within 5 %."""
+    study = compareObservers([bumpy(z) for z in (-1.0, 0.0, 1.0)], Settings(metrics="DSC"), consensus=method)
+    ways = study.variation.surface.points - (3, -2, 5)
+    expected = bumps(ways / np.linalg.norm(ways, axis=1, keepdims=True))
+    assert study.variation.localSD == pytest.approx(expected, rel=0.05)
+    # over the sphere, products of coordinates have the means 1/3 and 1/15
+    assert study.variation.rootMeanSquareSD == pytest.approx(math.sqrt(0.6**2 + 0.3**2 / 15 + 0.2**2 / 3), rel=0.02)
+    directions = np.random.default_rng(0).normal(size=(100_000, 3))
+    heights = np.quantile(bumps(directions / np.linalg.norm(directions, axis=1, keepdims=True)), 0.95)
+    assert study.variation.percentile95SD == pytest.approx(heights, rel=0.02)
+    outer = study.variation.distances[2]
+    assert (outer > 0).all(), "positive where an observer lies outside the consensus"
+
+
+def testTestsAreRanked(boxes):
+    """Against all observers; an observer against the others. Near is 1, 1 and 3 mm away from them, Far 12, 10 and 8."""
+    near, far = boxes.tests
+    assert near.mean["HD"] == pytest.approx(5 / 3) and far.mean["HD"] == pytest.approx(10)
+    # the observers' own means are 3, 2 and 3
+    assert (near.rank["HD"], far.rank["HD"]) == (1, 4)
+    assert (near.isWithin["HD"], far.isWithin["HD"]) == (True, False)
+    assert far.mean["DSC"] == pytest.approx((0 + 0 + 0.2) / 3) and not far.isWithin["DSC"]
+    equal = compareObservers([box(0), box(2), box(4)], Settings(metrics="HD"), tests=[box(4)]).tests[0]
+    # 0, 2 and 4 mm against all three; as A and C only have two others, its mean is better than theirs
+    assert (equal.mean["HD"], equal.rank["HD"]) == (2.0, 1)
+    assert "VolumeDifference" in near.mean and "VolumeDifference" not in near.rank, "it has no better direction"
+
+
+def testTestThatIsEmptyIsTheWorst():
+    (test,) = compareObservers([box(0), box(2), box(4)], BOUNDARY, tests=[empty()]).tests
+    assert (test.mean["HD95"], test.rank["HD95"], test.isWithin["HD95"]) == (math.inf, 4, False)
+    assert (test.mean["DSC"], test.isWithin["DSC"]) == (0.0, False)
+    assert test.toDictionary()["mean"]["HD95"] is None
+
+
+def testSpread(boxes):
+    """Of a measurement that depends on the order, both orders count; of others, every pair once."""
+    spread = boxes.pairs.spread("HD", [0, 1, 2])
+    assert spread[:4] == pytest.approx((8 / 3, math.sqrt(4 / 3), 2, 4)) and spread.pairs == 3
+    signed = compareObservers([box(0), box(0, size=12)]).pairs.spread("SignedMean", [0, 1])
+    assert signed.pairs == 2 and signed.mean == pytest.approx(0, abs=1e-9) and signed.high == -signed.low > 0
+
+
+def testTolerance(boxes):
+    """Within the tolerance lie 95 % of all boundaries of the observers, in both directions; tests do not count."""
+    tolerance = boxes.tolerance
+    pairs = [compare(box(a), box(b), Settings(tolerances=(tolerance,))) for a, b in ((0, 2), (0, 4), (2, 4))]
+    directions = [direction for pair in pairs for direction in pair.distances.directions]
+    within = sum(float(d.sizeWithin(tolerance + 0.01)) for d in directions) / sum(d.totalSize for d in directions)
+    below = sum(float(d.sizeWithin(tolerance - 0.02)) for d in directions) / sum(d.totalSize for d in directions)
+    assert below < 0.95 <= within
+
+
+def testProtocolFromObservers(boxes, tmp_path):
+    """The observers themselves pass, or at least are not worse than the worst pair; Far fails."""
+    from SegmentMetricsLib.show.writing import writeProtocol
+
+    writeProtocol(protocolFrom(boxes), tmp_path / "own.csv")
+    protocol = parseProtocol((tmp_path / "own.csv").read_text("utf-8"), "own.csv")
+    assert [rule.cells() for rule in protocol.rules] == [rule.cells() for rule in protocolFrom(boxes).rules]
+    assert {rule.measurement for rule in protocol.rules} == {"NSD_4mm", "HD95", "MASD", "DSC"}
+    assert all("3 observers (A, B, C)" in rule.source for rule in protocol.rules)
+    hd95 = next(rule for rule in protocol.rules if rule.measurement == "HD95")
+    assert (hd95.relation, hd95.limit, hd95.warning) == ("<=", 3.0, 4.0)
+    verdicts = {}
+    for x in (1, 4, 12):
+        ((convention, settings),) = protocol.settingsFor(Settings(), "Box").items()
+        measured = {convention: compare(box(0), box(x), settings).measurements}
+        verdicts[x] = judgeCase(protocol, [(("Box", "Box"), measured)], {}).verdict
+    assert verdicts == {1: "pass", 4: "warn", 12: "fail"}
+
+
+def testOrgansAreMatched():
+    """In any spelling over all observers; what some lack, has twice or cannot be used is told, and nothing is lost."""
+    sets = [
+        [box(0, "Parotid_L"), box(0, "Cord"), box(9, "Cord"), box(0, "Lens")],
+        StructureSet((box(1, "parotid l"), empty("Lens"))),
+        [box(2, "Left parotid"), box(2, "Lens"), box(2, "Mandible")],
+    ]
+    study = compareObservers(sets, BOUNDARY, tests=[[box(1, "Parotid_L")]], names=["A", "B", "C", "AI"])
+    assert [found.name for found in study] == ["Parotid_L", "Lens"]
+    remarks = "\n".join(study.remarks)
+    assert "Mandible: 1 of 3 observers has it: C." in remarks
+    assert "Cord cannot be compared: A has more than one structure named 'Cord'." in remarks
+    assert "Lens is missing in AI." in remarks
+    lens = study["Lens"]
+    assert lens.having == ["A", "B", "C"] and lens.tests == [] and np.isnan(lens.matrix["DSC"][3]).all()
+    assert lens.remarks[0].startswith("B left Lens empty") and lens.consensus is None
+    assert lens.agreement == {"ConformityIndex": 0.0, "GeneralizedConformityIndex": 800 / 3200}
+    with pytest.raises(AttributeError, match=r"choose one of Parotid_L, Lens, as in study\[0\].consensus"):
+        study.consensus  # noqa: B018
+
+
+def testBadInput():
+    for given, message in (
+        ([box(0)], "at least two are needed, not 1"),
+        ("folder", "The observers must be a list"),
+        ([box(0), 3], "The contour of observer 2 must be"),
+        ([[box(0, "A")], [box(0, "B"), box(1, "C")]], "Nothing can be compared"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            compareObservers(given)
+    for options, message in (
+        ({"names": ["A"]}, "There are 1 names; give those of the 2 observers"),
+        ({"names": ["A", "A"]}, "are both called 'A'"),
+        ({"consensus": "mean"}, "The consensus is one of majority, staple, mean-surface"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            compareObservers([box(0), box(2)], **options)
+
+
+def testAlarmsNameTheirPairs():
+    frames = [replace(box(x), frameOfReference=frame) for x, frame in ((0, "1.2.3"), (2, "1.2.3"), (4, "9.9.9"))]
+    remarks = compareObservers(frames, BOUNDARY, names=["A", "B", "C"])[0].remarks
+    assert len(remarks) == 1 and "different frames of reference" in remarks[0]
+    assert remarks[0].startswith("A (reference) and C (test); B (reference) and C (test): ")
+
+
+def testIdenticalAndDisjointObservers():
+    same = compareObservers([box(0)] * 3, BOUNDARY, names=["A", "B", "C"])
+    assert same.sentence == "Three observers are identical." and same.variation.percentile95SD == 0
+    apart = compareObservers([box(0), box(11), box(22)], BOUNDARY)
+    assert apart.consensus.isEmpty and apart.variation is None
+    assert "The consensus of Box is empty" in " ".join(apart[0].remarks)
+
+
+def testResultIsStrictJson(mixed):
+    content = compareObservers(mixed, BOUNDARY).toDictionary()
+    (only,) = json.loads(json.dumps(content, allow_nan=False))["structures"]
+    assert [only["matrix"]["HD95"][n][n] for n in range(5)] == [None] * 5
+    assert only["matrix"]["HD95"][0][1] is None, "infinite"
+    assert {"reference": "Observer 1", "test": "Observer 2", "measurement": "HD95", "status": "infinite",
+            "reason": "the test is empty"} in only["notFinite"]  # fmt: skip
+
+
+def testPlanarContours():
+    squares = [shapes.box((4 + n, 4, 0), (13 + n, 13, 0), (24, 24, 1)) for n in (0, 1, 2)]
+    study = compareObservers(squares, BOUNDARY)
+    assert study.toDictionary()["structures"][0]["consensus"] == {"method": "majority", "areaMm2": 100.0}
+    assert study.variation.localSD.max() == pytest.approx(1.0, abs=0.01)
+
+
+def testNegativeBounds():
+    assert (-Bounded(2.0, 1.0, 4.0)).bounds == (-4.0, -1.0) and (-Bounded(2.0)).lower is None

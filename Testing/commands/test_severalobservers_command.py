@@ -1,0 +1,161 @@
+"""The command observers: what it prints and writes, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from contextlib import redirect_stdout
+from io import StringIO
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from commandruns import run as run  # the fixture
+from imagefiles import save
+from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
+
+from SegmentMetricsLib import __main__, compare, compareObservers, readStructures
+from SegmentMetricsLib.case.protocol.protocol import readProtocol
+from SegmentMetricsLib.show import observers as observerfiles
+
+NAMES = ["Müller", "B", "C", "KI"]
+
+
+def made(folder):
+    """Three observers and a test with a folder each; the third lacks an organ, and one name has an umlaut."""
+    for number, x in enumerate((0, 2, 4, 1)):
+        own = folder / "case" / f"o{number + 1}"
+        own.mkdir(parents=True)
+        save(shapes.box((5 + x, 8, 8), (14 + x, 17, 17), (40, 26, 26)), own / "Drüse.nrrd")
+        if number != 2:
+            save(shapes.box((5, 8, 8 + x), (9, 12, 14), (40, 26, 26)), own / "Lens.nrrd")
+    return [folder / "case" / f"o{n}" for n in (1, 2, 3, 4)]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    return made(tmp_path_factory.mktemp("observers"))
+
+
+@pytest.fixture(scope="module")
+def written(folders):
+    """The results of one run, and what it prints."""
+    output = folders[0].parents[1] / "out"
+    protocol = output.parent / "own.csv"
+    given = [*folders[:3], "--test", folders[3], "--names", *NAMES, "--report", "--write-protocol", protocol]
+    with redirect_stdout(StringIO()) as printed:
+        assert __main__.main(["observers", *map(str, given), "--numbers-only", "-o", str(output)]) == 0
+    return output, printed.getvalue()
+
+
+def rowsOf(path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def testDocument(written, folders):
+    output, printed = written
+    content = json.loads((output / "observers.json").read_text("utf-8"))
+    assert content["schema"] == "segment-metrics-observers/1"
+    assert (content["observers"], content["tests"]) == (NAMES[:3], NAMES[3:])
+    gland, lens = content["structures"]
+    assert gland["name"] == "Drüse"
+    assert gland["agreement"] == {"ConformityIndex": 600 / 1400, "GeneralizedConformityIndex": 2200 / 3800}
+    dice = [[None, 0.8, 0.6, 0.9], [0.8, None, 0.8, 0.9], [0.6, 0.8, None, 0.7], [0.9, 0.9, 0.7, None]]
+    assert gland["matrix"]["DSC"] == dice
+    assert gland["consensus"] == {"method": "majority", "volumeMm3": 1000.0}
+    assert [one["name"] for one in gland["leaveOneOut"]] == NAMES[:3] and gland["leaveOneOut"][1]["HD95"] > 0
+    (test,) = gland["tests"]
+    assert (test["name"], test["rank"]["HD95"], test["isWithin"]["HD95"]) == ("KI", 1, True)
+    assert test["mean"]["HD95"] == pytest.approx(5 / 3)
+    assert set(gland["variation"]) == {"rootMeanSquareSD", "percentile95SD"}
+    assert (lens["having"], lens["consensus"], lens["variation"]) == (["Müller", "B"], None, None)
+    assert lens["leaveOneOut"] == []
+    assert lens["matrix"]["HD95"][2] == [None] * 4, "C lacks it"
+    assert "Lens: 2 of 3 observers have it: Müller, B." in printed and "Three observers agree within" in printed
+    study = compareObservers(folders[:3], tests=[folders[3]], names=NAMES)
+    assert study.toDictionary()["structures"][0]["matrix"] == gland["matrix"]
+
+
+def testFiles(written, folders):
+    """The consensus is a segmentation that is read again, the map has the local SD, the tables hold the matrices."""
+    output, _ = written
+    (consensus,) = readStructures(output / "consensus_Drüse.seg.nrrd")
+    assert consensus.name == "Drüse" and compare(consensus, folders[1] / "Drüse.nrrd")["HD"].value == 0
+    assert SimpleITK.ReadImage(str(output / "consensus_Drüse.seg.nrrd")).GetSize() == (40, 26, 26)
+    reader = vtkXMLPolyDataReader()
+    reader.SetFileName(str(output / "variation_Drüse.vtp"))
+    reader.Update()
+    surface = reader.GetOutput()
+    assert surface.GetPointData().GetArray("LocalSD").GetRange()[1] == pytest.approx(2.0, abs=0.01)
+    assert surface.GetPointData().HasArray("SignedDistance_Müller")
+    matrix = [row for row in rowsOf(output / "matrix_HD.csv") if row["Structure"] == "Drüse"]
+    assert [row["Reference"] for row in matrix] == NAMES
+    assert [matrix[0][name] for name in NAMES] == ["", "2.0", "4.0", "1.0"]
+    overview = rowsOf(output / "observers.csv")
+    assert [(row["Structure"], row["Name"], row["Role"]) for row in overview[:4]] == [
+        ("Drüse", name, "test" if name == "KI" else "observer") for name in NAMES
+    ]
+    assert [float(row["HD"]) for row in overview[:4]] == pytest.approx([3, 2, 3, 5 / 3])
+    page = (output / "report.html").read_text("utf-8")
+    for text in ("Drüse", "Müller", "Who differs where", "within</span>", "Lens: 2 of 3 observers have it"):
+        assert text in page
+    rules = readProtocol(output.parent / "own.csv").rules
+    assert {rule.structure for rule in rules} == {"Drüse", "Lens"} and all(rule.source for rule in rules)
+
+
+def testProtocolIsTaken(written, folders, run):
+    status, printed, _ = run("compare", folders[1], folders[3], "--protocol", folders[0].parents[1] / "own.csv")
+    assert status == 0 and "Protocol own.csv: pass" in printed
+
+
+def testSecondRunReplacesTheFirst(written, folders, run, tmp_path):
+    output = tmp_path / "out"
+    shutil.copytree(written[0], output)
+    (output / "mine.txt").write_text("kept")
+    status, _, _ = run("observers", *folders[:2], "--metrics", "DSC", "-o", output)
+    assert status == 0
+    assert {path.name for path in output.iterdir()} == {"mine.txt", "observers.json", "observers.csv", "matrix_DSC.csv"}
+    assert observerfiles.earlierResults(output) == [output / "matrix_DSC.csv"]
+    (output / "observers.json").write_text(json.dumps({"schema": observerfiles.SCHEMA, "structures": [
+        {"files": {"consensus": "../o1.seg.nrrd", "picture": "x.png"}, "matrix": ["/../A"]}]}))  # fmt: skip
+    assert observerfiles.earlierResults(output) == [], "nothing outside the folder, and nothing of others"
+
+
+@pytest.mark.nightly
+def testProcessesGiveTheSame(folders, run, tmp_path):
+    """With several processes, the numbers are those of one."""
+    contents = []
+    for workers in (1, 2):
+        output = tmp_path / f"of{workers}"
+        status, _, problems = run("observers", *folders[:3], "--numbers-only", "--workers", workers, "-o", output)
+        assert (status, problems) == (0, "")
+        contents.append(json.loads((output / "observers.json").read_text("utf-8"))["structures"])
+    assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    (["o1"], "at least two are needed, not 1"),
+    (["o1", "o9"], "there is no such file"),
+    (["o1", "o2", "--names", "A,B,C"], "There are 3 names; give those of the 2 observers"),
+    (["o1", "o2", "--structure", "Lense"], "There is no structure named 'Lense'"),
+    (["o1", "o2", "--workers", "0"], "number of workers must be"),
+    (["o1", "o2", "--write-protocol", "o1/Lens.nrrd/own.csv"], "this is not a folder"),
+])  # fmt: skip
+def testRefusals(given, message, folders, run, tmp_path):
+    paths = [str(folders[0].parent / one) if one.startswith("o") else one for one in given]
+    status, _, problems = run("observers", *paths, "-o", tmp_path / "out")
+    assert status == 2 and message in problems and problems.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def testNamesOfFiles(run, tmp_path):
+    """Observers are called by what tells their paths apart; files with a nameless label are one structure."""
+    for name in ("reader_a", "reader_b"):
+        save(shapes.box((5, 8, 8), (14, 17, 17)), tmp_path / f"{name}.nrrd")
+    status, _, _ = run("observers", tmp_path / "reader_a.nrrd", tmp_path / "reader_b.nrrd", "-o", tmp_path / "out")
+    content = json.loads((tmp_path / "out" / "observers.json").read_text("utf-8"))
+    assert status == 0 and content["observers"] == ["reader_a", "reader_b"] and len(content["structures"]) == 1
+    assert np.shape(content["structures"][0]["matrix"]["HD95"]) == (2, 2)

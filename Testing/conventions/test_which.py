@@ -1,0 +1,162 @@
+"""Which tool, percentile, direction or common mistake gives a number."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from scipy.spatial import cKDTree
+
+from SegmentMetricsLib import Settings, __main__, compare
+from SegmentMetricsLib.conventions.which import TO_REFERENCE, Wanted
+from SegmentMetricsLib.show.which import answer
+
+SPACING = (0.8, 0.8, 2.7)
+
+
+@pytest.fixture(scope="module")
+def images():
+    """Two shapes on an anisotropic grid, whose distances differ in both directions."""
+    first, second = (np.zeros((14, 16, 12), np.uint8) for _ in range(2))
+    first[3:8, 3:9, 3:7], first[6:10, 5:7, 4:6] = 1, 1
+    second[4:9, 3:11, 4:8], second[4:6, 2:4, 2:9] = 1, 1
+    return [shapes.imageOf(array, SPACING) for array in (first, second)]
+
+
+@pytest.fixture(scope="module")
+def pair(images):
+    return compare(*images, Settings(metrics=("DSC", "HD95")))
+
+
+def borders(image, spacing) -> list[np.ndarray]:
+    """Return the points of the border voxels of an image, in mm of some spacing along i, j, k."""
+    array = SimpleITK.GetArrayFromImage(image) > 0
+    inner = array.copy()
+    for axis in range(3):
+        inner &= np.roll(array, 1, axis) & np.roll(array, -1, axis)
+    return np.argwhere(array & ~inner)[:, ::-1] * np.array(spacing)
+
+
+def distances(images, spacing) -> list[np.ndarray]:
+    """Return the distances from the reference's border voxels to the test's, and the reverse."""
+    first, second = (borders(image, spacing) for image in images)
+    return [cKDTree(second).query(first)[0], cKDTree(first).query(second)[0]]
+
+
+def testEveryToolsOwnNumberIsFound(pair):
+    """Each with its name, as a number of both directions without a mistake."""
+    for tool, numbers in pair.conventions(("MONAI", "MedPy", "Plastimatch", "MeshMetrics-0.1", "MISeval")).items():
+        for key, number in numbers.items():
+            if math.isfinite(number.value) and key in ("HD", "HD95"):
+                found = [one for one in pair.which(number.value, key) if one.isExact and not one.mistake]
+                assert any(key == one.key and not one.direction and numbers.tool in str(one) for one in found), tool
+
+
+@pytest.mark.parametrize(
+    ("make", "key", "direction", "mistake", "tool"),
+    [
+        # computed here from the border voxels alone
+        (lambda there, back: np.percentile(back, 90), "HD90", TO_REFERENCE, "", "MONAI"),
+        (lambda there, back: back.mean(), "MASD", TO_REFERENCE, "", "Metrics Reloaded"),
+        (lambda there, back: back.mean(), "MASD", "", "", "MedPy"),
+        (lambda there, back: np.percentile([*there, *back], 98), "HD98", "", "", "MedPy"),
+        (lambda there, back: 2 * max(there.max(), back.max()), "HD", "", "doubled, as a diameter for a radius",
+         "MONAI"),
+        (lambda there, back: max(there.max(), back.max()) / 2, "HD", "", "halved, as a radius for a diameter", "MONAI"),
+        (lambda there, back: max(there.max(), back.max()) / 10, "HD", "", "in cm", "MONAI"),
+        (lambda there, back: 100 * np.mean([*there, *back] <= np.float64(3)), "NSD_3mm", "", "in percent", "MONAI"),
+        (lambda there, back: 1 - np.mean([*there, *back] <= np.float64(2)), "NSD_2mm", "",
+         "its complement, 1 minus the value", "MONAI"),
+    ],
+)  # fmt: skip
+def testDirectionsPercentilesAndUnits(pair, images, make, key, direction, mistake, tool):
+    value = float(make(*distances(images, SPACING)))
+    found = [one for one in pair.which(value) if (one.key, one.direction, one.mistake) == (key, direction, mistake)]
+    assert any(one.isExact and tool in str(one) for one in found), [one.value for one in found]
+
+
+@pytest.mark.parametrize(
+    ("spacing", "mistake"),
+    [
+        ((1, 1, 1), "spacing ignored: voxels counted as mm"),
+        ((2.7, 0.8, 0.8), "axes exchanged: a spacing of 0.8 x 0.8 x 2.7 taken for 2.7 x 0.8 x 0.8"),
+    ],
+)
+def testAWrongSpacing(pair, images, spacing, mistake):
+    there, back = distances(images, spacing)
+    value = float(max(np.percentile(there, 95), np.percentile(back, 95)))
+    found = [one for one in pair.which(value, "HD95") if one.mistake == mistake and one.key == "HD95"]
+    assert any(one.isExact and "MONAI" in str(one) for one in found)
+
+
+def testTheNearestComeFirst(pair):
+    found = pair.which("1.23456789")
+    apart = [abs(one.difference) for one in found]
+    assert not found[0].isExact and apart == sorted(apart)
+    # with few digits, many agree; the most usual of them are first
+    rough = pair.which(f"{pair['DSC'].value:.2f}")
+    exact = [one for one in rough if one.isExact]
+    assert rough[: len(exact)] == exact and rough[0].key == "DSC" and not rough[0].mistake
+    assert [one.oddity for one in exact] == sorted(one.oddity for one in exact)
+    assert all(abs(one.difference) <= 0.005 * (1 + 1e-6) for one in exact)
+    # of one kind only
+    assert {one.key for one in pair.which("3", "NSD_2mm")} == {f"NSD_{n}mm" for n in (1, 2, 3, 5)}
+
+
+@pytest.mark.parametrize(
+    ("given", "value", "half"),
+    [("3.7", 3.7, 0.05), ("3.70", 3.7, 0.005), ("3,7", 3.7, 0.05), (" -12 ", -12, 0.5), (0.5, 0.5, 0.05), (4, 4, 0.5)],
+)
+def testDigitsSayHowExactANumberIs(given, value, half):
+    wanted = Wanted.of(given)
+    assert (wanted.value, wanted.half) == pytest.approx((value, half))
+
+
+@pytest.mark.parametrize("given", ["", "x", "nan", "inf", True, None, "3.7 mm"])
+def testWhatIsNoNumber(pair, given):
+    with pytest.raises(ValueError, match="The number to search is given in digits, such as"):
+        pair.which(given)
+    with pytest.raises(ValueError, match="FOO is not a measurement that is searched; those are HD, "):
+        pair.which(1, "FOO")
+
+
+def testEmptyStructuresAndMeshes():
+    empty = shapes.imageOf(np.zeros((8, 8, 8), np.uint8))
+    assert all(one.value == 0 or one.mistake or "Volume" in one.key or one.value >= 0
+               for one in compare(shapes.box((2, 2, 2), (5, 5, 5), (8, 8, 8)), empty).which("0"))  # fmt: skip
+    meshes = compare(shapes.boxMesh((0, 0, 0), (8, 8, 8)), shapes.boxMesh((1, 0, 0), (9, 8, 8))).which("1.0", "HD")
+    assert meshes[0].isExact and meshes[0].key == "HD" and not any("spacing" in one.mistake for one in meshes)
+
+
+def testTheCommand(images, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for image, name in zip(images, ("a.nrrd", "b.nrrd")):
+        SimpleITK.WriteImage(image, name)
+    there, back = distances(images, SPACING)
+    value = f"{max(there.max(), back.max()):.4f}"
+    assert __main__.main(["which", value, "a.nrrd", "b.nrrd", "--measurement", "hd", "--most", "2", "-o", "out"]) == 0
+    out = capsys.readouterr().out
+    assert f"hd {value} is HD of " in out and "more candidates that are farther away" in out
+    stored = json.loads((tmp_path / "out/which.json").read_text())
+    (one,) = stored["structures"]
+    first = one["candidates"][0]
+    assert stored["schema"] == "segment-metrics-which/1" and stored["found"] is True and stored["value"] == value
+    assert first["exact"] and first["key"] == "HD" and {"tool": "MONAI", "version": "1.6.1"} in first["tools"]
+    assert {c["percentile"] for c in one["candidates"] if c["key"] == "HD98"} == {98}
+    # nothing gives it, which is said, and the nearest is there all the same
+    assert __main__.main(["which", "123.456", "a.nrrd", "b.nrrd", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["found"] is False and not any(c["exact"] for c in printed["structures"][0]["candidates"])
+    assert __main__.main(["which", "mm", "a.nrrd", "b.nrrd"]) == 2
+
+
+def testTheAnswerSaysWhetherThereIsAHit(pair):
+    assert answer("123.456", pair.which("123.456")).startswith(
+        "No tool, direction or common mistake that is known gives 123.456 for this pair. The nearest is "
+    )
+    dice = f"{pair['DSC'].value:.6f}"
+    assert answer(dice, pair.which(dice)).startswith(f"{dice} is DSC of SegmentMetrics; ")

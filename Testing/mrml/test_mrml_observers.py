@@ -1,0 +1,173 @@
+"""Several observers as nodes: segments in; consensus, map of the local SD and matrices out, in one folder."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import segmentnodes
+import shapes
+from vtkmodules.util.numpy_support import vtk_to_numpy
+
+from SegmentMetricsLib import Settings, compareObservers
+from SegmentMetricsLib.base.progress import Cancelled
+
+slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
+from SegmentMetricsLib import mrml  # noqa: E402
+from SegmentMetricsLib.mrml import colors, folders, pictures, views  # noqa: E402
+
+FEW = Settings(metrics=("HD95", "DSC"))
+
+
+def box(x: int):
+    return shapes.box((5 + x, 8, 8), (14 + x, 17, 17), (40, 26, 26), (1.0, 1.5, 2.0), (-20.0, 5.0, 30.0))
+
+
+@pytest.fixture
+def nodes(scene):
+    """Three observers and a test with a node each, whose transforms and segments nobody may change."""
+    made = []
+    for name, x in (("Ärztin", 0), ("Observer 2", 2), ("Observer 3", 4), ("AI", 1)):
+        made.append(segmentnodes.segmentationOf(scene, Parotid=box(x), Cord=box(3 * x)))
+        made[-1].SetName(name)
+    return made
+
+
+@pytest.fixture
+def study(nodes):
+    return mrml.compareObservers(nodes[:3], FEW, tests=nodes[3:])
+
+
+def testStudyIsThatOfTheLibrary(study, nodes):
+    expected = compareObservers([box(0), box(2), box(4)], FEW, tests=[box(1)])
+    assert (study.observers, study.testNames) == (("Ärztin", "Observer 2", "Observer 3"), ("AI",))
+    assert [found.name for found in study] == ["Parotid", "Cord"]
+    np.testing.assert_allclose(study["Parotid"].matrix["HD95"], expected.matrix["HD95"])
+    assert study["Parotid"].agreement == expected.agreement
+    assert all(node.GetSegmentation().GetNumberOfSegments() == 2 for node in nodes)
+
+
+def testSegmentsOfOneNodeAreObservers(scene):
+    node = segmentnodes.segmentationOf(scene, A=box(0), B=box(2), C=box(4))
+    study = mrml.compareObservers([(node, "A"), (node, "B")], FEW, tests=[(node, "C")])
+    assert (study.observers, study.testNames, len(study)) == (("A", "B"), ("C",), 1)
+    assert study.matrix["DSC"][0, 1] == pytest.approx(0.8)
+    with pytest.raises(ValueError, match="no segment 'D'"):
+        mrml.compareObservers([(node, "A"), (node, "D")])
+    with pytest.raises(ValueError, match="at least two are needed, not 1"):
+        mrml.compareObservers([node])
+
+
+def testConsensusIsANewSegmentation(study, nodes, scene):
+    node = mrml.showConsensus(study)
+    assert node not in nodes and node.GetName() == "Consensus of 3 observers (majority)"
+    names = [node.GetSegmentation().GetSegment(i).GetName() for i in node.GetSegmentation().GetSegmentIDs()]
+    assert names == ["Parotid", "Cord"]
+    comparison = mrml.compareSegments(node, "Parotid", nodes[1], "Parotid", FEW)
+    assert (comparison["HD95"].value, comparison["DSC"].value) == (0, 1)
+    assert mrml.showConsensus(study) is node, "a second run replaces it"
+    assert node.GetSegmentation().GetNumberOfSegments() == 2
+
+
+def testMapOfTheLocalSD(study, nodes, scene):
+    """It lies on the consensus, is colored by the local SD, and is replaced by a second run."""
+    model = mrml.showVariation(study["Parotid"])
+    values = vtk_to_numpy(model.GetPolyData().GetPointData().GetArray("LocalSD"))
+    points = vtk_to_numpy(model.GetPolyData().GetPoints().GetData())
+    # the middle box in RAS; the left and right sides differ by 2 mm, the others hardly
+    assert points.mean(axis=0) == pytest.approx((8.5, -23.75, 55), abs=1.0)
+    assert values.max() == pytest.approx(2.0, abs=0.05) and np.median(values) < 1.0
+    display = model.GetDisplayNode()
+    assert display.GetActiveScalarName() == "LocalSD" and display.GetScalarRange() == (0.0, 2.0)
+    assert colors.legendOf(model).GetTitleText().startswith("Local SD (mm)")
+    assert mrml.showVariation(study["Parotid"], surface="measured") is model
+    assert model.GetPolyData().GetNumberOfPoints() == len(study["Parotid"].variation.surface.points)
+
+
+def testMatrixIsATable(study, scene):
+    node = mrml.showMatrix(study["Parotid"], "HD95")
+    table = node.GetTable()
+    assert [table.GetColumnName(n) for n in range(5)] == ["Reference", "Ärztin", "Observer 2", "Observer 3", "AI"]
+    assert table.GetValueByName(0, "Observer 3").ToDouble() == pytest.approx(4.0)
+    assert np.isnan(table.GetValueByName(0, "Ärztin").ToDouble())
+    assert json.loads(node.GetAttribute("SegmentMetrics.Observers"))["name"] == "Parotid"
+    assert mrml.showMatrix(study["Parotid"], "DSC") is node and node.GetName() == "Parotid: DSC of all observers"
+    with pytest.raises(ValueError, match="HD was not measured; there are HD95, DSC"):
+        mrml.showMatrix(study["Parotid"], "HD")
+
+
+def testResultsAreInOneFolder(study, scene, savedAndLoaded):
+    """They are in one folder, also after saving and loading, where they are found and replaced again."""
+    made = [mrml.showConsensus(study), mrml.showVariation(study[0]), mrml.showMatrix(study[0], "DSC")]
+    (folder,) = {folders.resultFolder(node) for node in made}
+    assert scene.GetSubjectHierarchyNode().GetItemName(folder).startswith("Segment Metrics: observers Ärztin, ")
+    loaded = savedAndLoaded(scene)
+    found = loaded.GetFirstNodeByName(made[2].GetName())
+    assert mrml.showMatrix(study[0], "HD95", scene=loaded) is found
+
+
+def testTooFewHaveNoConsensus(nodes):
+    study = mrml.compareObservers(nodes[:2], FEW)
+    for show in (mrml.showConsensus, lambda study: mrml.showVariation(study[0])):
+        with pytest.raises(ValueError, match="With two observers there is no consensus"):
+            show(study)
+
+
+def testSegmentsThatCannotBeRead(nodes, monkeypatch):
+    segmentnodes.breakSegment(monkeypatch, "Cord")
+    study = mrml.compareObservers(nodes[:3], FEW)
+    assert [found.name for found in study] == [
+        "Parotid"
+    ] and "Cord cannot be compared: Cord is broken." in study.remarks
+
+
+def testWorkCanBeStopped(nodes):
+    """When it is cancelled, structures that were measured before are kept."""
+    done = []
+
+    def run(work):
+        if done:
+            raise Cancelled
+        done.append(work())
+        return done[-1]
+
+    study = mrml.compareObservers(nodes[:3], FEW, run=run)
+    assert [found.name for found in study] == ["Parotid"] and "Stopped: 1 of 2 structures measured." in study.remarks
+
+
+@pytest.mark.nightly
+def testDisplayedSurfacesAreMeasured(nodes):
+    """The surfaces that Slicer shows are measured, also that of the consensus."""
+    study = mrml.compareObservers(nodes[:3], Settings(metrics=("HD95",), surface="displayed"))
+    expected = mrml.compareSegments(nodes[0], "Parotid", nodes[2], "Parotid", study.settings)
+    assert study["Parotid"].matrix["HD95"][0, 2] == expected["HD95"].value
+    assert study["Parotid"].consensus.surfaceKind == "displayed"
+
+
+@pytest.mark.nightly
+@pytest.mark.opengl
+def testPicture(study, tmp_path):
+    """Both sides of the consensus are drawn, in the colors of the local SD, with a legend."""
+    try:
+        views.requireOpenGL()
+    except views.NoOpenGLError as error:
+        pytest.skip(str(error))
+    with pictures.ViewCache() as cache:
+        path = pictures.VariationPicture(study["Parotid"], (640, 400)).write(tmp_path / "picture.png", cache)
+    image = _pixels(path)
+    left, right = image[60:, :280], image[60:, 280:560]
+    for half in (left, right):
+        isDrawn = (half.astype(int).max(axis=2) - half.min(axis=2)) > 40
+        assert isDrawn.mean() > 0.1
+
+
+def _pixels(path) -> np.ndarray:
+    from vtkmodules.vtkIOImage import vtkPNGReader
+
+    reader = vtkPNGReader()
+    reader.SetFileName(str(path))
+    reader.Update()
+    output = reader.GetOutput()
+    width, height, _ = output.GetDimensions()
+    return vtk_to_numpy(output.GetPointData().GetScalars()).reshape(height, width, -1)[::-1]
