@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.palettes import ABSOLUTE, SIGNED
+from ..base.palettes import ABSOLUTE, EVENTS, SIGNED
 
 TOLERANCE = ("#3a76bd", "#dfe3bd", "#d95f0e")  # test too small, within, test too large
 TOLERANCE_ABSOLUTE = ("#dfe3bd", "#d95f0e")
@@ -20,6 +20,8 @@ SIZE_OF_NUMBERS, SIZE_OF_WORDS = (0.09, 0.5), (0.2, 0.5)
 # Bands extend beyond the tolerance by this fraction, because a distance equal to the tolerance is within it.
 HAIR = 1e-5
 
+# Kinds whose legends have words instead of numbers.
+OF_WORDS = ("tolerance", "lesions")
 KINDS = ("signed", "absolute", "tolerance", "hazard", "bld")
 # The point array that each kind of map shows; a surface without sides shows Distance instead of SignedDistance.
 ARRAYS = {
@@ -40,6 +42,8 @@ def mapColors(kind: str, signed: bool = True) -> tuple[str, ...]:
         return TOLERANCE if signed else TOLERANCE_ABSOLUTE
     if kind == "hazard":
         return HAZARD
+    if kind == "lesions":
+        return tuple(EVENTS.values())
     return SIGNED if kind == "signed" and signed else ABSOLUTE
 
 
@@ -98,7 +102,7 @@ def showLegend(modelNode, kind: str, side: str, tolerance: float, signed: bool =
     legend = slicer.vtkSlicerColorLogic.AddDefaultColorLegendDisplayNode(modelNode)
     wasModifying = legend.StartModify()
     legend.SetTitleText(legendTitle(kind, tolerance, signed))
-    isOfWords = kind == "tolerance"
+    isOfWords = kind in OF_WORDS
     legend.SetMaxNumberOfColors(len(mapColors(kind, signed)) if isOfWords else 256)
     legend.SetNumberOfLabels(5)
     right = side == "reference"
@@ -131,6 +135,8 @@ def legendTitle(kind: str, tolerance: float, signed: bool = True) -> str:
     """Return the title of a legend, in short lines because Slicer does not wrap it."""
     if kind == "hazard":
         return "Hazard"
+    if kind == "lesions":
+        return "Lesions"
     if kind == "sd":
         return "Local SD (mm)\nof the observers"
     if kind == "bld":
