@@ -1,4 +1,4 @@
-"""The command demo: the sample that comes with the project."""
+"""The command demo: the samples that come with the project."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from pathlib import Path
 from .comparing import Request, compareAndWrite
 from .options import DEFAULTS, addOutput, addSettings, requireWritable, settingsFrom
 
+# The samples, with what of them is measured unless the options say so, "" for the usual.
+FAMILIES = {"head-and-neck": "", "lesions": "boundary,overlap,instances", "vessel": "boundary,overlap,topology"}
+
 
 def add(commands) -> None:
     """Add the command to the parser."""
@@ -16,8 +19,16 @@ def add(commands) -> None:
         "demo",
         help="compare two made-up observers' head-and-neck contours",
         description="Write the contours of two made-up observers into a folder, and compare them.",
-        usage="%(prog)s [-o DIR] [OPTION ...]",
+        usage="%(prog)s [SAMPLE] [-o DIR] [OPTION ...]",
         epilog=DEFAULTS,
+    )
+    demo.add_argument(
+        "sample",
+        metavar="SAMPLE",
+        nargs="?",
+        choices=tuple(FAMILIES),
+        default=next(iter(FAMILIES)),
+        help=f"contours to compare: {', '.join(FAMILIES)} (%(default)s)",
     )
     addOutput(demo, "folder (%(default)s)", Path("segment-metrics-demo"))
     addSettings(demo)
@@ -26,13 +37,15 @@ def add(commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare the two observers of the sample and return the exit status."""
+    if options.metrics is None and FAMILIES[options.sample]:
+        options.metrics = [FAMILIES[options.sample]]
     settings = settingsFrom(options)
     requireWritable(options.output)
     from ..case.casework import openCase
     from ..io.reading import readAll
-    from ..io.samples import FILES, FOLDER
+    from ..io.samples import FOLDER, SAMPLES
 
-    paths = [FOLDER / name for name in FILES]
+    paths = [FOLDER / name for name in SAMPLES[options.sample]]
     # the results refer to the copies beside them, not to the files of the package
     sets = [
         own.having(replace(s, file=str(options.output / path.name)) for s in own)
