@@ -25,7 +25,9 @@ from SegmentMetricsLib.families.registry import MULTI_LABEL, REGISTRY
 from SegmentMetricsLib.settings.settings import DECLARED
 
 # What is measured by slices, by sides and by levels is not the same for both, and nothing is alike by chance.
-SETTINGS = Settings(families="all", tolerances=(0.8,), percentiles=(71.3,), betas=(0.7,), quantiles=(0.83,), il=0.4)
+SETTINGS = Settings(
+    families="all", tolerances=(0.8,), percentiles=(71.3,), betas=(0.7,), quantiles=(0.83,), il=0.4, panopticOverlap=0.1
+)
 WEIGHTS = {"One": 3.0}
 TEXT = formulas.PAGE.read_text(encoding="utf-8")
 EVERY = (*REGISTRY, *MULTI_LABEL)
@@ -136,7 +138,8 @@ class TestEveryDefinition:
         symbols = dict(definition.symbols)
         assert all(symbol in definition.formula for symbol in symbols)
         assert {name for names in symbols.values() for name in names} <= {field.name for field in fields(Settings)}
-        decided = {symbol for symbol in (r"\lambda", r"\alpha", "w_i", "l_t", "a_l") if symbol in definition.formula}
+        settled = (r"\lambda", r"\alpha", "w_i", "l_t", "a_l", "P_0", r"\mathrm{TP}_t")
+        decided = {symbol for symbol in settled if symbol in definition.formula}
         assert set(symbols) == decided
         told = formulas.settings(definition)
         assert f"*Settings:* {told}\n" in TEXT if told else not symbols and not definition.trend

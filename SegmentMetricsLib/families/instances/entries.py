@@ -22,6 +22,8 @@ from .ofpair import (
 
 KIRILLOV = "Kirillov et al., arXiv:1801.00868"
 BRATS = "BraTS 2023, github.com/rachitsaluja/BraTS-2023-Metrics"
+# What the setting for the overlap of a match decides.
+TRUE_POSITIVES = r"\mathrm{TP}_t"
 NEEDS = (Workspace.masks, lesionsOf, overlapsOf)
 # What all entries of counts have in common.
 count = partial(
@@ -38,9 +40,10 @@ INSTANCES = (
         count(
             key=key, title=f"Lesions of the {which}", better="",
             description=f"Separate lesions of the {which}.",
-            compute=lambda pair, number=number: pair.once(lesionsOf)[number].count,
+            compute=lambda pair, number=number: formulas.numberOf(pair.once(lesionsOf)[number]),
             identity=None, hint="Voxels that share a corner belong to one lesion, unless the settings say otherwise.",
-            formula=formula, code="families.instances.ofpair.lesionsOf",
+            formula=formula, code="families.instances.formulas.numberOf",
+            steps=("families.instances.ofpair.lesionsOf",),
         )
         for number, key, which, formula in (
             (0, "LesionsReference", "reference", r"\mathrm{LesionsReference} = m"),
@@ -91,7 +94,7 @@ INSTANCES = (
             isMain=ask is formulas.recognitionQuality, hint=hint,
             formula=formula, code=f"families.instances.formulas.{ask.__name__}",
             steps=("families.instances.formulas.matched",),
-            symbols=((r"t", ("lesionOverlap",)),),
+            symbols=((TRUE_POSITIVES, ("lesionOverlap",)),),
         )
         for ask, key, title, heading, description, hint, formula in (
             (formulas.sensitivity, "LesionSensitivity", "Sensitivity for lesions", "Sens. lesions",
@@ -115,13 +118,14 @@ INSTANCES = (
             needs=(*NEEDS, panopticOf), hint=hint,
             formula=formula, code=f"families.instances.formulas.{ask.__name__}",
             steps=("families.instances.formulas.matched",),
-            symbols=((r"t", ("panopticOverlap",)),),
+            symbols=((TRUE_POSITIVES, ("panopticOverlap",)),),
         )
         for ask, key, title, description, hint, formula in (
             (formulas.panopticQuality, "PQ", "Panoptic quality",
              "Recognition quality times segmentation quality of the lesions that match.",
              "One number for finding and drawing; a match needs an IoU above one half, hard for small lesions.",
-             r"\mathrm{PQ} = \mathrm{SQ} \cdot \mathrm{RQ}"),
+             r"\mathrm{PQ} = \mathrm{SQ} \cdot \mathrm{RQ} = \frac{\sum_{(a, b)} \mathrm{IoU}(a, b)}"
+             r"{\mathrm{TP}_t + \frac{1}{2} \mathrm{FP}_t + \frac{1}{2} \mathrm{FN}_t}"),
             (formulas.recognitionQuality, "RQ", "Recognition quality",
              "F1 score of the lesions, of which a match overlaps by more than half.",
              "Stricter than LesionF1, as a match must overlap well.",
@@ -138,7 +142,7 @@ INSTANCES = (
         "count 0.",
         compute=meanDice, needs=(*NEEDS, scoredOf), symmetric=False, isMain=True,
         hint="Every lesion counts alike, however small; a single large one does not hide the others.",
-        formula=r"\mathrm{LesionDSC} = \frac{1}{L + I} \sum_{l=1}^{L} \mathrm{DSC}(a_l, b_l)",
+        formula=r"\mathrm{LesionDSC} = \frac{1}{L + I} \sum_{l=1}^{L} \mathrm{DSC}(X_l, Y_l)",
         code="families.instances.ofpair.meanDice", steps=("families.instances.ofpair.scoredOf",),
     ),
     Definition(
@@ -149,11 +153,11 @@ INSTANCES = (
         compute=meanHausdorff, needs=(*NEEDS, scoredOf), symmetric=False, note=noteOnLesions,
         heading="HD95 lesions",
         hint="The penalty decides it as soon as a lesion is missed: state it.",
-        formula=r"\mathrm{LesionHD95} = \frac{1}{L + I} \left( \sum_{l} \mathrm{HD}_{95}(a_l, b_l) + "
-        r"P \, (M + I) \right)",
+        formula=r"\mathrm{LesionHD95} = \frac{1}{L + I} \left( \sum_{l} \mathrm{HD}_{95}(X_l, Y_l) + "
+        r"P_0 \, (M + I) \right)",
         code="families.instances.ofpair.meanHausdorff",
         steps=("families.instances.ofpair.scoredOf", "families.instances.ofpair.penaltyOf"),
-        symbols=((r"P", ("lesionPenalty",)),),
+        symbols=(("P_0", ("lesionPenalty",)),),
         deviation="The distance is that of exact surfaces; the presets of BraTS 2023 sample it as DeepMind's "
         "surface-distance does.",
     ),

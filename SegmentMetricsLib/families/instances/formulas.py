@@ -252,6 +252,11 @@ def panopticQuality(matches: Matches) -> float:
     return recognition * segmentationQuality(matches) if matches.found else 0.0
 
 
+def numberOf(lesions: Lesions) -> int:
+    """Return the number of the lesions of a structure."""
+    return lesions.count
+
+
 def countOf(overlaps: Overlaps, event: Event) -> int:
     """Return the number of groups to which something happened."""
     return sum(group.event is event for group in overlaps.groups)

@@ -82,11 +82,11 @@ TOPOLOGY = (
         Definition(
             key=key, title=title, family="topology", source=OURS,
             unit="", low=0, high=math.inf, better="lower", empty=Empty.COUNTED,
-            description=description, compute=lambda pair, runs=runs: len(pair.once(runs)),
+            description=description, compute=lambda pair, runs=runs: topology.numberOf(pair.once(runs)),
             needs=(Workspace.masks, runs),
             symmetric=False, identity=0, hint=hint, isCount=True,
-            formula=formula, code="families.topology.formulas.runsOutside",
-            steps=("families.topology.formulas.skeletonOf",),
+            formula=formula, code="families.topology.formulas.numberOf",
+            steps=("families.topology.formulas.runsOutside",),
         )
         for runs, key, title, description, hint, formula in (
             (gapsOf, "Gaps", "Gaps of the center line",

@@ -167,6 +167,11 @@ def runsOutside(skeleton: Skeleton) -> tuple[Run, ...]:
     return tuple(sorted(runs, key=lambda run: (-run.length, -run.voxels, run.position)))
 
 
+def numberOf(runs: tuple[Run, ...]) -> int:
+    """Return the number of runs."""
+    return len(runs)
+
+
 def lengthOf(runs: tuple[Run, ...]) -> float:
     """Return the length in mm of all runs together."""
     return sum(run.length for run in runs)
