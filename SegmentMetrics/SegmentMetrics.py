@@ -56,15 +56,28 @@ class SegmentMetrics(ScriptedLoadableModule):
             "arXiv:2103.16562, and the overlap measures are those of Taha and Hanbury, doi:10.1186/s12880-015-0068-x."
         )
         if slicer.util.mainWindow() is None:  # during startup, modules are created before the main window
-            slicer.app.connect("startupCompleted()", registerSampleData)
+            slicer.app.connect("startupCompleted()", onStartup)
         else:
-            registerSampleData()
+            onStartup()
+
+
+def onStartup() -> None:
+    """Do what Slicer needs of the module even if its panel is never opened."""
+    if not tooOld():
+        registerSampleData()
+        slicer.mrmlScene.AddObserver(slicer.mrmlScene.EndImportEvent, restoreHidden)
+
+
+def restoreHidden(scene, _event) -> None:
+    """Show the segmentations and models of a loaded scene that was saved while the panel hid them."""
+    if any(node.GetAttribute("SegmentMetrics.HiddenByFocus") for node in scene.GetNodes()):
+        from SegmentMetricsLib.mrml.focus import restoreOthers  # its import takes a second
+
+        restoreOthers(scene)
 
 
 def registerSampleData() -> None:
-    """Register the two observers' head-and-neck contours with the Sample Data module."""
-    if tooOld():
-        return
+    """Register the two observers' head-and-neck contours and their CT with the Sample Data module."""
     try:
         import SampleData
     except ImportError:  # custom applications may not include it
@@ -253,8 +266,13 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
         p = parameters
         if p.mode == Mode.allStructures:
+            model = self.modelOf(p)
             return self.compareSegmentations(
-                p.reference, p.test, settings, progress=work.report, run=run, choices=self.modelOf(p).choices()
+                *(p.reference, p.test, settings),
+                progress=work.report,
+                run=run,
+                choices=model.choices(),
+                proposed=model.proposed(),
             )
         pair = (p.reference, p.referenceSegment, p.test, p.testSegment)
         return Comparisons([self.compareSegments(*pair, settings, run=run, by="ID")])
@@ -288,10 +306,17 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
     @staticmethod
     def loadSample() -> list:
-        """Load the two observers' contours that come with the extension, and return their segmentation nodes."""
-        from SegmentMetricsLib.mrml.sample import loadSample
+        """Load the two observers' contours that come with the extension, and return their segmentation nodes.
 
-        return loadSample(scene=slicer.mrmlScene)
+        The CT that they have drawn on is loaded, too, and shown in the slice views.
+        """
+        from SegmentMetricsLib.mrml import sample
+
+        nodes = sample.loadSample(scene=slicer.mrmlScene)
+        image = sample.loadImage(nodes, scene=slicer.mrmlScene)
+        if slicer.app.layoutManager() is not None:
+            slicer.util.setSliceViewerLayers(background=image, fit=True)
+        return nodes
 
 
 class SegmentMetricsTest(ScriptedLoadableModuleTest):

@@ -70,6 +70,8 @@ class Attempts:
     def compareTools(self) -> bool:
         """Compute the values that other tools would report for the shown pair. Returns True on success."""
         model = self.model
+        if not model.isBusy:
+            self.host.settleEdits()
         if model.isBusy or model.whyNotTools():
             return False
         outcome, number = model.outcome, model.number()

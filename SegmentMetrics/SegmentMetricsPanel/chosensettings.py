@@ -67,3 +67,34 @@ def possibleCriticals(parameters, scene) -> list[str]:
 def criticalNames(parameters, scene) -> list[str]:
     """Return the names of the chosen critical structures that exist in the reference."""
     return [name for name in possibleCriticals(parameters, scene) if name in list(parameters.critical)]
+
+
+# So many families are named in one line; of more of them it says how many there are.
+NAMED_FAMILIES = 3
+
+
+def inOneLine(parameters) -> str:
+    """Return the settings that matter most, short enough for one line of the panel."""
+    families = list(parameters.families)
+    named = ", ".join(families) if families else _("no metrics")
+    if len(families) > NAMED_FAMILIES:
+        named = _("{count} families").format(count=len(families))
+    texts = [
+        f"τ {parameters.tolerance:g} mm" if isOffered("tolerances", parameters) else "",
+        f"{parameters.percentile:g} %" if isOffered("percentiles", parameters) else "",
+        named,
+    ]
+    return " · ".join(filter(None, texts))
+
+
+def inFull(parameters, protocol: str) -> str:
+    """Return the settings of the line above with all names, one to a line. protocol: its name, "" for none."""
+    families = ", ".join(family.capitalize() for family in parameters.families)
+    convention = conventionOf(parameters)
+    lines = [
+        _("Metrics: {names}").format(names=families) if families else "",
+        _("Report as: {tool}").format(tool=convention) if convention != OWN_CONVENTION else "",
+        _("Protocol: {name}").format(name=protocol) if protocol else "",
+        _("Click to change what is measured and how."),
+    ]
+    return "\n".join(filter(None, lines))

@@ -69,15 +69,14 @@ class Inputs:
     def take(self, side: str, node, segment: str) -> None:
         """Choose what a selector shows, unless it only changed because what was chosen is gone.
 
-        If a segment is gone, its segmentation is deselected, too, unless all of its segments are compared.
+        If a segment is gone, its segmentation stays chosen without one.
         """
         before = self.chosen(side)
         isLost = side in self.lost and before[0] is None
         self.lost.discard(side)
         isGone = node is before[0] and before[1] and before[1] not in self.scene.segments(node)
         if isLost or isGone:
-            isKept = not isLost and self.parameters.mode == Mode.allStructures
-            node, segment = node if isKept else None, ""
+            node, segment = None if isLost else node, ""
         if (node, segment) != before:
             self.choose(side, node, segment)
 

@@ -4,6 +4,9 @@ import re
 
 # Shorter names are not broken: copied, they would contain characters that nobody sees.
 LONG_NAME = 32
+# In a column they are broken earlier, and so many letters in a row are broken anywhere.
+LONG_IN_COLUMN = 16
+BREAK = "\u200b"
 
 
 def escaped(text: str) -> str:
@@ -13,7 +16,16 @@ def escaped(text: str) -> str:
 
 def breakable(name: str) -> str:
     """Return a name as markup in which Qt may break a long one after its separators."""
-    return escaped(name if len(name) <= LONG_NAME else re.sub(r"([_.-])", "\\1\u200b", name))
+    return escaped(name if len(name) <= LONG_NAME else re.sub(r"([_.-])", f"\\1{BREAK}", name))
+
+
+def breakableInColumn(name: str) -> str:
+    """Return plain text that Qt may break into lines of a column after separators, before capitals, or anywhere."""
+    if len(name) <= LONG_IN_COLUMN:
+        return name
+    parts = re.split(r"(?<=[_.\-/])|(?<=[a-z])(?=[A-Z])|(?<= )", name)
+    step = LONG_IN_COLUMN
+    return BREAK.join(part[n : n + step] for part in parts for n in range(0, len(part), step))
 
 
 def asTip(text: str) -> str:

@@ -13,8 +13,8 @@ from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from . import chosensettings
 from .contents import results
 from .contents.verdicts import orderOf
-from .editedpairs import choicesOf
-from .enumerations import MapSide, Mode
+from .editedpairs import choicesOf, proposedOf
+from .enumerations import Mode
 from .inputs import Inputs
 from .translation import _
 
@@ -31,6 +31,7 @@ class Scene(typing.Protocol):
     def protocol(self, table): ...  # the Protocol in a table; may raise InputError
     def recall(self, table): ...  # the Outcome that a table holds, or None; may raise InputError
     def fileName(self) -> str: ...  # of the scene, "" if it has none
+    def noteChange(self, isClosed: bool) -> None: ...  # the scene is being closed, or added to
     def oneChange(self, parameters) -> AbstractContextManager: ...  # in which several writes are one change
 
 
@@ -39,8 +40,9 @@ class PanelModel:
 
     parameters: the choices, with the attributes of SegmentMetricsParameterNode; None while there is no scene. outcome:
     the results that are shown, an Outcome or None. change: a sentence about a change to the compared segments since
-    they were measured. notice: a message about the last attempt. isBusy: whether an attempt is running. isNews: whether
-    anything has changed since the last attempt.
+    they were measured. isUnchecked: whether they may have changed a moment ago. notice: a message about the last
+    attempt. isBusy: whether an attempt is running. isNews: whether anything has changed since the last attempt.
+    onPairChosen: called when the user has chosen a pair to look at.
     """
 
     def __init__(self, scene: Scene):
@@ -50,9 +52,13 @@ class PanelModel:
         self.outcome = None
         self.kept = None  # the outcome that was shown before nodes were imported
         self.change = ""
+        self.isUnchecked = False
         self.notice = ""
         self.isBusy = False
         self.isNews = False
+        self.onPairChosen = lambda: None
+        self.framed = None  # the pair that the views went to last
+        self.isFramingDue = False
 
     def setParameters(self, parameters) -> None:
         """Use other parameters, or None while there is no scene."""
@@ -75,6 +81,10 @@ class PanelModel:
     def choices(self) -> dict[str, str | None]:
         """Return the pairs of structures that the user chose, as pairing.pairStructures expects them."""
         return choicesOf(self.parameters, self.scene)
+
+    def proposed(self) -> dict[str, float]:
+        """Return which of these pairs are proposals, as pairing.pairStructures expects them."""
+        return proposedOf(self.parameters, self.scene)
 
     def protocolVersion(self) -> str | None:
         """Return a text that changes with the rules of the chosen protocol, or None. Raises as protocol()."""
@@ -103,7 +113,7 @@ class PanelModel:
     def setOutcome(self, outcome) -> None:
         """Set the results to show, or None."""
         self.outcome = outcome
-        self.change = ""
+        self.change, self.isUnchecked = "", False
 
     def isRecallDue(self) -> bool:
         """Return whether the scene holds other results than those that are shown."""
@@ -122,6 +132,7 @@ class PanelModel:
             self.notice = str(error)
             self.isNews = False
         self.change = self.outcome.change() if self.outcome else ""
+        self.framed = self.pairKey() or self.framed  # a scene brings its views along
 
     def take(self, outcome, isRepeated: bool) -> None:
         """Show a new outcome. isRepeated: whether it comes from an automatic update, which keeps the shown pair."""
@@ -131,6 +142,7 @@ class PanelModel:
             isWorstFirst = outcome.isOfAll and outcome.judgment is not None and not isRepeated
             order = orderOf(outcome) if isWorstFirst else []
             self.parameters.shownPair = order[0] if order else self.number()
+        self.isFramingDue = not isRepeated and self.pairKey() != self.framed
 
     def number(self) -> int:
         """Return the index of the pair that is shown in detail."""
@@ -142,21 +154,41 @@ class PanelModel:
         return self.outcome.records[self.number()] if self.outcome is not None and self.outcome.records else None
 
     def showPair(self, number: int) -> None:
-        """Show the pair with this index in detail, if all structures were compared."""
-        if self.parameters and self.outcome and self.outcome.isOfAll:
+        """Show the pair with this index in detail, if all structures were compared; do nothing if there is none."""
+        if self.parameters and self.outcome and self.outcome.isOfAll and number < len(self.outcome.records):
             self.parameters.shownPair = number
+            self.isFramingDue = True
+            self.onPairChosen()
 
-    def colorSide(self, side: str) -> None:
-        """Color the surface of a side, unless it is colored already."""
-        if self.parameters and side not in self.parameters.mapSide.sides:
-            self.parameters.mapSide = MapSide[side]
+    def takeFraming(self) -> bool:
+        """Return whether the views are to go to the shown pair: once when it is new, or when the user chose it."""
+        isDue, self.isFramingDue = self.isFramingDue, False
+        if isDue:
+            self.framed = self.pairKey()
+        return isDue
+
+    def pairKey(self) -> tuple | None:
+        """Return what tells the shown pair from others in the scene: its nodes' IDs and its segments' IDs."""
+        if self.record() is None:
+            return None
+        pair = self.outcome.pair(self.number())
+        return tuple((side.nodeID, side.segmentID) for side in (pair.reference, pair.test))
+
+    def remark(self, side: str) -> str:
+        """Return a sentence if the surface of a side is not the one that the map colors, or ""."""
+        p = self.parameters
+        if p is None or not p.showMap or side in p.mapSide.sides:
+            return ""
+        if side == "test":
+            return _("This place is on the test; the map colors the reference.")
+        return _("This place is on the reference; the map colors the test.")
 
     # Whether results are out of date
 
     def suspect(self, segments: set[str] | None) -> None:
         """Check whether compared segments really changed. segments: IDs of those that may have, None for all."""
         # check segments known to have changed again: the change may have been undone
-        self.change = self.outcome.change(None if self.change else segments)
+        self.change, self.isUnchecked = self.outcome.change(None if self.change else segments), False
 
     def staleness(self) -> str:
         """Return the reason why the shown results are out of date, or "" if they are not."""
@@ -236,7 +268,9 @@ class PanelModel:
 
     def outOfDate(self) -> str:
         """Return the reason why actions on results that are out of date are disabled, or "" if they are not."""
-        return _("The results are out of date. Press Apply again.") if self.staleness() else ""
+        if self.staleness():
+            return _("The results are out of date. Press Apply again.")
+        return _("The segments may have changed.") if self.isUnchecked else ""
 
     # What is said
 

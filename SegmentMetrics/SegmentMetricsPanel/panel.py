@@ -17,9 +17,12 @@ from .parameters import GuiConnection
 from .scene import SlicerScene
 from .views.buttons import ExplainedButton
 from .views.conventions import ConventionsView
+from .views.focus import FocusView
 from .views.hazard import HazardView
 from .views.inputs import InputsView
+from .views.layouts import LayoutView
 from .views.maps import MapView
+from .views.pages import PagesView
 from .views.pairs import PairsView
 from .views.places import PlacesView
 from .views.plots import DistancePlotView, releaseAllCharts
@@ -54,23 +57,27 @@ class Panel(VTKObservationMixin):
         self.pairs = PairsView(ui, model, self.attempts.propose)
         self.settings = SettingsView(ui, model)
         self.protocols = ProtocolsView(ui, model, self.onNews)
-        self.results = ResultsView(ui, model)
-        self.verdicts = VerdictsView(ui, model)
+        self.pages = PagesView(ui, model)
+        self.results = ResultsView(ui, model, self.onWritten)
+        self.verdicts = VerdictsView(ui, model, self.onWritten)
         self.plot = DistancePlotView(ui.plotFrame.layout(), model)
+        self.layout = LayoutView(ui, model, self.plot)
         self.map = MapView(ui, model, self.onMapRange)
+        self.focus = FocusView(model)
         self.hazard = HazardView(ui, model)
         self.places = PlacesView(ui, model)
         self.slices = SlicesView(ui, model)
-        self.conventions = ConventionsView(ui, model, self.attempts.compareTools, self.attempts.which)
+        self.conventions = ConventionsView(ui, model, self.attempts.compareTools, self.attempts.which, self.onWritten)
         self.reports = ReportsView(ui, model, self.attempts.report)
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
         ui.applyButton.connect("clicked(bool)", self.onApply)
-        self.watcher = SegmentWatcher(self.onSuspect)
+        self.watcher = SegmentWatcher(self.onSuspect, self.onEvent)
         # writing to the parameter node may trigger many events: refresh once, right after them
         self.refreshTimer = qt.QTimer()
         self.refreshTimer.setSingleShot(True)
         self.refreshTimer.setInterval(0)
         self.refreshTimer.connect("timeout()", self.refresh)
+        model.onPairChosen = lambda: self.refreshTimer.start()
 
     # For scripts
 
@@ -115,10 +122,11 @@ class Panel(VTKObservationMixin):
         self.protocols.release()
         if parameters is None:
             self.watcher.stop()
-            for view in (self.map, self.hazard, self.slices):
+            for view in (self.map, self.focus, self.hazard, self.slices):
                 view.release()
-            for view in (self.pairs, self.results, self.verdicts, self.conventions, self.reports):
+            for view in (self.pairs, self.results, self.verdicts, self.pages, self.conventions):
                 view.show()
+            self.reports.enable()
             self.shown = None
             self._enableApply()
             return
@@ -134,6 +142,7 @@ class Panel(VTKObservationMixin):
             self.connection = GuiConnection(self.parameters, self.ui)
             self.watcher.setActive(not self.model.isBusy)
             self.inputs.setActive(True)
+            self.focus.setActive(True)
             self.refresh()
 
     def pause(self) -> None:
@@ -146,15 +155,18 @@ class Panel(VTKObservationMixin):
             self.connection.end()
             self.connection = None
         self.inputs.setActive(False)
+        self.focus.setActive(False)
         self.watcher.setActive(False)
         self.refreshTimer.stop()
 
     def releaseScene(self) -> None:
         """Release the scene before it is closed or nodes are imported; results are kept during an import."""
         kept = None if slicer.mrmlScene.IsClosing() else self.outcome or self.model.kept
+        self.model.scene.noteChange(isClosed=bool(slicer.mrmlScene.IsClosing()))
         self.close()
         self.model.kept = kept
         if slicer.mrmlScene.IsClosing():
+            self.model.framed = None
             releaseAllCharts()
 
     def close(self) -> None:
@@ -215,6 +227,17 @@ class Panel(VTKObservationMixin):
         if wasActive:
             qt.QTimer.singleShot(0, self.onLost)
 
+    def onEvent(self) -> None:
+        """Let nothing leave the panel until it is known whether the compared segments really changed."""
+        if self.outcome is not None and not self.model.isBusy:
+            self.model.isUnchecked = True
+            self._enableActions()
+
+    def onWritten(self, path) -> None:
+        """Say where a table was written."""
+        self.model.notice = _("The table was written to {path}.").format(path=path)
+        self._showMessage()
+
     def onSuspect(self, suspects) -> None:
         """Check whether the compared segments really changed.
 
@@ -257,13 +280,20 @@ class Panel(VTKObservationMixin):
         shown = (self.outcome, model.number(), self.parameters.showMarkers)
         if shown != self.shown:  # unless results are new, tables keep their selection
             self.shown = shown
-            for view in (self.results, self.verdicts, self.places):
+            for view in (self.results, self.verdicts, self.places, self.pages):
                 view.show()
-        for view in (self.map, self.hazard, self.plot, self.slices, self.conventions, self.reports):
+        for view in (self.map, self.focus, self.hazard, self.plot, self.layout, self.slices, self.conventions):
             view.show()
-        self.results.enable()
-        self.verdicts.enable()
-        message = model.message(self.map.problem, self.hazard.problem, self.plot.problem)
+        self._enableActions()
+        self._showMessage()
+
+    def _enableActions(self) -> None:
+        """Enable what takes results out of the panel, or disable it."""
+        for view in (self.results, self.verdicts, self.conventions, self.reports):
+            view.enable()
+
+    def _showMessage(self) -> None:
+        message = self.model.message(self.map.problem, self.hazard.problem, self.plot.problem)
         self.ui.messageLabel.text, self.ui.messageLabel.visible = message, bool(message)
 
     def _enableApply(self) -> None:

@@ -58,6 +58,7 @@ class SegmentMetricsParameterNode:
     shownPair: int = 0
     plot: Plot = Plot.histogram
     showMap: bool = True
+    focus: bool = True
     mapSide: MapSide = MapSide.reference
     mapKind: MapKind = MapKind.signed
     mapSurface: MapSurface = MapSurface.displayed

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from SegmentMetricsLib.base.progress import Cancelled
+from SegmentMetricsLib.case.findings.imagefit import imageFindings
 from SegmentMetricsLib.case.protocol.measuring import measuredFor
+from SegmentMetricsLib.mrml.images import shownImage
+from SegmentMetricsLib.mrml.pictures import ViewCache, mapsFromSides
 from SegmentMetricsLib.show.report import Report
 
 from .translation import _
@@ -25,6 +28,7 @@ def write(path: Path, model, logic, work) -> list[str]:
         withConventions=parameters.reportConventions,
         origins=model.inputs.origins(),
         scene=model.scene.fileName(),
+        image=shownImage(),
     )
     isMeasured = outcome.comparisons is not None and outcome.settings == report.settings
     comparisons = outcome.comparisons if isMeasured else logic.compareChosen(parameters, report.settings, work)
@@ -33,13 +37,23 @@ def write(path: Path, model, logic, work) -> list[str]:
     measured = []
     for number, comparison in enumerate(comparisons):
         work.report(number, len(comparisons), comparison.reference.name)
-        work.run(lambda comparison=comparison: report.add(comparison))
+        work.run(lambda comparison=comparison: report.add(comparison, _pictures(comparison, report)))
         if protocol is not None:
             measured.append(work.run(lambda comparison=comparison: measuredFor(comparison, protocol)))
     judgment = logic.judge(parameters, comparisons, measured)
     c = comparisons
+    doubts = [] if report.gray is None else imageFindings(report.gray.image, [(one.reference, one.test) for one in c])
+    findings = [*doubts, *c.findings]
     work.run(
-        lambda: report.write(path, judgment=judgment, unmatched=c.unmatched, failures=c.failures, findings=c.findings)
+        lambda: report.write(path, judgment=judgment, unmatched=c.unmatched, failures=c.failures, findings=findings)
     )
     missing = _("{name} is not in it: {reason}")
     return [missing.format(name=name, reason=reason) for name, reason in comparisons.failures.items()]
+
+
+def _pictures(comparison, report) -> list:
+    """Return pictures of the map by Slicer's renderer if the page cannot have one to turn."""
+    if not report.isFlat or comparison.distances is None:
+        return []
+    with ViewCache() as cache:
+        return mapsFromSides(comparison, cache)

@@ -14,6 +14,13 @@ from SegmentMetricsLib.mrml.protocols import allProtocols
 class SlicerScene:
     """The model.Scene of the application."""
 
+    def __init__(self):
+        self.closedURL = None  # of the scene that was closed, which the empty one keeps
+
+    def noteChange(self, isClosed: bool) -> None:
+        """Note that the scene is being closed, or that nodes are imported into it."""
+        self.closedURL = slicer.mrmlScene.GetURL() if isClosed else None
+
     recall = staticmethod(outcomes.recall)
     pairing = staticmethod(pairSegments)
     protocol = staticmethod(protocolFromTable)
@@ -40,9 +47,9 @@ class SlicerScene:
     def protocols() -> list:
         return allProtocols(slicer.mrmlScene)
 
-    @staticmethod
-    def fileName() -> str:
-        return Path(slicer.mrmlScene.GetURL() or "").name
+    def fileName(self) -> str:
+        url = slicer.mrmlScene.GetURL()
+        return "" if url == self.closedURL else Path(url or "").name
 
     @staticmethod
     def oneChange(parameters):

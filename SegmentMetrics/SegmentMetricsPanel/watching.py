@@ -12,13 +12,13 @@ DELAY = 300
 class SegmentWatcher(VTKObservationMixin):
     """Watches segmentation nodes and reports, shortly after the last event, the segments that may have changed.
 
-    onSuspect: called with a set of segment IDs, or with None if any segment may have changed. isActive: while False,
-    changes are only recorded.
+    onSuspect: called with a set of segment IDs, or with None if any segment may have changed. onEvent: called at once,
+    before it is known what has changed. isActive: while False, changes are only recorded.
     """
 
-    def __init__(self, onSuspect):
+    def __init__(self, onSuspect, onEvent):
         super().__init__()
-        self.onSuspect = onSuspect
+        self.onSuspect, self.onEvent = onSuspect, onEvent
         self.nodes = []
         self.isActive = True
         self.suspects: set[str] | None = set()
@@ -67,11 +67,16 @@ class SegmentWatcher(VTKObservationMixin):
             self.suspects = None
         elif self.suspects is not None:
             self.suspects.add(segmentID)
-        self.timer.start()
+        self._await()
 
     def onNodeEvent(self, _node, _event) -> None:
         self.suspects = None
+        self._await()
+
+    def _await(self) -> None:
+        """Wait for further events; what was measured may be out of date."""
         self.timer.start()
+        self.onEvent()
 
     def settle(self) -> None:
         """Report pending and recorded changes immediately."""

@@ -13,6 +13,8 @@ from SegmentMetricsLib.base.progress import Cancelled, stoppable
 
 # Seconds before the dialog appears: most comparisons are finished by then.
 PATIENCE = 1.0
+# Pixels of the dialog's width: less would cut off its title.
+WIDTH = 360
 # Seconds between two updates of the dialog.
 INTERVAL = 0.02
 
@@ -108,12 +110,19 @@ class LongWork:
                 autoClose=False,
                 autoReset=False,
             )
+            self.dialog.setMinimumWidth(WIDTH)
         if self.dialog.wasCanceled:
             self.isStopped = True
         else:  # setting the value of a canceled dialog would show it again
             self.dialog.labelText = self.text
             self.dialog.maximum = self.count  # 0: a busy indicator
             self.dialog.value = self.number
-        slicer.app.processEvents()
-        if not self.isWanted():
+        if isQuitting() or not self.isWanted():
             self.isStopped = True
+
+
+def isQuitting() -> bool:
+    """Let Qt do what is due; return whether the application is about to quit, which waits until the work has ended."""
+    loop, usual = qt.QEventLoop(), 1
+    qt.QTimer.singleShot(0, lambda: loop.exit(usual))
+    return loop.exec() != usual  # as soon as the application is told to quit, no loop runs any more

@@ -25,11 +25,16 @@ SHORT = {
     Kind.MIRRORED: "a better match when mirrored left-right",
     Kind.OTHER_FRAMES: "different frames of reference",
     Kind.IMAGES_APART: "images that do not overlap in space",
+    Kind.IMAGE_OF_OTHER: "an image of another patient",
+    Kind.IMAGE_IN_OTHER_FRAME: "an image in another frame of reference",
+    Kind.IMAGE_ELSEWHERE: "an image of another place",
     Kind.OTHER_UNITS: "a match in another unit",
     Kind.OTHER_AXES: "a match with the signs of x and y changed",
 }
 # Most pairs that are named; further ones are only counted.
 MOST_PAIRS = 5
+# What an alarm about no single pair is about.
+WHOLE_CASE = "all structures"
 
 
 def nameOf(pair: Mapping) -> str:
@@ -41,6 +46,11 @@ def alarmsOf(pair: Mapping) -> list[Kind]:
     """Return the kinds of alarms of a pair from results.jsonl, in the order in which they are listed."""
     kinds = {finding.kind for finding in split(pair.get("findings", ())).alarms}
     return [kind for kind in SHORT if kind in kinds]
+
+
+def alarmsOfCase(outcome: Mapping) -> list[Kind]:
+    """Return the kinds of alarms of a whole case from results.jsonl, such as about the image under its contours."""
+    return alarmsOf(outcome.get("pairing", {}))
 
 
 def inShort(pair: Mapping) -> str:
@@ -64,15 +74,18 @@ class Alarms:
                 self._found[kind].append(place)
             self._pairs += 1
             self._alarmed += bool(kinds)
+        for kind in alarmsOfCase(outcome):
+            self._found[kind].append(_Place(outcome["case"], outcome["method"], WHOLE_CASE))
 
     def lines(self) -> list[str]:
         """Return a line with the number of pairs with alarms, and one per kind with its first pairs; [] without any."""
-        if not self._alarmed:
+        if not any(self._found.values()):
             return []
         share = f"{self._alarmed} of {counted(self._pairs, 'pair')}"
         their = "its" if self._alarmed == 1 else "their"
+        about = f"Alarms: {share} must be checked before {their} numbers can be used; results.csv lists all alarms."
         return [
-            f"Alarms: {share} must be checked before {their} numbers can be used; results.csv lists all alarms.",
+            about if self._alarmed else "Alarms: check these cases first.",
             *(
                 f"  {SHORT[kind]} ({len(places)}): {commaSeparated(map(str, places), MOST_PAIRS)}"
                 for kind, places in self._found.items()

@@ -94,6 +94,7 @@ def casesIn(reference: Path, tests: Sequence[tuple[str, Path]]) -> FolderCases:
                 "reference": str(entry.path.resolve()),
                 "test": str(test.path.resolve()),
                 "protocol": "",
+                "image": "",
                 "method": method,
             },
             str(entry.path),

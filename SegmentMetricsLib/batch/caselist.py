@@ -12,7 +12,7 @@ from ..families.registry import restored
 from ..model.naming import onlyIn
 from ..model.structures import TEST_EMPTY
 from ..show.report.index import FAILED, CaseLine
-from .alarms import inShort, nameOf
+from .alarms import SHORT, alarmsOfCase, inShort, nameOf
 from .cases import OK, caseTitle
 
 # Most names that are listed; further ones are only counted.
@@ -54,11 +54,13 @@ def _alarms(outcome: Mapping) -> str:
     for pair in outcome["pairs"]:
         if alarms := inShort(pair):
             names.setdefault(alarms, []).append(nameOf(pair))
+    ofCase = [SHORT[kind] for kind in alarmsOfCase(outcome)]
     number = len(outcome["pairs"])
-    return ". ".join(
+    ofPairs = [
         f"{'All structures' if len(some) == number > 1 else commaSeparated(some, MOST_ALARMED)}: {alarms}"
         for alarms, some in names.items()
-    )
+    ]
+    return ". ".join([*ofPairs, *([f"The whole case: {'; '.join(ofCase)}"] if ofCase else [])])
 
 
 def notPassing(judged: Sequence[tuple[str, str]]) -> list[str]:

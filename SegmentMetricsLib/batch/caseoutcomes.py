@@ -32,10 +32,11 @@ def compared(task: Task) -> dict:
         choices=task.choices,
         labelNames=dict(task.labelNames),
         listedAs=task.structure,
+        image=task.image if task.image and task.report else None,
     )
-    report = _newReport(replace(task, settings=case.settings))
+    report = _newReport(replace(task, settings=case.settings), case)
     settings = case.settings if report is None else report.settings
-    work = PairWork(settings, task.protocol, case.criticals, task.displayed)
+    work = PairWork(settings, task.protocol, case.criticals, task.displayed, isSpread=task.isSpread)
 
     thumbnails: dict[int, dict | None] = {}
     if report is not None:
@@ -45,7 +46,8 @@ def compared(task: Task) -> dict:
         # a copy, so that the surfaces made on the way are freed with it
         one = work(number, match.anew())
         if report is not None:
-            report.add(one.comparison)
+            isDrawn = report.isFlat and task.drawn is not None and one.comparison.distances is not None
+            report.add(one.comparison, task.drawn(one.comparison) if isDrawn else ())
             thumbnails[number] = thumbnail(one.comparison)
         return replace(one, comparison=one.comparison.record())
 
@@ -98,11 +100,18 @@ def _recordOf(record, match: Match) -> dict:
     }
 
 
-def _newReport(task: Task) -> Report | None:
+def _newReport(task: Task, case: Case) -> Report | None:
     if not task.report:
         return None
     from ..show.report import Report
 
     titles = tellingApart([task.reference, task.test])
     origins = (titles[task.reference], titles[task.test])
-    return Report(task.title, task.settings, withConventions=task.withConventions, origins=origins)
+    return Report(
+        task.title,
+        task.settings,
+        withConventions=task.withConventions,
+        origins=origins,
+        image=case.image,
+        script=task.script,
+    )

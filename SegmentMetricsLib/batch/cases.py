@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..base.errors import InputError, asPath, requireKind
 from ..base.texts import oneLine
@@ -24,9 +25,12 @@ from ..io.structurenames import namesOfFiles
 from ..model.structures import REFERENCE_AND_TEST, Labels, Structure
 from ..settings.settings import Settings, asSettings
 
+if TYPE_CHECKING:
+    from ..case.comparison import Comparison
+
 OK, FAILED = "ok", "failed"
 REQUIRED = ("case", "reference", "test")
-OPTIONAL = ("protocol", "method")
+OPTIONAL = ("protocol", "method", "image")
 # The file that a batch writes line by line; a folder with such a file is an output folder.
 RECORDS = "results.jsonl"
 # Version of these lines, increased when the statistics need new content: since 2, structures that only one side has;
@@ -50,7 +54,9 @@ class Task:
     label, or those of a region, and its name, for files that do not name their labels. structure: name of the single
     structures without a name of their own in the two files, "" for that of their labels. displayed: function of a
     module that makes the surface which Slicer displays of a structure, None if the settings do not ask for it. names:
-    of the structures to compare, in any spelling, besides those in choices; () for all.
+    of the structures to compare, in any spelling, besides those in choices; () for all. image: path of the image under
+    the contours, "" for none. script: as of a Report. drawn: function of a module that draws the pictures of a flat
+    Report. isSpread: as of a PairWork.
     """
 
     case: str
@@ -67,6 +73,10 @@ class Task:
     labelNames: tuple[tuple[Labels, str], ...] = ()
     structure: str = ""
     displayed: Callable[[Structure], Structure] | None = None
+    image: str = ""
+    script: str = ""
+    isSpread: bool = False
+    drawn: Callable[[Comparison], Sequence] | None = None
     names: tuple[str, ...] = ()
 
     @property
@@ -87,7 +97,7 @@ def readCases(
     choices: Mapping[str, str] | None = None,
     labelNames: Mapping[Labels, str] | None = None,
 ) -> list[Task]:
-    """Return the tasks in a CSV file with the columns case, reference and test, and optionally protocol and method.
+    """Return the tasks in a CSV file with the columns case, reference, test, and optionally protocol, method and image.
 
     Paths are relative to the file's folder. In the table, a protocol is a file or the name of an example. A line that
     cannot be run, such as a second one of the same case and method, is a task with a problem. protocol: for cases
@@ -169,6 +179,7 @@ def _task(
     if isinstance(protocol, InputError):
         problem, protocol = problem or str(protocol), None
     reference, test = (str(folder / cells[name]) for name in REFERENCE_AND_TEST)
+    image = str(folder / cells["image"]) if cells["image"] else ""
     return Task(
         cells["case"] or line.where,
         cells["method"],
@@ -177,11 +188,14 @@ def _task(
         settings,
         protocol,
         problem,
-        fingerprint((reference, test), settings, protocol, choices, labelNames, structure, names),
+        fingerprint(
+            tuple(filter(None, (reference, test, image))), settings, protocol, choices, labelNames, structure, names
+        ),
         choices=choices,
         labelNames=labelNames,
         structure=structure,
         names=names,
+        image=image,
     )
 
 

@@ -25,6 +25,7 @@ from ..model.structures import REFERENCE_AND_TEST
 from ..settings.names import OWN_CONVENTION
 from ..settings.settings import Settings
 from ..show import verdicts as verdictwriting
+from ..show.report.blocks import PLOTLY_FILE
 from ..show.report.index import INDEX, CaseLine, writeIndex
 from ..show.writing import UNENCODABLE, VERDICTS_FILE, cells, openTable, writeSchema
 from . import correlations, lesionsizes, tableschema
@@ -193,6 +194,8 @@ class CohortFiles:
         finally:
             unfinished.unlink(missing_ok=True)
         if not any(task.report for task in self.tasks.values()):
+            if not any((self.folder / REPORTS).glob("*.html")):
+                (self.folder / REPORTS / PLOTLY_FILE).unlink(missing_ok=True)
             with suppress(OSError):  # it does not exist or is not empty
                 (self.folder / REPORTS).rmdir()
 

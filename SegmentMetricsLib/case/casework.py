@@ -11,10 +11,13 @@ from typing import TypeVar
 from ..base.errors import InputError, PairError, reasonOf, requireKind
 from ..base.progress import Cancelled
 from ..base.texts import commaSeparated
+from ..comparison.findings import alarmsFirst
 from ..comparison.measurements import Measurement
+from ..io.grayimages import readGrayImage
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
+from ..model.grayimages import GrayImage
 from ..model.instances import joined
 from ..model.structures import Match, Pairing, Structure, inAnySpelling, nameMeant, requireUsable, unusableIn
 from ..model.structureset import StructureSet
@@ -22,6 +25,7 @@ from ..settings.settings import Settings, asSettings
 from . import comparison
 from .caseresult import CaseResult, PairResult
 from .comparison import Comparison
+from .findings.imagefit import aroundPairs, imageFindings
 from .pairing import pairStructures, whyNothingIsPaired
 from .protocol.judgment import judgeCase
 from .protocol.measuring import compareMatch
@@ -106,7 +110,7 @@ class Case:
     pairing: the structures that are compared. settings: with the names that the structures have in this case. sets: all
     structures of the reference and of the test. unusable: the reasons, by name, why structures cannot be used. isWhole:
     whether all structures are compared, not only chosen ones. advice: a sentence on the files, or "". whyNothing: why
-    there is no pair, in sentences.
+    there is no pair, in sentences. image: the part around the structures of the image under the contours, or None.
     """
 
     pairing: Pairing
@@ -116,6 +120,7 @@ class Case:
     isWhole: bool = True
     advice: str = ""
     whyNothing: Sequence[str] = ()
+    image: GrayImage | None = None
 
     @cached_property
     def criticals(self) -> dict[str, Structure]:
@@ -165,7 +170,7 @@ class PairWork:
 
     protocol: adds measurements to those of the settings, or None. criticals: critical structures by name. displayed:
     makes the surface that Slicer displays of a structure, None if the structures already have those that are measured.
-    run: executes a calculation.
+    run: executes a calculation. isSpread: whether to compute what the grid itself contributes to measurements.
     """
 
     settings: Settings
@@ -173,6 +178,7 @@ class PairWork:
     criticals: Mapping[str, Structure] = field(default_factory=dict)
     displayed: Callable[[Structure], Structure] | None = None
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce
+    isSpread: bool = False
 
     def compare(self, match: Match) -> tuple[Comparison, dict[str, Mapping[str, Measurement]]]:
         """Return the comparison of a pair, and all measurements by convention and key, those of the comparison first.
@@ -182,7 +188,13 @@ class PairWork:
         return compareMatch(match, self.settings, self.protocol, self._compareTwo)
 
     def _compareTwo(self, reference: Structure, test: Structure, settings: Settings) -> Comparison:
-        return self.run(lambda: comparePair(reference, test, settings, self.criticals, self.displayed))
+        def compared() -> Comparison:
+            result = comparePair(reference, test, settings, self.criticals, self.displayed)
+            # the numbers of other tools are those of the files
+            isOwn = settings.convention == self.settings.convention
+            return result.withGridUncertainty(self.displayed) if self.isSpread and isOwn else result
+
+        return self.run(compared)
 
     def __call__(self, number: int, match: Match) -> PairResult:
         comparison, byConvention = self.compare(match)
@@ -222,13 +234,14 @@ def openCase(
     labelNames: Mapping[int, str] | None = None,
     listedAs: str | None = None,
     needsPair: bool = False,
+    image: str | os.PathLike | None = None,
 ) -> Case:
     """Read the structures of a case and pair them.
 
     names, labelNames: as for compareCase(). choices: pairs as for readableChoices(). listedAs: the name of the
     structure of two files in a list of cases, as for settled(); choices and names that such a case does not have are
-    left out.
-    needsPair: whether to raise InputError if there is no pair.
+    left out. needsPair: whether to raise InputError if there is no pair. image: path of the image under the contours;
+    what is doubtful about it is among the findings of the pairing.
     """
     given = (reference, test)
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
@@ -251,7 +264,11 @@ def openCase(
             raise InputError(" ".join([*why, advice]).rstrip())
     isWhole = names is None or (not names and listedAs is None)
     unusable = unusableIn(pairing, *sets) if isWhole else {}
-    return Case(pairing, settings, sets, unusable, isWhole, advice, why)
+    shown = None
+    if image is not None:
+        shown = aroundPairs(readGrayImage(image), pairing.pairs)
+        pairing = replace(pairing, findings=alarmsFirst([*imageFindings(shown, pairing.pairs), *pairing.findings]))
+    return Case(pairing, settings, sets, unusable, isWhole, advice, why, shown)
 
 
 def _ofCase(names: Collection[str], sets: Sequence[StructureSet], labelNames: Mapping[int, str] | None) -> list[str]:

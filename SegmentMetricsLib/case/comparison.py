@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -41,6 +41,7 @@ from ..settings.settings import Settings, asSettings
 from . import multilabel, resulttables, summary
 from .findings import pairfindings
 from .frames import frameOf
+from .gridspread import spreads
 from .multilabel import Share
 from .records import Record
 
@@ -167,6 +168,24 @@ class Comparison(Mapping):
         from ..conventions.evaluation import conventions
 
         return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements)
+
+    def withGridUncertainty(self, displayed: Callable[[Structure], Structure] | None = None) -> Comparison:
+        """Return the comparison with the spread of every measurement that the voxel grid alone causes, as its `grid`.
+
+        The smooth surfaces of both structures are measured on the reference's grid, shifted by fractions of a voxel.
+        displayed: makes these surfaces; None is Slicer's own conversion, which needs Slicer or the package slicer-core.
+        Raises InputError if both are missing.
+        """
+        if displayed is None:
+            from ..mrml.inputs import displayed
+        criticals = {structure.name: structure for structure in self.criticals}
+
+        def measure(reference: Structure, test: Structure, settings: Settings) -> Mapping[str, Measurement]:
+            return compare(reference, test, settings, criticals=criticals).measurements
+
+        found = spreads(self.reference, self.test, self.settings, measure, displayed)
+        told = {key: replace(one, grid=found.get(key)) for key, one in self.measurements.items()}
+        return replace(self, measurements=told)
 
     def which(self, value: str | float, key: str | None = None) -> list[Candidate]:
         """Return the numbers that this pair may be given, the nearest to a value first, each with how it comes about.

@@ -50,7 +50,10 @@ REASONS = {
     "words": "their names consist of the same words",
     "code": "they have the same terminology codes",
     "choice": "that was chosen",
+    "overlap": "they overlap, which was proposed and accepted",
 }
+# How pairs were found that are paired whatever their names are.
+GIVEN = ("choice", "overlap")
 
 
 def pairStructures(
@@ -59,6 +62,7 @@ def pairStructures(
     *,
     names: Collection[str] | None = None,
     choices: Mapping[str, str | None] | None = None,
+    proposed: Mapping[str, float] | None = None,
     isProposing: bool = True,
     isAlonePair: bool = True,
     labelNames: Mapping[int, str] | None = None,
@@ -72,7 +76,8 @@ def pairStructures(
     the failures of the pairing, as are names that differ from it only in spelling, and some of the chosen names if
     their structures were left out of the files. names: structures to pair, in any
     spelling, all when None. choices: names of test structures by names of reference structures. They take precedence
-    and are paired regardless of their names; None leaves a structure without a counterpart. isProposing: False to use
+    and are paired regardless of their names; None leaves a structure without a counterpart. proposed: the Dice of those
+    choices that are proposals by overlap, by names of reference structures. isProposing: False to use
     names and codes only, never locations. labelNames: names of labels by number, so that names and choices may be
     numbers of labels. Raises ValueError for a chosen name that does not exist or occurs more than once, and when names
     that occur more than once leave no pair.
@@ -83,7 +88,9 @@ def pairStructures(
         requireKind(names, Iterable, "The structures to pair", "names")
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
-    chosen, alone = _chosen(reference, test, _namedChoices(choices or {}, reference, test, labelNames))
+    named = _namedChoices(choices or {}, reference, test, labelNames)
+    dice = {nameMeant(name, reference, labelNames): value for name, value in (proposed or {}).items()}
+    chosen, alone = _chosen(reference, test, named, dice)
     failures: dict[str, PairError] = {}
     if names is not None:
         names = inAnySpelling(names, labelNames, reference, test)
@@ -105,7 +112,7 @@ def pairStructures(
     matches = [replace(match, findings=(*match.findings, *_doubts(match))) for match in matches]
     if names is not None:
         # explicitly chosen pairs are always compared
-        matches = [m for m in matches if m.how == "choice" or m.reference.name in names or m.test.name in names]
+        matches = [m for m in matches if m.how in GIVEN or m.reference.name in names or m.test.name in names]
         left = [[s for s in structures if s.name in names] for structures in left]
         for unmatched, others in zip(left, (test, reference), strict=True):
             lost = {s.name: others.whyLost(s.name) for s in unmatched}
@@ -280,8 +287,10 @@ def _namedChoices(
     return named
 
 
-def _chosen(reference: StructureSet, test: StructureSet, choices: Mapping[str, str | None]):
-    """Return the explicitly chosen matches, and the reference structures that are to have no counterpart."""
+def _chosen(
+    reference: StructureSet, test: StructureSet, choices: Mapping[str, str | None], proposed: Mapping[str, float]
+):
+    """Return the chosen and accepted matches, and the reference structures that are to have no counterpart."""
     matches, alone, used = [], [], {}
     for name, counterpart in choices.items():
         one = _theOnly(name, reference, "reference")
@@ -291,7 +300,8 @@ def _chosen(reference: StructureSet, test: StructureSet, choices: Mapping[str, s
         if counterpart in used:
             raise InputError(f"{counterpart!r} of the test is chosen for both {used[counterpart]!r} and {name!r}.")
         used[counterpart] = name
-        matches.append(Match(one, _theOnly(counterpart, test, "test"), "choice"))
+        how, confidence = ("overlap", proposed[name]) if name in proposed else ("choice", CONFIDENCE["choice"])
+        matches.append(Match(one, _theOnly(counterpart, test, "test"), how, confidence))
     return matches, alone
 
 
@@ -391,7 +401,7 @@ def _elsewhere(match: Match, reference: list[Structure], test: list[Structure]) 
     The list is empty if neither does. reference, test: all structures that are not empty. Chosen matches are not
     doubted, nor are those that overlap: targets are nested, and one that is drawn too large looks like the next.
     """
-    if match.how == "choice" or any(structure.isEmpty for structure in match):
+    if match.how in GIVEN or any(structure.isEmpty for structure in match):
         return []
     own, counterpart = match
     inTest, inReference = _inTheSamePlace(own, counterpart, test), _inTheSamePlace(counterpart, own, reference)

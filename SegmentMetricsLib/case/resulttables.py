@@ -10,7 +10,7 @@ from ..analysis.places import positionText
 from ..base.errors import Cause
 from ..base.texts import commaSeparated, counted
 from ..comparison.definitions import AREA
-from ..comparison.measurements import Measurement
+from ..comparison.measurements import Measurement, fixed, withUnit
 from ..families.instances.ofpair import ROW, Lesion
 from ..families.registry import REGISTRY, findDefinition
 from ..settings.names import OWN_CONVENTION
@@ -44,6 +44,18 @@ MEASUREMENT = (
     ),
     Column("Status", description="ok, infinite or undefined", isText=True),
     Column("Reason", description="Why a value is not a finite number", isText=True),
+)
+# Columns with what the voxel grid contributes: fields of a Spread. They exist only if that was computed.
+SPREAD = (
+    Column("GridMean", "Grid: mean", description="Mean over shifts of the voxel grid by fractions of a voxel"),
+    Column("GridSD", "SD", description="Standard deviation over shifts of the voxel grid"),
+    Column("GridRange", "95 % range", description="Range of 95 % of the values over shifts of the voxel grid"),
+)
+OF_GRID = (
+    ("gridMean", "mean over shifts of the grid", "Mean over shifts of the voxel grid by fractions of a voxel"),
+    ("gridSD", "SD over shifts of the grid", "Standard deviation over shifts of the voxel grid"),
+    ("gridLow", "low over shifts of the grid", "Lower end of the range of 95 % of the shifts of the voxel grid"),
+    ("gridHigh", "high over shifts of the grid", "Upper end of the range of 95 % of the shifts of the voxel grid"),
 )
 # Columns of files that say which pair a row is about.
 IDENTITY = (
@@ -92,16 +104,43 @@ LISTED = {LESIONS_FILE: (*LESION_COLUMNS, *POSITION), GAPS_FILE: (*RUN_COLUMNS, 
 FAMILY_OF_LIST = {LESIONS_FILE: "instances", GAPS_FILE: "topology"}
 # Short headings of MEASUREMENT, where they have little room.
 SHORT = {"Value": "value", "ReferenceToTest": "ref. to test", "TestToReference": "test to ref."}
+SHORT_OF_SPREAD = {"GridMean": "grid: mean", "GridSD": "SD", "GridRange": "95 % range"}
 
 
 def measurementsTable(measurements: Iterable[Measurement]) -> Table:
-    """Return all that is known of measurements, one per row, with the columns MEASUREMENT."""
-    rows = []
+    """Return all that is known of measurements, one per row.
+
+    The columns are MEASUREMENT, and SPREAD if it was computed.
+    """
+    measurements, rows = list(measurements), []
+    isSpread = any(one.grid for one in measurements)
     for one in measurements:
         directed = (one.referenceToTest, one.testToReference)
         amounts = (None if value is None else Amount(value, one.unit) for value in directed)
-        rows.append([one.key, one.title, one, one.unit, *amounts, one.status, one.reason or ""])
-    return Table(MEASUREMENT, rows)
+        row = [one.key, one.title, one, one.unit, *amounts, one.status, one.reason or ""]
+        rows.append([*row, *_spreadCells(one)] if isSpread else row)
+    return Table((*MEASUREMENT, *SPREAD) if isSpread else MEASUREMENT, rows)
+
+
+def _spreadCells(one: Measurement) -> list:
+    if one.grid is None:
+        return [None, None, None]
+    amounts = Amount(one.grid.mean, one.unit), Amount(one.grid.sd, one.unit)
+    return [*amounts, inOneUnit(one.grid.low, " to ", one.grid.high, one.unit)]
+
+
+def inOneUnit(first: float, between: str, second: float, unit: str) -> str:
+    """Return two numbers with what is between them, and their unit once if they are shown in the same."""
+    one, other = withUnit(first, unit), withUnit(second, unit)
+    shown = other.rpartition(" ")[2] if unit else ""
+    if shown and not one.endswith(f" {shown}"):  # a volume in mm3 and one in cm3
+        one, other, shown = fixed(first, unit), f"{fixed(second, unit)} {unit}", ""
+    return f"{one.removesuffix(f' {shown}') if shown else one}{between}{other}"
+
+
+def spreadOf(table: Table) -> dict[str, str]:
+    """Return the columns SPREAD of a measurementsTable() with their short headings, {} if it has none."""
+    return {key: head for key, head in SHORT_OF_SPREAD.items() if any(column.key == key for column in table.columns)}
 
 
 def pairsTable(records: Sequence[Record]) -> Table:
@@ -120,6 +159,13 @@ def pairsTable(records: Sequence[Record]) -> Table:
         [*identityOf(record), *[record.convention] * isStated, *map(record.measurements.get, found)]
         for record in records
     ]
+    for key, column in found.items():
+        grids = [None if (one := record.measurements.get(key)) is None else one.grid for record in records]
+        if any(grids):
+            for name, heading, description in OF_GRID:
+                columns.append(Column(f"{key}_{name}", f"{column.heading}, {heading}", column.unit, description))
+                for row, grid in zip(rows, grids, strict=True):
+                    row.append(None if grid is None else getattr(grid, name.removeprefix("grid").lower()))
     return Table(columns, rows)
 
 
@@ -200,7 +246,8 @@ def pairHtml(pair: Record | Comparison) -> str:
     """Return one pair as HTML: the outcome in a sentence, the findings, and a table of all measurements."""
     found = [one for one in pair.measurements.values() if not sideOf(one.key)]
     remark = {"Reason": "remark"} if any(one.reason for one in found) else {}
-    main = measurementsTable(found).only({"Measurement": "", "Title": "", **SHORT, **remark})
+    everything = measurementsTable(found)
+    main = everything.only({"Measurement": "", "Title": "", **SHORT, **spreadOf(everything), **remark})
     sides = sidesTable(pair)
     parts = (notebookSentences([pair.summary, *pair.findings]), notebookTable(main))
     return "\n".join((*parts, notebookTable(sides) if sides else ""))

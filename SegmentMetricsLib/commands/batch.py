@@ -29,6 +29,7 @@ from ..model.naming import parse
 from ..settings.names import OWN_CONVENTION
 from .options import (
     DEFAULTS,
+    addGridUncertainty,
     addLabelNames,
     addOutput,
     addProtocol,
@@ -67,7 +68,7 @@ def add(commands) -> None:
         metavar="CASES.csv",
         type=pathFrom,
         nargs="?",
-        help="table: case, reference, test[, protocol, method]; not needed with --reference-dir",
+        help="table: case, reference, test[, protocol, method, image]; not needed with --reference-dir",
     )
     batch.add_argument(
         "--reference-dir",
@@ -85,6 +86,7 @@ def add(commands) -> None:
     addOutput(batch, "folder for the results; a later run continues there")
     addProtocol(batch)
     addReport(batch)
+    addGridUncertainty(batch)
     where = batch.add_mutually_exclusive_group()
     where.add_argument(
         "--workers", metavar="N", type=int, help="number of processes on this computer (one per processor)"
@@ -191,6 +193,8 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
     correlated = None if options.correlate is None else namesFrom(options.correlate)
     chosenKeys(correlated or (), columnsOf(tasks))
+    if options.grid_uncertainty:
+        tasks = [replace(task, isSpread=True, fingerprint=f"{task.fingerprint}+grid") for task in tasks]
     plotted = None if options.plots is None else namesFrom(options.plots)
     if plotted is not None:
         requireMatplotlib()
@@ -320,11 +324,16 @@ def unusedNames(names: Iterable[str], known: Collection[str]) -> list[str]:
 def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
     """Return the tasks with a report file for each, in the folder reports of the results."""
     from ..batch.resultfiles import REPORTS
+    from ..show.report.blocks import PLOTLY_FILE
+    from ..show.report.document import hasPlotly, plotlyScript
     from ..show.report.index import INDEX
     from ..show.writing import fileNames
+    from .pairwork import drawnMap
 
     folder = (output / REPORTS).resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    if hasPlotly():  # once for all pages
+        (folder / PLOTLY_FILE).write_text(plotlyScript(), encoding="utf-8")
     # a case may have the name of the page about all cases
     _, *names = fileNames([Path(INDEX).stem, *("_".join(filter(None, task.key)) for task in tasks)])
     return [
@@ -333,6 +342,8 @@ def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
             task,
             report=str(folder / f"{name}.html"),
             withConventions=withConventions,
+            script=PLOTLY_FILE,
+            drawn=drawnMap,
             fingerprint=f"{task.fingerprint} report" + (" with conventions" if withConventions else ""),
         )
         for task, name in zip(tasks, names, strict=True)

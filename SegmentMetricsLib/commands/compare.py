@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..base.errors import InputError
 from ..base.parallel import requireWorkers
 from ..base.texts import tellingApart
-from ..settings.settings import Settings
 from .comparing import Request, compareAndWrite
 from .options import (
     DEFAULTS,
+    addGridUncertainty,
     addLabelNames,
     addOutput,
     addPairs,
@@ -27,6 +28,9 @@ from .options import (
     settingsFrom,
     tellWithoutEffect,
 )
+
+if TYPE_CHECKING:
+    from ..case.casework import Case
 
 # The options for a report by their names in the parser's namespace.
 REPORTS = {"report": "--report", "report_conventions": "--report-conventions", "report_patient": "--report-patient"}
@@ -58,11 +62,18 @@ def add(commands) -> None:
     addProtocol(compare)
     addReport(compare)
     compare.add_argument(
+        "--image",
+        metavar="FILE",
+        type=pathFrom,
+        help="image to show under the contours in the report and in pictures: a file, or a folder with a DICOM series",
+    )
+    compare.add_argument(
         "--report-patient",
         metavar="TEXT",
         default="",
         help="write a report with this name of the patient (it has none)",
     )
+    addGridUncertainty(compare)
     compare.add_argument(
         "--workers",
         metavar="N",
@@ -97,8 +108,9 @@ def run(options: argparse.Namespace) -> int:
         choices=choices,
         labelNames=labelNamesFrom(options.label_names),
         needsPair=True,
+        image=options.image,
     )
-    report = newReport(options, case.settings) if isReported else None
+    report = newReport(options, case) if isReported else None
     if report is not None:
         case = replace(case, settings=report.settings)
     request = Request(
@@ -108,6 +120,7 @@ def run(options: argparse.Namespace) -> int:
         report=report,
         workers=options.workers,
         isNumbersOnly=options.numbers_only,
+        isSpread=options.grid_uncertainty,
     )
     return compareAndWrite(case, request)
 
@@ -119,13 +132,18 @@ def requireFolderForReport(options: argparse.Namespace) -> None:
         raise InputError(f"{asked} writes files and needs a folder for them: give --output DIR.")
 
 
-def newReport(options: argparse.Namespace, settings: Settings):
-    """Return an empty report as requested by the options; its settings also select slices."""
+def newReport(options: argparse.Namespace, case: Case):
+    """Return an empty report about a case as requested by the options; its settings also select slices."""
     from ..show.report import Report
 
     titles = tellingApart([options.reference, options.test])
     origins = (titles[options.reference], titles[options.test])
     title = f"{origins[1]} compared with {origins[0]}"
     return Report(
-        title, settings, withConventions=options.report_conventions, patient=options.report_patient, origins=origins
+        title,
+        case.settings,
+        withConventions=options.report_conventions,
+        patient=options.report_patient,
+        origins=origins,
+        image=case.image,
     )

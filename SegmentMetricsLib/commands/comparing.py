@@ -37,7 +37,7 @@ class Request:
     output: folder for the files, None to write nothing. extraFiles: copied to that folder. protocol: to judge by, or
     None. failOn: the verdict from which on the exit status is 3, in the spelling of the option. report: to be filled
     and written, or None. workers: number of processes, None for as many as are worthwhile. isNumbersOnly: whether
-    surfaces and overlay pictures are omitted.
+    surfaces and overlay pictures are omitted. isSpread: whether to compute what the grid contributes to measurements.
     """
 
     output: Path | None
@@ -47,6 +47,7 @@ class Request:
     report: Report | None = None
     workers: int | None = None
     isNumbersOnly: bool = False
+    isSpread: bool = False
 
 
 def compareAndWrite(case: Case, request: Request) -> int:
@@ -86,7 +87,7 @@ def _compared(case: Case, request: Request, folder: Path | None) -> tuple[CaseRe
 
     pairs = case.pairing.pairs
     names = list(writing.fileNames(reference.name for reference, _ in pairs))
-    work = PairWork(case.settings, request.protocol, case.criticals, displayed)
+    work = PairWork(case.settings, request.protocol, case.criticals, displayed, isSpread=request.isSpread)
 
     def each(work: WrittenPairs, matches: Sequence[Match]) -> Iterator:
         for number, outcome in inProcesses(work, matches, request.workers):
@@ -95,7 +96,7 @@ def _compared(case: Case, request: Request, folder: Path | None) -> tuple[CaseRe
             yield number, outcome
 
     with progressBar(len(pairs), "pair", len(pairs) > 1) as progress, closing(Overlays()) as overlays:
-        written = WrittenPairs(work, names, folder, request.report, request.isNumbersOnly, overlays)
+        written = WrittenPairs(work, names, folder, request.report, request.isNumbersOnly, overlays, case.image)
         result = case.compare(request.protocol, written, each)
     result.requireAny()
     return result, [written.filesOf(pairs.index(match)) for match in result.pairing.pairs]
@@ -158,7 +159,7 @@ def _show(result: CaseResult, multiLabel: MultiLabel | None, where: str) -> None
         print(f"\n{oneLine(sentence)}")
     if judged := result.judgment:
         print(f"\nProtocol {oneLine(judged.protocol.name)}: {judged.verdict}\n{verdictTable(judged)}")
-    findings = [*map(oneLine, result.findings), *tables.remarks(result)]
+    findings = list(tables.remarks(result, result.findings))
     if findings:
         more = len(findings) - MOST_FINDINGS
         print("\n" + "\n".join(findings[:MOST_FINDINGS]) + (f"\n... and {more} more in {where}" if more > 0 else ""))

@@ -189,14 +189,19 @@ def addReport(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(report_patient="")
 
 
-def isReportWanted(options: argparse.Namespace) -> bool:
-    """Return whether the options request a report. Raises InputError if reports cannot be written here."""
-    if not (options.report or options.report_conventions or options.report_patient):
-        return False
-    from ..show.report import requirePlotly
+def addGridUncertainty(parser: argparse.ArgumentParser) -> None:
+    """Add the option to compute what the grid itself contributes to measurements."""
+    parser.add_argument(
+        "--grid-uncertainty",
+        action="store_true",
+        help="also compute how much each number depends on where the voxel grid lies: its mean, standard deviation and "
+        "95 %% range when the grid is shifted by fractions of a voxel (takes several dozen times as long)",
+    )
 
-    requirePlotly()
-    return True
+
+def isReportWanted(options: argparse.Namespace) -> bool:
+    """Return whether the options request a report."""
+    return bool(options.report or options.report_conventions or options.report_patient)
 
 
 def settingsFrom(options: argparse.Namespace) -> Settings:

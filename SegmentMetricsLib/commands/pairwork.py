@@ -17,6 +17,7 @@ from ..base.errors import InputError, PairError
 from ..base.parallel import DIED, QUEUED, availableProcessors, localExecutor, runEach
 from ..case.caseresult import PairResult
 from ..case.casework import PairWork
+from ..model.grayimages import GrayImage
 from ..model.structures import Match, Structure
 
 if TYPE_CHECKING:
@@ -58,23 +59,46 @@ class Overlays:
         self.problem = ""
         self._views = None
 
-    def prepared(self, result):
+    def prepared(self, result, image: GrayImage | None = None):
         """Return the picture of a comparison for write(), which does not need the comparison; None if there is none.
 
-        result: a Comparison, or an ObservedStructure, whose picture is that of where the observers differ.
+        result: a Comparison, or an ObservedStructure, whose picture is that of where the observers differ. image:
+        to show slices of, or None.
         """
-        if self.problem:
+        if not self._isReady():
             return None
+        from ..mrml import pictures
+
+        if not hasattr(result, "distances"):
+            return pictures.VariationPicture(result)
+        return pictures.Overlay(result, image=image)
+
+    def _isReady(self) -> bool:
+        """Make the views, unless there are some already or the machine cannot draw; return whether there are."""
+        if self.problem or self._views is not None:
+            return not self.problem
         from ..mrml import headless, views
 
         views.startOpenGLCheck()  # runs in parallel to the import of Slicer
         self.problem = headless.whyUnavailable()
         if self.problem:
-            return None
+            return False
         from ..mrml import pictures
 
-        self._views = self._views or pictures.ViewCache()
-        return pictures.Overlay(result) if hasattr(result, "distances") else pictures.VariationPicture(result)
+        self._views = pictures.ViewCache()
+        return True
+
+    def ofMap(self, result) -> list:
+        """Return pictures of the map of a comparison for a page without plotly, [] if there are none."""
+        if not self._isReady():
+            return []
+        from ..mrml import pictures, views
+
+        try:
+            return pictures.mapsFromSides(result, self._views)
+        except views.NoOpenGLError as error:
+            self.problem = str(error)
+            return []
 
     def write(self, picture, path: Path) -> None:
         """Draw the result of prepared() into a file; nothing for None."""
@@ -94,12 +118,25 @@ class Overlays:
             self._views = None
 
 
+# What draws the maps of a process that compares cases.
+_ofCases = Overlays()
+
+
+def drawnMap(result) -> list:
+    """Return pictures of the map of a comparison as Overlays.ofMap() does, with what this process draws with."""
+    if _ofCases._views is None:
+        # graphics that still exist when the interpreter shuts down may crash it
+        atexit.register(_ofCases.close)
+    return _ofCases.ofMap(result)
+
+
 @dataclass(frozen=True)
 class WrittenPairs:
     """The comparison of any pair of a case with the files about it; each process has its own.
 
     names: of the files of each pair. folder: for the files, None to write none. report: an empty report that makes the
     parts, or None. isNumbersOnly: whether surfaces and pictures are omitted, as they always are without a folder.
+    image: under the contours, or None.
     """
 
     work: PairWork
@@ -108,6 +145,7 @@ class WrittenPairs:
     report: Report | None = None
     isNumbersOnly: bool = False
     overlays: Overlays = field(default_factory=Overlays)
+    image: GrayImage | None = None
 
     @property
     def isShowing(self) -> bool:
@@ -139,7 +177,10 @@ class WrittenPairs:
         # a copy, so that the surfaces made for measuring and drawing are freed with it
         match = match.anew()
         comparison, byConvention = self.work.compare(match)
-        part = None if self.report is None else self.report.part(comparison, number)
+        part = None
+        if self.report is not None:
+            isDrawn = self.report.isFlat and comparison.distances is not None
+            part = self.report.part(comparison, number, self.overlays.ofMap(comparison) if isDrawn else ())
         result = PairResult(comparison.record(), byConvention, comparison.settings, comparison.share, (part, ""))
         if self.folder is None:
             return result
@@ -149,7 +190,7 @@ class WrittenPairs:
         # otherwise the modules for these are not even imported
         if comparison.distances is not None and self.isShowing:
             writing.writeSurfaces(comparison, self.folder / writing.fileName("distances", name))
-            picture = self.overlays.prepared(comparison)
+            picture = self.overlays.prepared(comparison, self.image)
         # free memory, as drawing needs as much again
         del comparison, match
         self.overlays.write(picture, self.folder / writing.fileName("overlay", name))

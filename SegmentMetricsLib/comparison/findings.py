@@ -82,6 +82,21 @@ class Kind(enum.Enum):
         "The test would lie on the reference with the signs of x and y changed: one of the files may be in RAS "
         "coordinates, the other in LPS.",
     )
+    # the image under the contours
+    IMAGE_OF_OTHER = (
+        Severity.ALARM,
+        "The image under the contours, {image}, belongs to another patient than {names}: their patient IDs differ.",
+    )
+    IMAGE_IN_OTHER_FRAME = (
+        Severity.ALARM,
+        "The image under the contours, {image}, has another frame of reference than {names}: it shows the anatomy at "
+        "the contours only if the two are registered.",
+    )
+    IMAGE_ELSEWHERE = (
+        Severity.ALARM,
+        "The image under the contours, {image}, does not reach {names}: check that it is the one they were drawn on.",
+    )
+    IMAGE_IN_PART = Severity.ADVICE, "The image under the contours, {image}, does not cover all of {names}."
     # missing numbers
     ONE_EMPTY = Severity.ADVICE, "Only one contour exists: {reason}."
     NOTHING_COMPARED = Severity.ADVICE, "Nothing was compared: {reason}."

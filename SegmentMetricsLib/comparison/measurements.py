@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..base.errors import Cause, Reason, Undefined, causeOf
 from ..base.progress import checkpoint
@@ -32,6 +32,19 @@ IN_CENTIMETERS = {"mm3": ("cm3", 1000), "mm2": ("cm2", 100)}
 LEAST_IN_CENTIMETERS = 0.1
 # Below these, numbers are rounding errors: lengths, and others.
 LEAST_LENGTH, LEAST = 1e-5, 1e-12
+
+
+class Spread(NamedTuple):
+    """The spread of a measurement that the voxel grid alone causes, from shifts of it by less than a voxel.
+
+    mean, sd: of all shifts. low, high: the range of 95 % of them. shifts: number of those with a finite value.
+    """
+
+    mean: float
+    sd: float
+    low: float
+    high: float
+    shifts: int
 
 
 @dataclass(frozen=True)
@@ -71,6 +84,8 @@ class Measurement:
         Which structure is empty, in words, "" if none is.
     isCount : bool, optional
         Whether it counts something, so that it is shown without decimal places.
+    grid : Spread | None, optional
+        The spread that the voxel grid alone causes, None if it was not computed.
     """
 
     key: str
@@ -90,6 +105,7 @@ class Measurement:
     position: tuple[float, float, float] | None = None
     empty: str = ""
     isCount: bool = False
+    grid: Spread | None = None
 
     @property
     def cause(self) -> Cause | None:
@@ -130,6 +146,8 @@ class Measurement:
             result["position"] = list(self.position)
         if self.empty:
             result["empty"] = self.empty
+        if self.grid is not None:
+            result["gridUncertainty"] = self.grid._asdict()
         if isinstance(self.reason, Reason):
             result["cause"] = {"kind": nameOf(self.reason.kind), "values": self.reason.values}
         return result
@@ -162,6 +180,7 @@ class Measurement:
             upper=data.get("upper"),
             position=tuple(data["position"]) if "position" in data else None,
             empty=data.get("empty", ""),
+            grid=Spread(**data["gridUncertainty"]) if "gridUncertainty" in data else None,
         )
 
     def text(self) -> str:
@@ -291,8 +310,9 @@ def _measure(definition: Definition, pair: Workspace, parameter: Mapping[str, fl
     if math.isinf(value):
         reason = reason or pair.emptiness
     unit = definition.unitFor(pair.dimension, pair.settings)
+    texts: dict[str, Any] = definition.textsFor({name: shortest(value) for name, value in parameter.items()}, unit)
     return Measurement(
-        **definition.textsFor({name: shortest(value) for name, value in parameter.items()}, unit),
+        **texts,
         value=value + 0.0,  # turns -0.0 into 0.0
         unit=unit,
         status=statusOf(value),

@@ -403,7 +403,7 @@ def _ofUnknownKind(members: list[Path]) -> dict[Path, str]:
 
 
 def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
-    remarks, image = _inspected(path, suffix)
+    remarks, image = inspected(path, suffix)
     frame = frameOfReference(image)
     if suffix in (".nii", ".nii.gz") and (header := nifti.check(path)) is not None:
         grid = Grid.fromImage(image)
@@ -418,7 +418,7 @@ def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
     return [replace(s, file=str(path), frameOfReference=frame, notes=(*remarks, *s.notes)) for s in structures]
 
 
-def _inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image]:
+def inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image]:
     """Return remarks on an image file for readers of the results, and the image."""
     if suffix in (".nrrd", ".seg.nrrd"):
         # comparing the checksum at the end of the file is much faster than decompressing the file a second time

@@ -24,6 +24,8 @@ SAMPLES = {
     "lesions": ("lesions1.seg.nrrd", "lesions2.seg.nrrd"),
     "vessel": ("vessel1.seg.nrrd", "vessel2.seg.nrrd"),
 }
+# A compressed NRRD image, the CT that both have drawn on.
+IMAGE = "ct.nrrd"
 FOLDER = Path(__file__).with_name("sample")
 
 

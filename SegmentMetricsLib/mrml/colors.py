@@ -14,8 +14,10 @@ HAZARD = ("#ddd1ab", "#d6bdbf", "#c5a0c4", "#aa7bba", "#8d57a8", "#6c3089", "#4c
 # Legend labels of the bands of a tolerance map, in the order of TOLERANCE and TOLERANCE_ABSOLUTE.
 BANDS = ("under-contoured", "within", "over-contoured")
 BANDS_ABSOLUTE = ("within", "beyond")
-# Size of a legend with numbers and of one with words, as fractions of the view's width and height.
-SIZE_OF_NUMBERS, SIZE_OF_WORDS = (0.09, 0.5), (0.2, 0.5)
+# Size of a legend with numbers and of one with words, as fractions of the view's width and height: large enough to be
+# read in a view of 400 x 240 pixels. Positions are fractions of what is left beside the legend.
+SIZE_OF_NUMBERS, SIZE_OF_WORDS = (0.17, 0.6), (0.32, 0.45)
+POSITION = (0.98, 0.3)
 
 # Bands extend beyond the tolerance by this fraction, because a distance equal to the tolerance is within it.
 HAIR = 1e-5
@@ -93,35 +95,45 @@ def fillColorNode(colorNode, kind: str, low: float, high: float, signed: bool = 
 def showLegend(modelNode, kind: str, side: str, tolerance: float, signed: bool = True):
     """Give a distance map a legend in the 3D views and return its vtkMRMLColorLegendDisplayNode.
 
-    An existing legend gets the new content but keeps its position and visibility. The legend of the map on the test's
-    surface is on the left, so that the legends of two maps in one view do not overlap.
+    An existing legend gets the new content but keeps its position and visibility. The maps of both sides have the same
+    colors: one of their legends is enough, see maps.showMaps().
     """
     import slicer
 
     isNew = legendOf(modelNode) is None
     legend = slicer.vtkSlicerColorLogic.AddDefaultColorLegendDisplayNode(modelNode)
     wasModifying = legend.StartModify()
-    legend.SetTitleText(legendTitle(kind, tolerance, signed))
+    legend.SetTitleText(shortTitle(kind, tolerance, signed))
     isOfWords = kind in OF_WORDS
     legend.SetMaxNumberOfColors(len(mapColors(kind, signed)) if isOfWords else 256)
-    legend.SetNumberOfLabels(5)
-    right = side == "reference"
+    legend.SetNumberOfLabels(3)
+    # Slicer ignores font sizes: it scales the labels until the widest one fits beside the bar, and the title to match.
+    # Blanks keep short ones as small as the others.
+    legend.SetLabelFormat("%s" if isOfWords else "%+8.3g" if kind == "signed" and signed else "%9.3g")
     if isNew or bool(legend.GetUseColorNamesForLabels()) != isOfWords:
         legend.SetUseColorNamesForLabels(isOfWords)
-        # Slicer ignores font sizes: it scales the labels until the widest one fits beside the bar, and the title to
-        # match. Padding labels with blanks keeps them small.
-        legend.SetLabelFormat(f"%{'' if right else '-'}{'16s' if isOfWords else '12g'}")
         sizes = (SIZE_OF_NUMBERS, SIZE_OF_WORDS)
         if isNew or tuple(legend.GetSize()) == sizes[not isOfWords]:  # keep a size that the user chose
             legend.SetSize(*sizes[isOfWords])
     if isNew:
         legend.SetOrientation(legend.Vertical)
-        legend.SetPosition(0.97 if right else 0.03, 0.5)
+        legend.SetPosition(*POSITION)
         legend.GetLabelTextProperty().SetFontFamilyToArial()
         legend.SetVisibility(True)
         legend.SetVisibility2D(False)  # in slice views it would cover the anatomy
     legend.EndModify(wasModifying)
     return legend
+
+
+def makeRoom(legend, other) -> None:
+    """Hide a new legend if another one says the same of the other side; if it says something else, move it aside."""
+    if other is None or not other.GetVisibility() or not other.GetPrimaryDisplayNode().GetVisibility():
+        return
+    looks = [(node.GetTitleText(), node.GetPrimaryDisplayNode().GetScalarRange()) for node in (legend, other)]
+    if looks[0] == looks[1]:
+        legend.SetVisibility(False)
+    else:
+        legend.SetPosition(1 - POSITION[0], POSITION[1])
 
 
 def legendOf(modelNode):
@@ -131,8 +143,19 @@ def legendOf(modelNode):
     return slicer.vtkSlicerColorLogic.GetColorLegendDisplayNode(modelNode)
 
 
+def shortTitle(kind: str, tolerance: float, signed: bool = True) -> str:
+    """Return the title of a legend in a view: one short line, because Slicer scales it with the labels."""
+    if kind == "bld":
+        return "Local (mm)"
+    if kind == "sd":
+        return "Local SD (mm)"
+    if kind in ("hazard", "tolerance", "lesions"):
+        return legendTitle(kind, tolerance, signed)
+    return "mm, + outside" if signed and kind != "absolute" else "Distance (mm)"
+
+
 def legendTitle(kind: str, tolerance: float, signed: bool = True) -> str:
-    """Return the title of a legend, in short lines because Slicer does not wrap it."""
+    """Return the title of a legend in a picture, in short lines because Slicer does not wrap it."""
     if kind == "hazard":
         return "Hazard"
     if kind == "lesions":

@@ -119,6 +119,7 @@ def compareSegmentations(
     progress: Callable[[int, int, str], bool | None] | None = None,
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce,
     choices: Mapping[str, str | None] | None = None,
+    proposed: Mapping[str, float] | None = None,
     protocol: Protocol | None = None,
 ) -> Comparisons:
     """Compare all segments of two segmentation nodes that match by their names or terminology.
@@ -138,6 +139,8 @@ def compareSegmentations(
     run : Callable[[Callable[[], Comparison]], Comparison], optional
         As in compareSegments.
     choices : Mapping[str, str | None] | None, optional
+        As for pairing.pairStructures.
+    proposed : Mapping[str, float] | None, optional
         As for pairing.pairStructures.
     protocol : Protocol | None, optional
         Defines which measurements every structure needs, and determines the result's `judgment`. A structure that
@@ -162,7 +165,7 @@ def compareSegmentations(
     families = (*settings.families, *(protocol.families if protocol else ()))
     criticals = criticalStructures(referenceNode, replace(settings, families=families))
     # segments are paired by name and code, whether or not they can be measured
-    pairing = pairSegments(referenceNode, testNode, choices=choices)
+    pairing = pairSegments(referenceNode, testNode, choices=choices, proposed=proposed)
     nodes = (referenceNode, testNode)
     found = _readAll(nodes, settings.surface, progress)
     if found is None:

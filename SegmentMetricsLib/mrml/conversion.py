@@ -107,10 +107,20 @@ def displayedSurface(structure) -> vtkPolyData:
             raise InputError(f"{structure.name} is empty, so there is nothing to show.")
         mask = None if structure.dimension == 2 or structure.surfaceKind == "displayed" else structure.mask
     if mask is None:
-        return withNormals(toRas(toPolyData(structure.surface)))
+        return measuredSurface(structure)
     if mask not in _surfaceOfMask:
         _surfaceOfMask[mask] = closedSurface(orientedImage(mask))
     return _surfaceOfMask[mask]
+
+
+def measuredSurface(structure) -> vtkPolyData:
+    """Return the surface of a Structure as measured, as vtkPolyData in RAS mm with normals."""
+    return withNormals(toRas(toPolyData(structure.surface)))
+
+
+def pointsOf(polyData: vtkPolyData) -> np.ndarray:
+    """Return the points of a polydata in RAS as an array (n, 3) in LPS mm."""
+    return vtk_to_numpy(polyData.GetPoints().GetData()).astype(float) * np.diag(RAS_FROM_LPS)[:3]
 
 
 def withNormals(polyData: vtkPolyData) -> vtkPolyData:

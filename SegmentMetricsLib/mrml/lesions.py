@@ -15,12 +15,12 @@ from ..comparison.workspace import Workspace
 from ..families.instances.formulas import Event, Lesions
 from ..families.instances.ofpair import lesionsOf
 from ..geometry.grids import RAS_FROM_LPS
-from . import colors, folders
+from . import colors, folders, lpsPoints
 from .arguments import asNode, asScene, requireComparison
 from .conversion import displayedSurface
 from .navigation import PLACE_COLUMNS
 from .nodenames import nameResult
-from .outputs import fillTable, lpsPoints, pairName
+from .outputs import fillTable, pairName
 
 EVENT = "Event"
 
@@ -166,3 +166,4 @@ def _colorByEvents(model, events: list[str]) -> None:
     display.SetScalarVisibility(True)
     legend = colors.showLegend(model, "lesions", "reference", 0.0)
     legend.SetMaxNumberOfColors(len(events))
+    legend.SetNumberOfLabels(len(events))

@@ -68,8 +68,9 @@ def recolor(model, kind: str, range: float | None = None) -> None:
 
 
 def showMaps(models: Collection, scene, slices: bool = True, legend: bool = True) -> None:
-    """Show these maps and hide all others, with their contours in the slice views and their legends.
+    """Show these maps and hide all others, with their contours in the slice views and a legend.
 
+    Maps shown together have the same colors: the first one's legend is that of all.
     Segments covered by a shown map are hidden in the 3D views, and restored when no shown map covers them.
     """
     cover(models, scene)
@@ -81,9 +82,15 @@ def showMaps(models: Collection, scene, slices: bool = True, legend: bool = True
             display.SetVisibility(isShown)
             display.SetVisibility2D(slices)
             display.EndModify(wasModifying)
-        legendNode = colors.legendOf(model)
-        if legendNode is not None:
-            legendNode.SetVisibility(isShown and legend)
+    showLegend(models if legend else (), scene)
+
+
+def showLegend(models: Collection, scene) -> None:
+    """Show one legend for all of these maps, that of the first one, and hide all others; () hides all."""
+    for model in allMaps(scene):
+        node = colors.legendOf(model)
+        if node is not None:
+            node.SetVisibility(model is next(iter(models), None))
 
 
 def setOpacity(model, opacity: float) -> None:

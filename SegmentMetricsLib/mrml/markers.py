@@ -94,8 +94,8 @@ def _style(display) -> None:
     display.SetSelectedColor(*rgb(OVER_COLOR))
     display.SetActiveColor(*rgb(OVER_COLOR))
     display.SetUseGlyphScale(True)
-    display.SetGlyphScale(2.5)  # % of the view
-    display.SetTextScale(4.0)
+    display.SetGlyphScale(1.3)  # % of the view: a small structure is still seen between them
+    display.SetTextScale(3.0)
     display.SetPointLabelsVisibility(True)
     display.SetPropertiesLabelVisibility(False)
     # a place at the back of the structure shines through
@@ -104,7 +104,7 @@ def _style(display) -> None:
     text = display.GetTextProperty()
     text.SetBold(True)
     text.SetBackgroundColor(1, 1, 1)
-    text.SetBackgroundOpacity(0.7)
+    text.SetBackgroundOpacity(0.5)
 
 
 @contextmanager

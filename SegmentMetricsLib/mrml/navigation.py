@@ -13,8 +13,14 @@ from .arguments import asScene
 from .views import viewAxes
 
 # Limits of a camera's distance from the place in mm; the user's zoom is kept within them.
-NEAREST = 120.0
+NEAREST = 40.0
 FARTHEST = 350.0
+# Half the size in mm that a structure is at least taken to have: a single voxel needs no larger picture.
+SMALLEST = 5.0
+# A slice view that shows a structure as a whole shows this many times its size.
+MARGIN = 1.5
+# Distance in mm from the end of what is drawn to a slice that would otherwise be empty.
+INSIDE = 0.5
 # The columns of a table of slices with the place to show, RAS in mm.
 PLACE_COLUMNS = ("R", "A", "S")
 
@@ -24,7 +30,8 @@ def jumpTo(
 ) -> None:
     """Center the 3D views on a place and move all slice views to it.
 
-    Slice views keep their pan and zoom. 3D views look at the place from outside.
+    Slice views keep their zoom, and their pan unless the place would be out of sight. 3D views look at the place from
+    outside.
 
     Parameters
     ----------
@@ -43,11 +50,136 @@ def jumpTo(
     scene = asScene(scene)
     point = _ras(_coordinates(position, "position"))
     slicer.vtkMRMLSliceNode.JumpAllSlices(scene, *point.tolist(), slicer.vtkMRMLSliceNode.OffsetJumpSlice)
+    for node in sliceNodesOf(scene):
+        if not _isInSight(node, point):
+            node.JumpSliceByCentering(*point.tolist())
     if normal is not None:
         normal = _coordinates(normal, "normal")
     outward = None if normal is None or not np.any(normal) else _ras(normal)
     for camera in camerasOf(scene) if cameras is None else cameras:
         lookAt(camera, point, outward)
+
+
+def frame(
+    box: tuple[Sequence[float], Sequence[float]],
+    place: Sequence[float] | None = None,
+    *,
+    normal: Sequence[float] | None = None,
+    drawn: np.ndarray | None = None,
+    scene=None,
+    cameras: Iterable | None = None,
+) -> None:
+    """Show a box as a whole in all views: the slice views through a place, the 3D views from the side it lies on.
+
+    Slice views keep their orientation, also an oblique one. Views that the layout does not show are left alone.
+    box: the lowest and the highest LPS coordinates (3,) in mm. place: LPS, mm; None is the middle of the box. drawn:
+    points (n, 3), LPS mm, of the surfaces that are drawn: a slice beside all of them, such as one at the tip of a thin
+    structure that is smoothed for display, moves to the nearest one that is not empty. normal, scene, cameras: as for
+    jumpTo.
+    """
+    scene = asScene(scene)
+    low, high = (_ras(_coordinates(corner, "corner of a box")) for corner in box)
+    corners = np.stack(np.meshgrid(*zip(low, high, strict=True), indexing="ij"), axis=-1).reshape(-1, 3)
+    middle = (low + high) / 2
+    point = middle if place is None else _ras(_coordinates(place, "place"))
+    for node in sliceNodesOf(scene):
+        _frameInSlice(node, corners, point, None if drawn is None else drawn @ RAS_FROM_LPS[:3, :3])
+    outward = None if normal is None or not np.any(normal) else _ras(_coordinates(normal, "normal"))
+    radius = max(float(np.linalg.norm(high - low)) / 2, SMALLEST)
+    for camera in camerasOf(scene) if cameras is None else cameras:
+        lookAt(camera, middle, outward, radius)
+
+
+def _frameInSlice(node, corners: np.ndarray, point: np.ndarray, drawn: np.ndarray | None) -> None:
+    """Move a slice node to a point, and center and zoom it so that the box with these corners (8, 3) is visible."""
+    toRas = _sliceToRas(node)[:3, :3]
+    axes = toRas / np.linalg.norm(toRas, axis=0)  # columns: right, up and normal of the slice
+    middle = corners.mean(axis=0)
+    position = float(axes[:, 2] @ point)
+    if drawn is not None and len(drawn):
+        along = drawn @ axes[:, 2]
+        low, high = float(along.min()), float(along.max())
+        if not low < position < high:
+            inside = min(INSIDE, (high - low) / 2)
+            position = float(np.clip(position, low + inside, high - inside))
+    center = middle + axes[:, 2] * (position - float(axes[:, 2] @ middle))
+    width, height = np.maximum(np.ptp(corners @ axes[:, :2], axis=0), 2 * SMALLEST)
+    columns, rows = node.GetDimensions()[:2]
+    wasModifying = node.StartModify()
+    node.JumpSliceByCentering(*center.tolist())
+    if columns > 0 and rows > 0:  # else it has never been drawn
+        visible = MARGIN * max(width, height * columns / rows)
+        node.SetFieldOfView(visible, visible * rows / columns, node.GetFieldOfView()[2])
+    node.EndModify(wasModifying)
+
+
+def _isInSight(node, point: np.ndarray) -> bool:
+    """Return whether a point (3,) of the plane of a slice node is within what its view shows."""
+    offset = np.linalg.solve(_sliceToRas(node), [*point, 1])[:2] - node.GetXYZOrigin()[:2]
+    return bool((np.abs(offset) <= np.array(node.GetFieldOfView()[:2]) / 2).all())
+
+
+def _sliceToRas(node) -> np.ndarray:
+    matrix = node.GetSliceToRAS()
+    return np.array([[matrix.GetElement(row, column) for column in range(4)] for row in range(4)])
+
+
+def sliceNodesOf(scene) -> list:
+    """Return the nodes of the slice views that the layout shows, or of all of them if there is no layout."""
+    nodes = [node for node in scene.GetNodes() if node.IsA("vtkMRMLSliceNode")]
+    return [node for node in nodes if node.IsMappedInLayout()] or nodes
+
+
+def viewState(scene, cameras: Iterable | None = None) -> dict:
+    """Return where all slice views and cameras look, by node ID, for isSameView() and setViewState()."""
+    state = {}
+    for node in sliceNodesOf(scene):
+        toRas = tuple(_sliceToRas(node).ravel().tolist())
+        looks = toRas, tuple(node.GetXYZOrigin())
+        state[node.GetID()] = *looks, tuple(node.GetFieldOfView()), tuple(node.GetDimensions()[:2])
+    for camera in camerasOf(scene) if cameras is None else cameras:
+        numbers = camera.GetPosition(), camera.GetFocalPoint(), camera.GetViewUp()
+        state[camera.GetID()] = *map(tuple, numbers), camera.GetParallelScale()
+    return state
+
+
+def isSameView(first: dict, second: dict, scene) -> bool:
+    """Return whether two states look at the same place; zoom in slice views, which follows their size, is left out."""
+    if first.keys() != second.keys():
+        return False
+    slices = {node.GetID() for node in sliceNodesOf(scene)}
+    shares = {identifier: 2 if identifier in slices else None for identifier in first}
+    return all(first[identifier][:share] == second[identifier][:share] for identifier, share in shares.items())
+
+
+def setViewState(state: dict, scene) -> None:
+    """Let slice views and cameras look where they did when viewState() was called; those that are gone are left out.
+
+    A slice view that has another size since shows at least what it showed then.
+    """
+    for identifier, values in state.items():
+        node = scene.GetNodeByID(identifier)
+        if node is None:
+            continue
+        wasModifying = node.StartModify()
+        if node.IsA("vtkMRMLSliceNode"):
+            toRas, origin, (width, height, depth), size = values
+            node.GetSliceToRAS().DeepCopy(toRas)
+            columns, rows = node.GetDimensions()[:2]
+            if (columns, rows) != size and columns > 0 and rows > 0:
+                width = max(width, height * columns / rows)
+                height = width * rows / columns
+            node.SetFieldOfView(width, height, depth)
+            node.SetXYZOrigin(*origin)
+            node.UpdateMatrices()
+        else:
+            node.SetPosition(*values[0])
+            node.SetFocalPoint(*values[1])
+            node.SetViewUp(*values[2])
+            node.SetParallelScale(values[3])
+        node.EndModify(wasModifying)
+        if node.IsA("vtkMRMLCameraNode"):
+            node.ResetClippingRange()
 
 
 def jumpToSlice(node, row: int, *, scene=None) -> tuple[float, float, float]:
@@ -94,8 +226,12 @@ def camerasOf(scene) -> list:
     return [node for node in nodes if node.IsA("vtkMRMLCameraNode") and node.GetLayoutName() in layouts]
 
 
-def lookAt(camera, point: np.ndarray, toward: np.ndarray | None = None) -> None:
-    """Aim a camera node at a point (3,), RAS in mm. toward: from the point to the viewer; None keeps the direction."""
+def lookAt(camera, point: np.ndarray, toward: np.ndarray | None = None, radius: float | None = None) -> None:
+    """Aim a camera node at a point (3,), RAS in mm.
+
+    toward: from the point to the viewer; None keeps the direction. radius: in mm, of what must be visible around the
+    point; None keeps the distance within NEAREST and FARTHEST.
+    """
     away = np.array(camera.GetPosition()) - camera.GetFocalPoint()
     distance = np.linalg.norm(away)
     if toward is None:
@@ -104,14 +240,17 @@ def lookAt(camera, point: np.ndarray, toward: np.ndarray | None = None) -> None:
         up = viewAxes(toward)[1]
     if not np.any(toward):  # the camera is at its own focal point
         toward, up = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
-    distance = float(np.clip(distance, NEAREST, FARTHEST))
+    halfAngle = np.radians(camera.GetViewAngle()) / 2
+    distance = float(np.clip(distance, NEAREST, FARTHEST)) if radius is None else radius / float(np.sin(halfAngle))
     wasModifying = camera.StartModify()
     camera.SetFocalPoint(*point.tolist())
     camera.SetPosition(*(point + distance * toward / np.linalg.norm(toward)).tolist())
     camera.SetViewUp(*up.tolist())
-    if camera.GetParallelProjection():
+    if radius is not None:
+        camera.SetParallelScale(radius)
+    elif camera.GetParallelProjection():
         # in parallel projection the scale determines the visible extent: limit it to the same extents as in perspective
-        perMillimeter = np.tan(np.radians(camera.GetViewAngle()) / 2)
+        perMillimeter = np.tan(halfAngle)
         scale = np.clip(camera.GetParallelScale(), NEAREST * perMillimeter, FARTHEST * perMillimeter)
         camera.SetParallelScale(float(scale))
     camera.EndModify(wasModifying)

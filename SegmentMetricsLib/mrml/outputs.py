@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from numbers import Real
 
 import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
@@ -18,14 +18,13 @@ from ..base.parallel import threads
 from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
 from ..case.tablemodel import Column, Table, plain
 from ..families.similarity.ofpair import localDistancesOn
-from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.surfaces import barycentricWeights, toPolyData
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.names import OWN_CONVENTION
 from . import colors, folders
 from .arguments import asNode, asScene, requireComparison
 from .conversion import displayedSurface as convertedSurface
-from .conversion import toRas
+from .conversion import pointsOf, toRas
 from .nodenames import nameResult
 
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
@@ -187,12 +186,16 @@ def showDistanceMap(
     model.SetAndObservePolyData(polyData)
     model.EndModify(wasModifying)
     signed = comparison.distances.hasSides
+    isFirst = model.GetDisplayNode() is None
     colorMap(model, kind, side, limit, tolerance, signed)
     automatic, _ = checkedLimits(comparison, kind, None, tolerance)
     known = {"side": side, "surface": surface, "limit": automatic, "tolerance": tolerance, "signed": signed}
     model.SetAttribute(MAP_ATTRIBUTE, json.dumps(known))
     folders.addToFolder(model, comparison, mapRole(side))
     folders.removeUnusedColors(scene)
+    other = folders.findResult(comparison, mapRole("test" if side == "reference" else "reference"), scene)
+    if isFirst and other is not None:
+        colors.makeRoom(colors.legendOf(model), colors.legendOf(other))
     return model
 
 
@@ -218,24 +221,19 @@ def distanceMap(
         signed = _withoutGaps(directed.atPoints, directed.surface.points)
     else:
         result.ShallowCopy(displayedSurface or convertedSurface(getattr(comparison, side)))
-        signed = nearestValues(lpsPoints(result), *_middleElements(directed))
+        signed = nearestValues(pointsOf(result), *_middleElements(directed))
     arrays = {"SignedDistance": signed, "Distance": np.abs(signed)}
     if withLocal or "similarity" in comparison.settings.families:
         local = localDistancesOn(comparison, side)
         isMeasured = surface == "measured"
-        arrays["BLD"] = local if isMeasured else nearestValues(lpsPoints(result), directed.surface.points, local)
+        arrays["BLD"] = local if isMeasured else nearestValues(pointsOf(result), directed.surface.points, local)
     if comparison.hazard is not None:
-        arrays["Hazard"] = comparison.hazard.at(lpsPoints(result))
+        arrays["Hazard"] = comparison.hazard.at(pointsOf(result))
     for name, values in arrays.items():
         array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
         array.SetName(name)
         result.GetPointData().AddArray(array)
     return result
-
-
-def lpsPoints(polyData: vtkPolyData) -> np.ndarray:
-    """Return the points of a polydata in RAS as an array (n, 3) in LPS mm."""
-    return vtk_to_numpy(polyData.GetPoints().GetData()).astype(float) * np.diag(RAS_FROM_LPS)[:3]
 
 
 def requireDistances(comparison, what: str = "distance map") -> None:

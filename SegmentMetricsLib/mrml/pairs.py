@@ -11,7 +11,13 @@ from ..settings.settings import DECLARED
 from .inputs import SegmentReader, nameOf, segmentationOf, tagOf
 
 
-def pairSegments(referenceNode, testNode, *, choices: Mapping[str, str | None] | None = None) -> Pairing:
+def pairSegments(
+    referenceNode,
+    testNode,
+    *,
+    choices: Mapping[str, str | None] | None = None,
+    proposed: Mapping[str, float] | None = None,
+) -> Pairing:
     """Return the pairing of two nodes' segments, by names and terminology, that compareSegmentations would use.
 
     No voxels are read, so there are no proposals, and the pairing contains names and sources instead of structures.
@@ -24,6 +30,8 @@ def pairSegments(referenceNode, testNode, *, choices: Mapping[str, str | None] |
         The vtkMRMLSegmentationNode of the test.
     choices : Mapping[str, str | None] | None, optional
         As for pairing.pairStructures.
+    proposed : Mapping[str, float] | None, optional
+        As for pairing.pairStructures.
 
     Returns
     -------
@@ -35,7 +43,9 @@ def pairSegments(referenceNode, testNode, *, choices: Mapping[str, str | None] |
         For nodes that are not segmentations, for a chosen name that does not exist, and if no pair remains because of
         names that occur more than once.
     """
-    return pairStructures(_named(referenceNode), _named(testNode), choices=choices, isProposing=False)
+    return pairStructures(
+        _named(referenceNode), _named(testNode), choices=choices, proposed=proposed, isProposing=False
+    )
 
 
 def proposePairs(

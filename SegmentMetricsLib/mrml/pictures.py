@@ -15,12 +15,14 @@ from vtkmodules.vtkFiltersCore import vtkMassProperties, vtkStripper, vtkTubeFil
 from ..base.errors import InputError
 from ..base.texts import shortest
 from ..geometry.grids import RAS_FROM_LPS
+from ..model.grayimages import GrayImage
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from . import colors, outputs, variationmaps
 from .conversion import withNormals
 from .headless import privateScene
 from .lettering import INK, PALE_INK, textWidth, writeText
+from .slicestrip import sliceStrip
 from .views import ANTERIOR_LEFT, ThreeDView, startOpenGLCheck, viewAxes, writePng
 
 # Candidate directions toward the viewer (RAS). The first is preferred; the others show what it would hide.
@@ -47,6 +49,9 @@ SLICE_DIRECTIONS = {
     "the patient's front": (0, 1, 0),
     "the patient's feet": (0, 0, -1),
 }
+
+# The sides from which a page without plotly shows a map.
+SIDES = {"front": (0, 1, 0), "left": (-1, 0, 0), "back": (0, -1, 0), "right": (1, 0, 0)}
 
 BACKGROUND = (0.985, 0.988, 0.992)
 LINE = (0.86, 0.88, 0.90)
@@ -108,7 +113,8 @@ class Overlay:
     seen from the direction that shows the differences best, and overlaid with the outline of the other one. They are
     drawn as Slicer shows them, or as measured if smoothing would leave almost nothing of a thin structure. size: width
     and height in pixels, at least 640 x 400. kind, range, tolerance: as for outputs.showDistanceMap. Slicer's scene is
-    not changed. Raises NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and if there are no
+    not changed. image: what the contours were drawn on, to add slices of it with the contours below, or None. Raises
+    NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and if there are no
     distances.
     """
 
@@ -119,6 +125,7 @@ class Overlay:
         kind: str = "signed",
         range: float | None = None,
         tolerance: float | None = None,
+        image: GrayImage | None = None,
     ) -> None:
         if any(given < least for given, least in zip(size, SMALLEST, strict=True)):
             raise InputError(f"An overlay picture needs at least 640 x 400 pixels, not {size[0]} x {size[1]}.")
@@ -134,11 +141,14 @@ class Overlay:
         self._coloring = Coloring(kind, limit, tolerance, comparison.distances.hasSides)
         self._names = pairTitle((comparison.reference.name, comparison.test.name))
         self._numbers = mainNumbers(comparison, tolerance, kind)
+        self._strip = None
+        if image is not None:
+            self._strip = sliceStrip(comparison, image, size[0], _scaleOf(size), _bytes(BACKGROUND))
 
     def write(self, path: str | Path, cache: ViewCache) -> Path:
         """Draw the picture, write it as PNG and return the path. Raises OSError if the file cannot be written."""
         width, height = self._size
-        scale = min(width / 1200, height / 700)
+        scale = _scaleOf(self._size)
         header = round(88 * scale)
         strip = round(150 * scale)  # on the right, for the legend and the orientation marker
         canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
@@ -148,7 +158,7 @@ class Overlay:
         _writeHeader(canvas, self._names, self._numbers, scale)
         _writeSides(canvas, edges, scale, self._coloring.kind)
         _writeDirection(canvas, self._seenFrom, 0, scale)
-        return writePng(canvas, path)
+        return writePng(canvas if self._strip is None else np.concatenate([canvas, self._strip]), path)
 
 
 class VariationPicture:
@@ -177,7 +187,7 @@ class VariationPicture:
     def write(self, path: str | Path, cache: ViewCache) -> Path:
         """Draw the picture, write it as PNG and return the path. Raises OSError if the file cannot be written."""
         width, height = self._size
-        scale = min(width / 1200, height / 700)
+        scale = _scaleOf(self._size)
         header, strip = round(88 * scale), round(150 * scale)
         canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
         views = [direction for _, direction in self._seenFrom]
@@ -188,6 +198,33 @@ class VariationPicture:
         for number, (name, _) in enumerate(self._seenFrom):
             _writeDirection(canvas, name, number * ((width - strip) // len(views)), scale)
         return writePng(canvas, path)
+
+
+def _scaleOf(size: tuple[int, int]) -> float:
+    """Return the scale of text and lines in a picture of a size in pixels."""
+    return min(size[0] / 1200, size[1] / 700)
+
+
+def mapsFromSides(comparison, cache: ViewCache, size: tuple[int, int] = (320, 290)) -> list[tuple[str, np.ndarray]]:
+    """Return pictures of the map of signed distances: of the reference and then of the test, each from four sides.
+
+    Each has a title, and colors (height, width, 3) as bytes. size: width and height in pixels. There are none for
+    contours in a plane. Errors as for Overlay().
+    """
+    if comparison.dimension == 2:
+        return []
+    limit, tolerance = outputs.checkedLimits(comparison, "signed", None, None)
+    maps = visibleMaps(comparison)
+    coloring = Coloring("signed", limit, tolerance, comparison.distances.hasSides)
+    points = np.concatenate([vtk_to_numpy(surface.GetPoints().GetData()) for surface in maps])
+    view = cache.view(0)
+    view.resize(size)
+    found = []
+    for side, surface in zip(REFERENCE_AND_TEST, maps, strict=True):
+        for name, direction in SIDES.items():
+            view.lookFrom(direction, points, AREA)
+            found.append((f"{side.capitalize()}, from the {name}", _imageOf(view, surface, coloring)))
+    return found
 
 
 def visibleMaps(comparison, kind: str = "signed") -> list[vtkPolyData]:
@@ -294,7 +331,7 @@ def _drawMaps(
     # The strip shows only the legend of a model without geometry and the orientation marker.
     with _hiddenMap(view.scene, vtkPolyData(), coloring) as empty:
         empty.GetDisplayNode().SetVisibility(True)
-        _printLegend(colors.legendOf(empty), width - len(maps) * half, scale)
+        _printLegend(colors.legendOf(empty), width - len(maps) * half, scale, coloring)
         left = len(maps) * half
         view.resize((width - left, height))
         view.lookFrom(directions[0], points)
@@ -384,8 +421,10 @@ def _around(isUsed: np.ndarray, margin: int) -> slice:
     return slice(max(used[0] - margin, 0), used[-1] + 1 + margin)
 
 
-def _printLegend(legend, strip: int, scale: float) -> None:
+def _printLegend(legend, strip: int, scale: float, coloring: Coloring) -> None:
     """Place a legend with dark text in the upper part of the strip. strip: its width in pixels."""
+    legend.SetTitleText(colors.legendTitle(coloring.kind, coloring.tolerance, coloring.hasSides))
+    legend.SetNumberOfLabels(5)
     for style in (legend.GetTitleTextProperty(), legend.GetLabelTextProperty()):
         style.SetColor(*INK)
         style.SetFontFamilyToArial()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from ..base.errors import InputError
-from ..io.samples import FOLDER, HEAD_AND_NECK, SAMPLES
+from ..io.samples import FOLDER, HEAD_AND_NECK, IMAGE, SAMPLES
 from .arguments import asScene
+
+# Window and level in HU.
+SOFT_TISSUE = (350, 40)
 
 
 def loadSample(*, sample: str = HEAD_AND_NECK, scene=None) -> list:
@@ -26,3 +29,27 @@ def loadSample(*, sample: str = HEAD_AND_NECK, scene=None) -> list:
         node.CreateDefaultDisplayNodes()
         nodes.append(node)
     return nodes
+
+
+def loadImage(segmentationNodes=(), *, scene=None):
+    """Load the CT that both observers have drawn on and return its vtkMRMLScalarVolumeNode.
+
+    segmentationNodes: those of loadSample(). The Segment Editor then chooses the image for them by itself; the contours
+    stay unchanged. scene: None is Slicer's.
+    """
+    scene = asScene(scene)
+    node = scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "CT")
+    storage = scene.AddNewNodeByClass("vtkMRMLVolumeArchetypeStorageNode")
+    storage.SetFileName(str(FOLDER / IMAGE))
+    isRead = storage.ReadData(node)
+    scene.RemoveNode(storage)  # saving the scene must not write into the package
+    if not isRead:
+        scene.RemoveNode(node)
+        raise InputError("The CT of the sample could not be loaded.")
+    node.CreateDefaultDisplayNodes()
+    display = node.GetDisplayNode()
+    display.SetAutoWindowLevel(False)
+    display.SetWindowLevel(*SOFT_TISSUE)
+    for segmentation in segmentationNodes:
+        segmentation.SetReferenceImageGeometryParameterFromVolumeNode(node)
+    return node

@@ -10,7 +10,7 @@ from ..analysis.distributions import roundAbove
 from ..base.errors import InputError
 from ..geometry.surfaces import toPolyData
 from . import colors, outputs
-from .conversion import displayedSurface, toRas
+from .conversion import displayedSurface, pointsOf, toRas
 
 # The least end of the color range in mm, for observers who agree everywhere.
 LEAST_LIMIT = 0.1
@@ -35,7 +35,7 @@ def variationMap(found, surface: str = "displayed") -> vtkPolyData:
         result.ShallowCopy(toRas(toPolyData(measured)))
     else:
         result.ShallowCopy(displayedSurface(found.consensus))
-        values = outputs.nearestValues(outputs.lpsPoints(result), measured.points, values)
+        values = outputs.nearestValues(pointsOf(result), measured.points, values)
     array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
     array.SetName(colors.ARRAYS["sd"])
     result.GetPointData().AddArray(array)

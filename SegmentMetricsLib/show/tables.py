@@ -10,9 +10,9 @@ from ..case import resulttables
 from ..case.findings import repeated
 from ..case.multilabel import MultiLabel
 from ..case.records import Record
-from ..case.resulttables import SHORT, heading, isAcrossPlane, overviewKeys, sideOf
+from ..case.resulttables import SHORT, heading, inOneUnit, isAcrossPlane, overviewKeys, sideOf
 from ..case.tablemodel import Column, Table
-from ..comparison.findings import asFinding
+from ..comparison.findings import asFinding, split
 from ..comparison.measurements import Measurement, typeset
 from ..families.slices.formulas import columnOf
 
@@ -34,9 +34,10 @@ def pairTable(record: Record, width: int | None = None) -> str:
     found = [one for key, one in record.measurements.items() if not sideOf(key)]
     everything = resulttables.measurementsTable(found)
     name = shortenedName(record.name, LONGEST_TITLE)
-    table = everything.only({"Measurement": "", "Title": name, **SHORT})
+    heads = {**SHORT, **resulttables.spreadOf(everything)}
+    table = everything.only({"Measurement": "", "Title": name, **heads})
     if len(blocks(table, width)) > 1:
-        table = everything.only({"Measurement": name, **SHORT})
+        table = everything.only({"Measurement": name, **heads})
     main = aligned(table, width) if found or not record.slices else slicesTable(record, width)
     sides = resulttables.sidesTable(record)
     lists = (_listed(resulttables.lesionsTable(record), width), _listed(resulttables.runsTable(record), width))
@@ -132,14 +133,43 @@ def overviewTable(records: Sequence[Record], width: int | None = None) -> str:
     keys = overviewKeys(key for key in records[0].measurements if key in common)
     named = [(shortenedName(record.name, LONGEST_NAME), record.measurements) for record in records]
     table = resulttables.overviewTable(named, keys)
-    return "\n\n".join(filter(None, (aligned(table, width), reasons(records, keys), evaluatedGrid(records))))
+    parts = (aligned(table, width), _spreadTable(records, keys, width), reasons(records, keys), evaluatedGrid(records))
+    return "\n\n".join(filter(None, parts))
 
 
-def remarks(records: Sequence[Record]) -> Iterable[str]:
-    """Yield the findings of all pairs, one line each, alarms first; shared ones appear only once."""
+def _spreadTable(records: Sequence[Record], keys: Sequence[str], width: int | None) -> str:
+    """Return the standard deviations over shifts of the grid, one pair per line, "" if none were computed."""
+    spreads = [[record.measurements[key].grid for key in keys] for record in records]
+    shifts = max((grid.shifts for row in spreads for grid in row if grid), default=0)
+    if not shifts:
+        return ""
+    columns = [Column("Structure", isText=True), *(Column(key, heading(key)) for key in keys)]
+    rows = [
+        [
+            shortenedName(record.name, LONGEST_NAME),
+            *(
+                None if grid is None else inOneUnit(grid.mean, " ± ", grid.sd, record.measurements[key].unit)
+                for key, grid in zip(keys, row, strict=True)
+            ),
+        ]
+        for record, row in zip(records, spreads, strict=True)
+    ]
+    title = f"Mean and standard deviation when the voxel grid is shifted by fractions of a voxel ({shifts} times):"
+    return f"{title}\n\n{aligned(Table(columns, rows), width)}"
+
+
+def remarks(records: Sequence[Record], ofCase: Iterable[str] = ()) -> Iterable[str]:
+    """Yield the findings of a case and of all its pairs, one line each; shared ones appear only once.
+
+    Alarms come first, then the other findings; those of the case lead each. ofCase: the findings of the case.
+    """
     names = [record.name for record in records]
+    alarms, others = split(ofCase)
+    lines: tuple[list[str], list[str]] = [*alarms], [*others]
     for text, members in repeated.inOrder([record.findings for record in records]):
-        yield oneLine(f"{repeated.phraseFor(members, names)}: {text}" if len(records) > 1 else text)
+        line = f"{repeated.phraseFor(members, names)}: {text}" if len(records) > 1 else text
+        lines[0 if asFinding(text).isAlarm else 1].append(line)
+    yield from map(oneLine, (*lines[0], *lines[1]))
 
 
 def shortened(name: str, length: int) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.texts import commaSeparated
-from ..case.protocol.judgment import VERDICTS, Judgment, scoreText, worst
+from ..case.protocol.judgment import SCORE_NOTE, VERDICTS, Judgment, scoreText, worst
 from ..case.tablemodel import Column, Table
 from .tables import LONGEST_NAME, aligned, shortened, shortenedName
 from .writing import writeTable
@@ -68,7 +68,8 @@ def verdictTable(judgment: Judgment) -> str:
         return "No rule applies to the compared structures."
     heads = ["Structure", "Verdict", *["Score"] * judgment.isWeighted, "Reason"]
     table = aligned(Table.headed(heads, found, left=len(heads)))
-    return "\n\n".join(filter(None, (table, unjudged(judgment.withoutLimits))))
+    note = SCORE_NOTE if judgment.isWeighted else ""
+    return "\n\n".join(filter(None, (table, note, unjudged(judgment.withoutLimits))))
 
 
 def unjudged(names: Iterable[str]) -> str:

@@ -333,6 +333,21 @@ def testProposalsAreNotCompared():
     accepted = pairStructures(reference, test, choices={"Glandula": "Druse"})
     assert found(accepted) == [("Brain", "Brain", "name"), ("Glandula", "Druse", "choice")]
     assert accepted.proposals == () and accepted.unmatchedTest == ()
+    assert accepted.pairs[1].findings == ("Glandula was paired with Druse because that was chosen.",)
+
+
+def testAnAcceptedProposalIsRecordedAsOne():
+    """Nobody chose it: the pair is found by overlap, with the Dice of the proposal as confidence."""
+    reference, test = apart("Brain", "Glandula"), [*apart("Brain"), structure("Druse", (0, 0, 2), (3, 3, 2))]
+    choices = {"Glandula": "Druse", "Brain": "Brain"}
+    pairing = pairStructures(reference, test, choices=choices, proposed={"glandula": 0.75})
+    assert found(pairing) == [("Brain", "Brain", "choice"), ("Glandula", "Druse", "overlap")]
+    match = pairing.pairs[1]
+    assert match.confidence == 0.75
+    assert match.findings == ("Glandula was paired with Druse because they overlap, which was proposed and accepted.",)
+    assert found(pairStructures(reference, test, names=["Brain"], choices=choices, proposed={"Glandula": 1.0})) == [
+        *found(pairing)
+    ], "what was accepted is compared, whatever else is asked for"
 
 
 def testChoicesGoBeforeEverything():

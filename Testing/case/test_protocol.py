@@ -81,6 +81,37 @@ def testDecimalCommas(separator):
 
 
 @pytest.mark.parametrize(
+    ("measurement", "relation", "written", "limit"),
+    [
+        ("VolumeTest", "<=", "2 cm3", 2000),
+        ("VolumeTest", "<=", "2 cm³", 2000),
+        ("VolumeTest", "<=", "0.35 ml", 350),
+        ("VolumeTest", "<=", "2cc", 2000),
+        ("VolumeDifference", "within", "1.5 cm^3", 1500),
+        ("VolumeTest", "<=", "350 mm3", 350),
+        ("VolumeTest", "<=", "350", 350),
+        ("DSC", ">=", "95 %", 0.95),
+        ("OverFraction_2mm", "<=", "5%", 0.05),
+        ("NSD_2mm", ">=", "87.3 %", 0.873),
+        ("HD95", "<=", "3 mm", 3),
+        ("HD95", "<=", "0.3 CM", 3),
+        ("HD95", "<=", "1e1 mm", 10),
+    ],
+)
+def testLimitsMayHaveUnits(measurement, relation, written, limit):
+    (rule,) = protocolOf(f"Brain,{measurement},{relation},{written}").rules
+    assert rule.limit == limit
+    # and what is judged and shown does not depend on how it was written
+    assert rule == replace(protocolOf(f"Brain,{measurement},{relation},{limit}").rules[0], where=rule.where)
+
+
+def testUnitsAndDecimalCommas():
+    text = "Structure;Measurement;Relation;Pass;Warn\nBrain;VolumeTest;<=;2,5 cm3;3,5 ml\nBrain;DSC;>=;97,5 %;90 %"
+    first, second = parseProtocol(text, "x").rules
+    assert (first.limit, first.warning, second.limit, second.warning) == (2500, 3500, 0.975, 0.9)
+
+
+@pytest.mark.parametrize(
     "line, message",
     [
         ("Brain,NSD_3,>=,0.9", "line 2, column Measurement: there is no measurement 'NSD_3'; is it NSD_2mm?"),
@@ -106,6 +137,11 @@ def testDecimalCommas(separator):
         ("Brain,DSC,>=,95", r"line 2, column Pass: DSC lies between 0 and 1 \(as a fraction\), not 95."),
         ("Brain,DSC,>=,", "line 2, column Pass: '' is not a number."),
         ('Brain,HD95,<=,"2,5"', "line 2, column Pass: '2,5' is not a number; write 2.5."),
+        ("Brain,HD95,<=,3 %", r"column Pass: HD95 is in mm, so a limit cannot be in %; use mm, cm\."),
+        ("Brain,DSC,>=,0.9 mm", "column Pass: DSC is a fraction, so a limit cannot be in mm; use % or no unit"),
+        ("Brain,VolumeTest,<=,2 mm", "column Pass: VolumeTest is in mm3, so a limit cannot be in mm; use mm3, cm3, ml"),
+        ("Brain,DSC,>=,95 %,200 %", r"column Warn: DSC lies between 0 and 1 \(as a fraction\), not 2\."),
+        ("Brain,HD95,<=,3,,2 mm", "column Weight: '2 mm' is not a number"),
         ("Brain,HD95,<=,inf", "line 2, column Pass: it must be a finite number"),
         ("Brain,HD95,<=,nan", "line 2, column Pass: it must be a finite number"),
         ("Brain,HD95,<=,3,2", r"column Warn: the warning limit \(2\) must be looser than the pass limit \(3\)."),

@@ -32,11 +32,11 @@ GRIDS = "The masks lie on different grids. Distances were measured on the origin
         ([["A."], ["A."], ["A."], [], [], []], [], [("A.",)] * 3 + [()] * 3),
         ([[ADVICE]] * 3 + [[]] * 9, [Common(ADVICE, (0, 1, 2))], [()] * 12),
         ([[ADVICE]] * 2 + [[]] * 2, [], [(ADVICE,)] * 2 + [()] * 2),
-        # sentences of findings that differ otherwise
+        # what to do is said where the cause is
         (
             [[f"It is {n}. {ADVICE} Look."] for n in (1.5, 2, 3)],
-            [Common(ADVICE, (0, 1, 2)), Common("Look.", (0, 1, 2))],
-            [("It is 1.5.",), ("It is 2.",), ("It is 3.",)],
+            [],
+            [(f"It is {n}. {ADVICE} Look.",) for n in (1.5, 2, 3)],
         ),
         # whole findings are not taken apart
         ([[GRIDS, GRIDS]] * 3 + [[]], [Common(GRIDS, (0, 1, 2))], [()] * 4),
@@ -46,6 +46,15 @@ GRIDS = "The masks lie on different grids. Distances were measured on the origin
 )
 def testWhatIsCommon(findings, common, left):
     assert repeated.sortedOut(findings) == (common, left)
+
+
+def testWhatToDoFollowsItsCausesOnce():
+    """On the terminal, where it would fill many lines."""
+    others = [["B."], ["Other."], ["B."]]
+    given = [[f"It is {n}. {ADVICE} Look.", *own] for n, own in zip((1.5, 2, 3), others, strict=True)]
+    causes = [Common(f"It is {n}.", (number,)) for number, n in enumerate((1.5, 2, 3))]
+    advice = [Common(ADVICE, (0, 1, 2)), Common("Look.", (0, 1, 2))]
+    assert list(repeated.inOrder(given)) == [*causes, *advice, Common("B.", (0, 2)), Common("Other.", (1,))]
 
 
 def testAlarmsAreSaidFirst():
@@ -102,11 +111,14 @@ def testACaseOfManyStructures(run):
     assert f"\nAll structures: {grids}" in out
     lines = [line for line in out.splitlines() if "lies at the upper end" in line]
     assert len(lines) == 4 and all(re.match(r"Label \d: The Haus", line) for line in lines)
+    # and right behind these four what to do about it
+    every = out.splitlines()
+    assert advice in every[every.index(lines[3]) + 1]
     page = Path("out/report.html").read_text("utf-8")
     page = page[page.index("<body>") :]
-    assert page.count(grids) == page.count(advice) == 1
-    assert (
-        page.index("<h2>Overview</h2>") < page.index("Holds for ") < page.index(advice) < page.index('id="structure0"')
-    )
-    assert page.count("lies at the upper end") == 4
+    assert page.count(grids) == 1
+    assert page.index("<h2>Overview</h2>") < page.index("<h3>For ") < page.index('id="structure0"')
+    # in the page each structure has the cause, and in the same line what to do about it
+    told = [line for line in re.findall(r"<li>.*?</li>", page) if "lies at the upper end" in line]
+    assert len(told) == 4 and all(advice in line for line in told) and page.count(advice) == 4
     assert page.index('id="structure0"') < page.index("lies at the upper end") < page.index('id="structure1"')

@@ -14,6 +14,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case import resulttables
 from SegmentMetricsLib.case.records import Record
 from SegmentMetricsLib.case.tablemodel import Table
+from SegmentMetricsLib.comparison.findings import Finding, Kind
 from SegmentMetricsLib.families.registry import REGISTRY
 from SegmentMetricsLib.show import tables
 
@@ -215,3 +216,14 @@ def testTablesOfANarrowTerminal():
     assert tables.pairTable(record, 200) == tables.pairTable(record)
     assert tables.overviewTable([record] * 2, 60).count("Structure") == 2
     assert [line.split()[0] for line in tables.slicesTable(record, 30).splitlines() if line].count("Slice") > 1
+
+
+def testFindingsHaveOneOrder():
+    """Alarms come first, those of the case before those of pairs; then all that is no alarm, in the same order."""
+    alarm, advice = Finding.of(Kind.EXCHANGED, first="A", second="B", pairs="so"), Finding("Something about the case.")
+    apart = compare(*(shapes.box((at, 2, 2), (at + 3, 5, 5)) for at in (2, 14))).record()
+    alike = replace(compare(*PAIR).record(), findings=(Finding("Something about the pair."),))
+    lines = list(tables.remarks([replace(apart, findings=(*apart.findings, Finding("More."))), alike], [advice, alarm]))
+    assert lines[0] == str(alarm) and "do not overlap" in lines[1]
+    assert [line for line in lines if "Something" in line or "More." in line] == lines[-3:]
+    assert lines[-3] == "Something about the case."

@@ -74,6 +74,35 @@ def test_filesAreThoseThatTheAnatomyMakes(files, tmp_path):
         assert header == {key: made.GetMetaData(key) for key in made.GetMetaDataKeys()} and len(header) > 70
 
 
+@pytest.mark.nightly
+def test_theImageIsThatOfTheAnatomy(tmp_path):
+    anatomy.writeImage(tmp_path)
+    kept, made = (SimpleITK.ReadImage(folder / samples.IMAGE) for folder in (samples.FOLDER, tmp_path))
+    assert made.GetOrigin() == kept.GetOrigin() and made.GetSpacing() == kept.GetSpacing()
+    change = SimpleITK.GetArrayFromImage(kept) - SimpleITK.GetArrayFromImage(made)
+    # versions of scipy may round differently
+    assert np.abs(change).max() <= anatomy.STEP and np.count_nonzero(change) < 1e-3 * change.size
+
+
+def test_theImageFitsTheContours(arrays):
+    """Air around the head, bone, soft tissue and noise; every organ differs from what lies around it."""
+    image = SimpleITK.ReadImage(samples.FOLDER / samples.IMAGE)
+    assert (image.GetSize(), image.GetSpacing()) == ((158, 136, 82), anatomy.SPACING)
+    assert image.GetOrigin() == anatomy.ORIGIN and (samples.FOLDER / samples.IMAGE).stat().st_size < 600_000
+    hu = SimpleITK.GetArrayFromImage(image).astype(float)
+    assert hu.min() == -1000 and 0.2 < np.mean(hu == -1000) < 0.5 and hu.max() > 1500 and (hu[:, 0] < -900).mean() > 0.9
+    assert 5 < hu[60:64, 100:110, 70:88].std() < 20, "noise in the brain"
+    expected = {"Mandible": (600, 1200), "Parotid_L": (-40, 10), "Parotid_R": (-40, 10), "Eye_L": (0, 40),
+                "SpinalCord": (15, 50), "Brainstem": (15, 50), "OpticNrv_L": (0, 60), "Submandibular_L": (10, 60),
+                "Submandibular_R": (10, 60)}  # fmt: skip
+    for name, (low, high) in expected.items():
+        organ = arrays[0] == labelOf(name)
+        near, far = (ndimage.binary_dilation(organ, iterations=steps) for steps in (1, 2))
+        inside, around = np.median(hu[organ]), hu[far & ~near]
+        assert low <= inside <= high, (name, inside)
+        assert name == "Brainstem" or np.mean(np.abs(around - inside) > 30) > 0.3, name
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_volumesAndAgreement(arrays, name):
     volumeRange, diceRange = EXPECTED[name]

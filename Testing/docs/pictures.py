@@ -13,15 +13,21 @@ from pathlib import Path
 
 from desktop import Desktop, photographs
 from PySide6.QtCore import QPoint
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtGui import QImage, QPainter, QPalette
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 ROOT = Path(__file__).parents[2]
 STRUCTURE = "Parotid_L"
 PROTOCOL = "head-and-neck-observers"
-COLUMN = 400  # width of the panel in pixels
+COLUMN = 330  # width of the panel in pixels, as in Slicer
+WIDER = 420  # and where somebody has made it wider
 WIDE = 640  # and where many structures are listed
+HEIGHT = 740  # of the panel, so that a page is seen whole
+TALL = 960  # and where there is more above the page
 GAP = 16
+BORDER = 8
+# pictures of views, which have no widgets in them
+WITHOUT_BORDER = ("Resources/DistanceMap.png", "Resources/Histogram.png", "docs/pictures/HazardMap.png")
 # from the patient's right and front, RAS: the side on which this gland was drawn differently
 SEEN_FROM = (0.5, 0.8, 0.3)
 
@@ -47,6 +53,8 @@ def write(root: Path) -> list[Path]:
     paths = []
     for name, image in made.items():
         paths.append(root / name)
+        if name not in WITHOUT_BORDER:
+            image = bordered(image)
         paths[-1].parent.mkdir(parents=True, exist_ok=True)
         if not image.save(str(paths[-1]), "PNG", 0):  # 0 is the smallest file; the quality is always the same
             raise OSError(f"{paths[-1]} cannot be written.")
@@ -63,21 +71,23 @@ def taken(desktop, ui, panel, reference) -> Iterator[tuple[str, QImage]]:
 
     ui.referenceSelector.setCurrentSegmentID(reference.GetSegmentation().GetSegmentIdBySegmentName(STRUCTURE))
     apply()
-    yield "Resources/Panel.png", inTwoColumns(ui)
+    yield "Resources/Panel.png", withPages(ui, panel, "numbers", "map", "places")
     yield "Resources/DistanceMap.png", distanceMap(desktop)
     yield "Resources/Histogram.png", photographs.photograph(ui.plotFrame, width=560, height=300)
 
-    ui.conventionsSection.collapsed = False
+    panel.pages.open("tools")
     ui.conventionsButton.click()
     desktop.processEvents(300)
-    yield "docs/pictures/OtherTools.png", part(ui, ui.conventionsSection, None, WIDE)
-    ui.conventionsSection.collapsed = True
+    yield "docs/pictures/OtherTools.png", photographs.photograph(ui.toolsPage, width=WIDER, height=460)
 
     panel.parameters.families = [*panel.parameters.families, "hazard", "slices"]
     panel.parameters.critical = ["Mandible"]
     apply()
-    yield "docs/pictures/Slices.png", part(ui, ui.slicesSection, ui.conventionsSection, WIDE)
-    ui.mapKindComboBox.currentIndex = ui.mapKindComboBox.count - 1
+    panel.pages.open("slices")
+    desktop.processEvents(100)
+    yield "docs/pictures/Slices.png", photographs.photograph(ui.slicesPage, width=WIDER, height=480)
+    panel.pages.open("numbers")
+    ui.mapKindComboBox.currentIndex = ui.mapKindComboBox.findText("Hazard")
     desktop.processEvents(100)
     yield "docs/pictures/HazardMap.png", distanceMap(desktop)
     panel.parameters.families = panel.parameters.families[:-2]
@@ -85,34 +95,48 @@ def taken(desktop, ui, panel, reference) -> Iterator[tuple[str, QImage]]:
 
     ui.modeComboBox.currentIndex = 1
     apply()
-    yield "Resources/AllStructures.png", part(ui, ui.resultsSection, ui.plotComboBox, WIDE)
+    ui.notesButton.click()
+    yield "Resources/AllStructures.png", part(ui, ui.summaryLabel, ui.shownFamilyComboBox, WIDE)
+    ui.notesButton.click()
     yield "Resources/Pairs.png", pairs(ui, panel, desktop)
     ui.protocolComboBox.currentIndex = ui.protocolComboBox.findText(f"Example: {PROTOCOL}")
     apply()
-    rows = [ui.resultsTable.item(row, 0).text() for row in range(ui.resultsTable.rowCount)]
-    panel.results.table.onCell(rows.index(STRUCTURE), 0)
+    rows = [ui.mainTable.item(row, 0).text() for row in range(ui.mainTable.rowCount)]
+    panel.results.main.onCell(rows.index(STRUCTURE), 0)
     desktop.processEvents(100)
-    yield "docs/pictures/Protocol.png", part(ui, ui.resultsSection, ui.plotComboBox, WIDE)
+    yield "docs/pictures/Protocol.png", part(ui, ui.summaryLabel, ui.shownFamilyComboBox, WIDE)
 
 
-def inTwoColumns(ui) -> QImage:
-    """Draw the panel in two columns, the second one from the plot on."""
-    whole = photographs.photograph(ui.inputsSection.parent(), width=COLUMN)
-    cut = edge(ui, whole, ui.plotComboBox)
-    both = QImage(2 * COLUMN + GAP, max(cut, whole.height() - cut), QImage.Format.Format_RGB32)
-    both.fill(whole.pixelColor(1, 1))
+def withPages(ui, panel, *names: str) -> QImage:
+    """Draw the panel with each of some pages, one beside the other."""
+    images = []
+    for name in names:
+        panel.pages.open(name)
+        images.append(photographs.photograph(ui.inputsSection.parent(), width=COLUMN, height=HEIGHT))
+    both = QImage(len(names) * (COLUMN + GAP) - GAP, HEIGHT, QImage.Format.Format_RGB32)
+    both.fill(QPalette().window().color())
     painter = QPainter(both)
-    painter.drawImage(0, 0, whole.copy(0, 0, COLUMN, cut))
-    painter.drawImage(COLUMN + GAP, 0, whole.copy(0, cut, COLUMN, whole.height() - cut))
+    for number, image in enumerate(images):
+        painter.drawImage(number * (COLUMN + GAP), 0, image)
     painter.end()
     return both
 
 
+def bordered(image: QImage) -> QImage:
+    """Return a picture of widgets with some room around it, as there is in Slicer."""
+    result = QImage(image.width() + 2 * BORDER, image.height() + 2 * BORDER, QImage.Format.Format_RGB32)
+    result.fill(QPalette().window().color())
+    painter = QPainter(result)
+    painter.drawImage(BORDER, BORDER, image)
+    painter.end()
+    return result
+
+
 def part(ui, first, last, width: int) -> QImage:
-    """Draw the panel from one widget to just above another one, to its end if that is None."""
-    whole = photographs.photograph(ui.inputsSection.parent(), width=width)
-    top = edge(ui, whole, first)
-    return whole.copy(0, top, whole.width(), (whole.height() if last is None else edge(ui, whole, last)) - top)
+    """Draw the panel from one widget to just above another one."""
+    whole = photographs.photograph(ui.inputsSection.parent(), width=width, height=TALL)
+    top, bottom = (edge(ui, whole, widget) for widget in (first, last))
+    return whole.copy(0, top, whole.width(), bottom - top)
 
 
 def pairs(ui, panel, desktop) -> QImage:
@@ -124,7 +148,7 @@ def pairs(ui, panel, desktop) -> QImage:
     ui.pairsGroupBox.collapsed = False
     ui.proposePairsButton.click()
     desktop.processEvents(200)
-    picture = part(ui, ui.inputsSection, ui.measureSection, COLUMN)
+    picture = part(ui, ui.inputsSection, ui.settingsButton, WIDER)
     mandible.SetName("Mandible")
     ui.pairsGroupBox.collapsed = True
     desktop.processEvents(600)
@@ -132,13 +156,13 @@ def pairs(ui, panel, desktop) -> QImage:
 
 
 def edge(ui, whole: QImage, widget) -> int:
-    """Return where a widget begins in a picture of the panel, with half of the room above it."""
+    """Return where a widget begins in a picture of the panel."""
     content, part = (native(each) for each in (ui.inputsSection.parent(), widget))
     before = content.size()
     content.resize(whole.size())
     position = part.mapTo(content, QPoint(0, 0)).y()
     content.resize(before)
-    return position - 4
+    return position - 1
 
 
 def native(widget):
@@ -157,7 +181,6 @@ def distanceMap(desktop) -> QImage:
     (model,) = maps.allMaps(desktop.scene)
     points = vtk_to_numpy(model.GetPolyData().GetPoints().GetData())
     view.lookFrom(SEEN_FROM, points, area=(0.06, 0.06, 0.74, 0.94))
-    view.showOrientationMarker()
     pixels = view.image()
     height, width, _ = pixels.shape
     return QImage(pixels.tobytes(), width, height, 3 * width, QImage.Format.Format_RGB888).copy()

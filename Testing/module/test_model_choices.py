@@ -124,14 +124,13 @@ def test_the_test_follows_the_reference_as_long_as_names_are_equal():
 @pytest.mark.parametrize("side", ["reference", "test"])
 @pytest.mark.parametrize("mode", list(Mode))
 def test_a_segment_that_is_removed_is_not_replaced(side, mode):
-    """The selector goes on to the next one; where all segments are compared, the segmentation stays chosen."""
+    """The selector goes on to the next one; the segmentation stays chosen, without a segment."""
     model = modelOf(Segmentation("One", "A", "B"), Segmentation("Two", "A", "B"), mode=mode)
     node = getattr(model.parameters, side)
     del node.segments["a"]
     model.inputs.take(side, node, "b")
-    isKept = mode == Mode.allStructures
-    assert model.inputs.chosen(side) == (node if isKept else None, "")
-    assert (not model.whyNot()) == isKept
+    assert model.inputs.chosen(side) == (node, "")
+    assert model.whyNot() == ("" if mode == Mode.allStructures else f"Choose a segment of the {side}.")
     model.inputs.take(side, node, "b")
     assert model.inputs.chosen(side) == (node, "b")
 

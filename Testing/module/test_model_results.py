@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import shapes
 from panelfakes import Comparisons, Host, Segmentation, Table, comparisonOf, judged, modelOf, outcomeOf, twoBoxes
-from SegmentMetricsPanel.contents import conventions, maps, places, results, slices, verdicts
+from SegmentMetricsPanel.contents import conventions, maps, pages, places, results, slices, verdicts
 from SegmentMetricsPanel.enumerations import MapKind, MapSide, Mode, SliceQuantity
 
 from SegmentMetricsLib import Settings, compare
@@ -183,19 +183,40 @@ def test_the_worst_structure_is_shown_first(three):
     """But nobody is led away from what they look at when it is measured again by itself."""
     judgment = judged(three, f"{RULES}Alike,HD,<=,1,,\nFar,HD,<=,1,,\n", isWhole=True)
     model = shown(three, judgment=judgment)
-    assert model.record().name == "Far" and results.numbers(model.outcome).order == [2, 0, 1]
+    assert model.record().name == "Far" and results.mainNumbers(model.outcome).order == [2, 0, 1]
     model.showPair(1)
     model.take(outcomeOf(model, three, judgment=judgment), isRepeated=True)
     assert model.record().name == "Near"
 
 
-def test_a_place_colors_its_side(box):
+def test_a_place_on_the_other_side_is_remarked(box):
+    """What is colored stays as the user chose it."""
     model = shown([box])
-    model.colorSide("test")
-    assert model.parameters.mapSide == MapSide.test
-    model.parameters.mapSide = MapSide.both
-    model.colorSide("reference")
-    assert model.parameters.mapSide == MapSide.both
+    p = model.parameters
+    assert model.remark("test") == "This place is on the test; the map colors the reference."
+    assert model.remark("reference") == "" and p.mapSide == MapSide.reference
+    p.mapSide = MapSide.test
+    assert model.remark("reference") == "This place is on the reference; the map colors the test."
+    p.mapSide = MapSide.both
+    assert model.remark("reference") == model.remark("test") == ""
+    p.mapSide, p.showMap = MapSide.reference, False
+    assert model.remark("test") == ""
+
+
+def test_views_go_to_new_and_to_chosen_pairs(three):
+    """Not when the same pair is measured again, nor when an update does so."""
+    model = shown(three)
+    due = [model.takeFraming()]
+    model.take(outcomeOf(model, three), isRepeated=False)
+    due.append(model.takeFraming())
+    model.showPair(1)
+    due += [model.takeFraming(), model.takeFraming()]
+    model.framed = None
+    model.take(outcomeOf(model, three), isRepeated=True)
+    due.append(model.takeFraming())
+    model.take(outcomeOf(model, three), isRepeated=False)
+    due.append(model.takeFraming())
+    assert due == [True, False, True, False, False, True]
 
 
 # Messages
@@ -251,7 +272,7 @@ def test_nothing_is_applied_that_makes_no_sense(box):
     host = hostOf(model, [box])
     assert not host.attempts.apply() and host.asked == ["settleChoices"]
     assert not host.attempts.report("page.html") and host.asked[1:] == ["settleEdits"]
-    assert not host.attempts.compareTools() and host.asked[2:] == []
+    assert not host.attempts.compareTools() and host.asked[2:] == ["settleEdits"]
 
 
 @pytest.mark.parametrize("error", [Cancelled("x"), InputError("It is broken."), RuntimeError("No.")])
@@ -323,16 +344,36 @@ def texts(table) -> list[list[str]]:
 
 def test_the_table_of_one_pair(box):
     outcome = outcomeWith([box])
-    table = results.numbers(outcome)
+    table = results.numbers(outcome, 0)
     assert list(table.headings) == ["Metric", "Value", "→ test", "→ ref."] and table.stretched == [0]
     assert [name for name, _tip in dict.fromkeys(table.groups)] == ["Boundary", "Overlap", "Signed"]
     rows = {row[0]: row[1:] for row in texts(table)}
     assert rows["HD"][0] == box["HD"].text() and rows["DSC"][1:] == ["", ""]
     assert not {key for key in rows if key.endswith((" R", " L"))}, "sides have a table of their own"
-    overlap = results.numbers(outcome, "overlap")
+    overlap = results.numbers(outcome, 0, "overlap")
     assert "DSC" in {row[0] for row in texts(overlap)} and not overlap.groups
     assert [list(map(len, table.rows)), len(table.tips)] == [[4] * len(table.rows), 4]
     assert results.familiesOf(outcome) == ["boundary", "signed", "overlap"] and results.familiesOf(None) == []
+    assert results.choices(outcome) == ["All metrics", "Boundary", "Signed", "Overlap"]
+    main = texts(results.mainNumbers(outcome))
+    assert [row[0] for row in main][:4] == ["DSC", "HD95", "NSD 2 mm", "HD"] and main[1] == ["HD95", *rows["HD95"]]
+
+
+def test_numbers_of_all_structures_have_a_table_of_one(three):
+    """All of the one that is shown, or a family of all of them."""
+    outcome = outcomeWith(three)
+    assert [results.numbers(outcome, n).rows[0][1][0] for n in (0, 2)] == [c["HD"].text() for c in (three[0], three[2])]
+    family = results.numbers(outcome, 0, "signed")
+    assert [row[0] for row in texts(family)] == ["Alike", "Near", "Far"] and "Signed\nmean (mm)" in family.headings
+    assert results.choices(outcome)[2] == "Signed of all structures"
+
+
+def test_numbers_are_sorted_within_their_unit(box):
+    """A length is neither more nor less than a volume."""
+    keys = [row[1][1] for row in results.numbers(outcomeWith([box]), 0).rows]
+    units = [unit for unit, _value in sorted(keys)]
+    assert len(set(units)) > 2 and units == sorted(units)
+    assert [value for unit, value in sorted(keys) if unit == "mm"] == sorted(v for unit, v in keys if unit == "mm")
 
 
 def test_the_table_of_sides(box):
@@ -356,7 +397,7 @@ def test_units_of_a_column_are_in_its_heading():
         (BOX, "Volume\nref. (cm³)", ["0.55", "0.55"]),
         (small, "Volume\nref.", ["0.55 cm³", "0.2 mm³"]),
     ):
-        table = results.numbers(outcomeWith([comparisonOf("A", BOX, BOX), comparisonOf("B", other, BOX)]))
+        table = results.mainNumbers(outcomeWith([comparisonOf("A", BOX, BOX), comparisonOf("B", other, BOX)]))
         assert list(table.headings[:4]) == ["Structure", "DSC", "HD95\n(mm)", "NSD\n2 mm"]
         assert [row[table.headings.index(heading)] for row in texts(table)] == expected
 
@@ -386,7 +427,7 @@ def test_alarms_of_other_structures_are_named(box, apart):
     outcome = outcomeWith([box, apart])
     assert "There are alarms about other structures: Apart." in results.alarms(outcome, 0)
     assert "other structures" not in results.alarms(outcome, 1)
-    rows = results.numbers(outcome).rows
+    rows = results.mainNumbers(outcome).rows
     assert [row[0][0] for row in rows] == ["Box", "⚠ Apart"]
     assert ["⚠ The two contours" in row[0][2] for row in rows] == [False, True]
 
@@ -398,7 +439,8 @@ def test_what_was_not_compared_is_said(box, three):
     assert lines[:3] == ["• Only in the test: C, D.", "• Doubtful.", "• A, B: It is broken."]
     nothing = replace(outcome, records=[])
     assert results.remarks(nothing, 0).startswith("• Only in the test: C, D.")
-    assert "no structure" in results.summary(nothing, 0) and results.numbers(nothing).rows == ()
+    assert "No structure is in both" in results.summary(nothing, 0) and results.numbers(nothing, 0).rows == ()
+    assert not results.mainNumbers(nothing).rows
 
 
 def test_findings_name_the_place_in_the_panel():
@@ -424,7 +466,7 @@ def test_files_of_several_observers_have_names_of_their_own(box, three):
     assert results.suggestedFile("metrics", several) == "metrics_Dr._A_B.csv"
     assert results.suggestedFile("conventions", several, 0) == "conventions_Box_Dr._A_B.csv"
     assert results.compared(several) == ["Reference: Dr. =A/B", "Test: Dr. =A/B"]
-    assert [results.suggestedReport(each) for each in (one, several)] == ["Box.html", "report.html"]
+    assert [results.suggestedReport(each) for each in (one, several)] == ["Box_Dr._A_B.html", "Dr._A_B.html"]
 
 
 # Verdicts
@@ -463,14 +505,72 @@ def test_what_was_not_judged(box):
 def test_verdicts_are_sorted_by_severity(three):
     rules = f"{RULES}Alike,HD,<=,1,,\nFar,HD,<=,1,,\nNowhere,HD,<=,1,,\n"
     outcome = outcomeWith(three, judgment=judged(three, rules, isWhole=True))
-    table = results.numbers(outcome)
+    table = results.mainNumbers(outcome)
     assert list(table.headings[:2]) == ["Structure", "Verdict"]
     cells = {row[0][0]: row[1] for row in table.rows}
-    assert {name: cell[0] for name, cell in cells.items()} == {"Alike": "pass", "Near": "no limits", "Far": "fail"}
-    assert sorted(cells, key=lambda name: cells[name][1]) == ["Far", "Alike", "Near"]
+    assert {name: cell[0] for name, cell in cells.items()} == {
+        **{"Alike": "pass", "Near": "no limits", "Far": "fail"},
+        "Nowhere": "not evaluable",
+    }
+    ordered = ["Far", "Nowhere", "Alike", "Near"]
+    assert sorted(cells, key=lambda name: cells[name][1]) == [table.rows[n][0][0] for n in table.order] == ordered
+    (reason,) = [each["reason"] for each in outcome.judgment["structures"] if each["structure"] == "Nowhere"]
+    assert reason and cells["Nowhere"][2] == reason
     case, far = verdicts.verdict(outcome, 2).split("<br>")
     assert "1 fail, 1 not evaluable, 1 pass" in case and "FAIL" in far and far.endswith(" Far")
     assert "Not evaluable: Nowhere." in results.remarks(outcome, 0)
+
+
+def test_a_structure_that_was_not_compared_cannot_be_shown(three):
+    """It has a row, but there is nothing to see of it."""
+    rules = f"{RULES}Nowhere,HD,<=,1,,\n"
+    model = shown(three, judgment=judged(three, rules, isWhole=True))
+    before = model.number()
+    row = [cells[0][0] for cells in results.mainNumbers(model.outcome).rows].index("Nowhere")
+    model.showPair(row)
+    assert row == len(three) and model.number() == before and model.record() is not None
+
+
+# Pages and the lines that open
+
+
+def test_pages_appear_when_there_is_something_in_them(box, three, monkeypatch):
+    model = modelOf(Segmentation("One", "Box"), Segmentation("Two", "Box"))
+    assert [page.name for page in pages.allPages() if page.hasContent(model)] == []
+    model = shown([box])
+    assert [page.title for page in pages.allPages() if page.hasContent(model)] == [
+        *("Numbers", "Plot", "Map", "Places", "Slices", "Tools"),
+    ]
+    model.setOutcome(replace(shown(three).outcome, records=[]))
+    assert [page.name for page in pages.allPages() if page.hasContent(model)] == ["numbers"]
+
+
+@pytest.mark.parametrize(
+    ("count", "rows"), [(0, []), (1, [1]), (6, [6]), (7, [4, 3]), (9, [5, 4]), (12, [6, 6]), (13, [5, 5, 3])]
+)
+def test_buttons_of_pages_take_as_many_rows_as_they_need(count, rows):
+    found = pages.rowsOf(count)
+    assert [len(row) for row in found] == rows and [n for row in found for n in row] == list(range(count))
+
+
+def test_a_line_says_how_much_there_is_to_read(box, apart):
+    assert results.notes(None, 0) == "" and results.notes(outcomeWith([box]), 0) == "1 note"
+    outcome = outcomeWith([apart, box], unmatched={"test": ["C"]}, failures={"A": "It is broken."})
+    counted = [results.alarms(outcome, n).count("•") for n in (0, 1)]
+    assert counted == [1, 1] and results.notes(outcome, 0).startswith("⚠ Check this first: 1 alarm, ")
+    assert results.notes(outcome, 1) == "⚠ Check this first: 1 alarm, 3 notes"
+    both = replace(outcome, records=[outcome.records[0], outcome.records[0]])
+    assert results.notes(both, 0).startswith("⚠ Check this first: 2 alarms, ")
+
+
+def test_an_empty_test_is_said_once():
+    """In the sentence about the pair; nothing is drawn, which needs no reason of its own."""
+    empty = comparisonOf("Box", BOX, shapes.box((6, 5, 5), (9, 9, 9), value=0))
+    outcome = outcomeWith([empty])
+    assert "the test is empty" in results.summary(outcome, 0)
+    assert "empty" not in results.remarks(outcome, 0) + results.alarms(outcome, 0)
+    alike = comparisonOf("Box", BOX, BOX).record()
+    assert maps.isEmpty(outcome.records[0]) and not maps.isEmpty(alike)
 
 
 # Maps, places, slices and other tools
@@ -509,7 +609,7 @@ def test_the_list_of_places(box):
     assert texts(table)[0][:2] == ["1", f"{first.value:+.1f}"] and len(table.rows) == len(record.worstPlaces)
     assert places.about(outcome, 0) == "Where the contours lie more than 1 mm apart. Click to go there."
     outcome.records = [replace(record, worstPlaces=())]
-    assert places.about(outcome, 0).startswith("Nowhere do") and places.places(outcome, 0).rows == []
+    assert places.about(outcome, 0).startswith("The contours are nowhere more") and places.places(outcome, 0).rows == []
     outcome.records = [replace(record, worstPlaces=(), method="")]
     assert places.about(outcome, 0) == "No distances were measured."
     assert "tolerance" in places.about(None, 0)

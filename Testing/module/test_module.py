@@ -10,14 +10,14 @@ pytest.importorskip("slicer", reason="slicer-core is not installed")
 pytest.importorskip("PySide6", reason="PySide6 is not installed")
 
 import panel_checks
-from desktop import Desktop
+from desktop import Desktop, photographs
 
 MODULE = Path(__file__).parents[2] / "SegmentMetrics" / "SegmentMetrics.py"
 
 
 @pytest.fixture(scope="module")
 def desktop():
-    with Desktop() as desktop:
+    with Desktop() as desktop, photographs.fontScale():
         desktop.loadModule(MODULE)
         yield desktop
 

@@ -53,6 +53,8 @@ def testStopping(session, monkeypatch):
     before = slicer.mrmlScene.GetNumberOfNodes()
     session.apply()
     assert len(dialogs) == 1 and session.ui.messageLabel.text == "The comparison was stopped."
+    title = dialogs[0].fontMetrics().horizontalAdvance(dialogs[0].windowTitle)
+    assert dialogs[0].minimumWidth > title + 150, "the title has room beside the buttons of the window"
     assert slicer.mrmlScene.GetNumberOfNodes() == before and session.panel.outcome is None
     monkeypatch.undo()
     session.apply()
@@ -106,9 +108,34 @@ def testADeletedSegmentIsNotReplacedSilently(session):
     segment = session.parameters.testSegment
     second.GetSegmentation().RemoveSegment(segment)
     session.settle(0.6)
-    assert session.parameters.test is None and session.parameters.testSegment != other
+    assert session.parameters.test is second and session.parameters.testSegment == ""
+    assert session.ui.testSelector.currentNode() is second and session.ui.testSelector.currentSegmentID() != other
+    assert session.ui.applyButton.accessibleDescription == "Choose a segment of the test."
     assert "removed" in session.ui.staleLabel.text and "Apply" not in session.ui.staleLabel.text
     session.ui.autoUpdateCheckBox.click()
+
+
+def testNothingLeavesThePanelBeforeAChangeWasLookedAt(session):
+    """A transform has moved: what it changes is known a moment later, but nobody copies the old numbers until then."""
+    ui, nodes = session.ui, twoBoxes()
+    transform = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
+    nodes[1].SetAndObserveTransformNodeID(transform.GetID())
+    choose(session, *nodes, "Box")
+    session.apply()
+    buttons = (ui.copyButton, ui.exportButton, ui.reportButton)
+    assert all(button.enabled for button in buttons) and not isStale(session)
+    matrix = transform.GetMatrixTransformToParent()
+    matrix.SetElement(0, 3, 2.0)
+    transform.SetMatrixTransformToParent(matrix)
+    assert [button.accessibleDescription for button in buttons] == 3 * ["The segments may have changed."]
+    assert not any(button.enabled for button in buttons)
+    assert isStale(session) and "out of date" in ui.copyButton.accessibleDescription
+    matrix.SetElement(0, 3, 0.0)
+    transform.SetMatrixTransformToParent(matrix)
+    assert not isStale(session) and all(button.enabled for button in buttons)
+    nodes[1].GetSegmentation().GetNthSegment(0).SetColor(0.1, 0.2, 0.3)
+    assert not ui.reportButton.enabled
+    assert not isStale(session) and ui.reportButton.enabled, "a color changes no number"
 
 
 def testAutoUpdateDoesNotInsist(desktop, session, monkeypatch):

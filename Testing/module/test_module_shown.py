@@ -18,8 +18,9 @@ from scenework import applyAll, choose, segmentation, twoBoxes
 BOX = (6, 5, 5), (15, 11, 12)
 NARROW = 304  # pixels: from here on, ordinary distances toward each side need no scrolling
 # What there is nothing to be seen in before anything was measured.
-OF_RESULTS = ("resultsTable", "copyButton", "exportButton", "reportButton", "plotLabel", "plotComboBox", "mapSection",
-              "slicesSection", "sidesTable", "alarmsLabel", "findingsLabel", "placesTable")  # fmt: skip
+OF_RESULTS = ("resultsTable", "copyButton", "exportButton", "reportButton", "plotLabel", "plotComboBox", "mainFrame",
+              "notesButton", "sidesTable", "alarmsLabel", "findingsLabel", "placesTable", "pagesFrame",
+              "numbersPage", "mapPage")  # fmt: skip
 
 
 def apart(**more) -> list:
@@ -66,7 +67,7 @@ def testNothingIsShownBeforeTheFirstApply(session):
     choose(session, *session.nodes)
     session.apply()
     hidden = {name for name in OF_RESULTS if not session.isShown(getattr(ui, name))}
-    assert hidden - {"findingsLabel", "placesTable"} == {"slicesSection", "alarmsLabel"}
+    assert hidden - {"notesButton", "findingsLabel", "placesTable"} == {"alarmsLabel", "mapPage"}
     session.parameters.result = None
     session.settle(0.1)
     assert session.panel.outcome is None and ui.summaryLabel.text == "Press Apply."
@@ -93,9 +94,13 @@ def testAlarmsStandDirectlyBelowTheVerdict(session):
     assert "<br>• The two contours do not overlap at all: " in ui.alarmsLabel.text
     assert "do not overlap" not in ui.findingsLabel.text
     layout = ui.summaryLabel._native.parent().layout()
-    names = ("summaryLabel", "alarmsLabel", "findingsLabel", "resultsTable", "sidesTable")
-    first, *others, table, _ = places = [layout.indexOf(getattr(ui, name)._native) for name in names]
-    assert places == sorted(places) and others == [first + 1, first + 2] and table > first + 2
+    names = ("summaryLabel", "notesButton", "alarmsLabel", "findingsLabel", "mainFrame")
+    first, *others = [layout.indexOf(getattr(ui, name)._native) for name in names]
+    assert others == [first + 1, first + 2, first + 3, first + 4]
+    assert ui.notesButton.text.startswith("⚠ Check this first: ") and ui.notesButton.checked
+    ui.notesButton.click()
+    assert not session.isShown(ui.alarmsLabel) and session.isShown(ui.notesButton)
+    ui.notesButton.click()
     before = QApplication.palette()
     dark = QPalette(before)
     dark.setColor(QPalette.ColorRole.Window, QColor("#303030"))
@@ -189,7 +194,7 @@ def testThereIsNoMapToChangeWithoutDistances(session):
     second.GetSegmentation().AddEmptySegment("", "A")
     choose(session, segmentation("First", A=shapes.box(*BOX), Box=shapes.box(*BOX)), second, "A")
     session.apply()
-    assert "There is no distance map" in ui.messageLabel.text
+    assert not ui.messageLabel.text and "the test is empty" in ui.summaryLabel.text
     controls = [getattr(ui, name) for name in (*OF_MAP, "rangeLabel", "automaticRangeCheckBox", "rangeSpinBox")]
     assert not ui.showMapCheckBox.enabled and not any(control.enabled for control in controls)
     assert ui.showHazardCheckBox.enabled, "it needs no distances"
@@ -214,7 +219,7 @@ def testVerdictsAreSeenInTheSelectedRow(session):
     rules = "Structure,Measurement,Relation,Pass\nBox,HD,<=,0.1\n"
     session.parameters.protocol = tableFromProtocol(parseProtocol(rules, "Limits"))
     applyAll(session)
-    table = session.ui.resultsTable
+    table = session.ui.mainTable
     assert {item.column() for item in table.selectedItems()} == {0, *range(2, table.columnCount)}
     table._native.grab()
     place = table._native.visualItemRect(table._native.item(0, 1)).adjusted(3, 3, -3, -3).topLeft()

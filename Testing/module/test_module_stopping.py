@@ -78,7 +78,6 @@ def propose(session):
 
 
 def writeReport(session):
-    pytest.importorskip("plotly", reason="plotly is not installed")
     session.apply()
     return lambda: session.panel.report(Path(session.folder.name) / "report.html")
 
@@ -227,3 +226,32 @@ def saveState(session) -> dict:
         "files": sorted(path.name for path in Path(session.folder.name).iterdir()),
         "observers": scenework.observedNow(session),
     }
+
+
+def testQuittingDoesNotWaitForWork(desktop, session, monkeypatch):
+    """The application was told to quit by a script, while a comparison is running: that is stopped first."""
+    from PySide6.QtCore import QTimer
+    from PySide6.QtWidgets import QApplication
+    from SegmentMetricsPanel import work
+
+    from SegmentMetricsLib.base import progress
+
+    monkeypatch.setattr(work, "PATIENCE", 0.0)
+    stopped, deadline = [], time.monotonic() + 20
+
+    def endless():
+        while time.monotonic() < deadline:
+            progress.checkpoint()
+
+    def begin():
+        QTimer.singleShot(20, lambda: QApplication.exit(0))
+        try:
+            with work.LongWork("Work") as longWork:
+                assert longWork.run(lambda: "done") == "done"
+                longWork.run(endless)
+        except progress.Cancelled:
+            stopped.append(longWork)
+
+    QTimer.singleShot(0, begin)
+    QApplication.exec()
+    assert stopped and time.monotonic() < deadline

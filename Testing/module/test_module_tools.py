@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-import types
 from pathlib import Path
 
 import pytest
@@ -17,20 +17,6 @@ import slicer
 from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
 from scenework import choose, segmentation, twoBoxes
-
-from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.show.report import requirePlotly
-
-
-def hasPlotly() -> bool:
-    try:
-        requirePlotly()
-    except InputError:
-        return False
-    return True
-
-
-needsPlotly = pytest.mark.skipif(not hasPlotly(), reason="plotly is not installed")
 
 
 def twoStructures() -> list:
@@ -106,7 +92,6 @@ def testAConventionOfAnotherVersion(session):
     assert session.ui.applyButton.enabled and session.parameters.convention == "SegmentMetrics"
 
 
-@needsPlotly
 def testReportOfAllStructures(desktop, session, tmp_path):
     session.ui.modeComboBox.currentIndex = 1
     nodes = twoStructures()
@@ -123,12 +108,10 @@ def testReportOfAllStructures(desktop, session, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["Two structures.html"]
 
 
-@needsPlotly
 @pytest.mark.parametrize("mode", [0, 1])
 def testReportsMeasureOnlyWhatWasNotMeasured(session, tmp_path, monkeypatch, mode):
     """The profile of slices is all that a report needs beside what is shown; with it, nothing is measured again."""
     import html
-    import re
 
     from SegmentMetricsLib.case import comparison
 
@@ -154,7 +137,6 @@ def testReportsMeasureOnlyWhatWasNotMeasured(session, tmp_path, monkeypatch, mod
     session.chooseFamilies("boundary", "signed", "overlap")
 
 
-@needsPlotly
 def testReportThatCannotBeWritten(desktop, session, tmp_path):
     choose(session, *twoBoxes(), "Box")
     session.apply()
@@ -168,51 +150,49 @@ def testReportThatCannotBeWritten(desktop, session, tmp_path):
     desktop.forget()
 
 
-@pytest.mark.parametrize("isOld", [True, False])
-def testReportInstallsWhatItNeedsIfTheUserAgrees(desktop, session, tmp_path, monkeypatch, isOld):
-    """With Slicer's own progress window, and in a Slicer that has none with the cursor that asks to wait."""
-    from PySide6.QtWidgets import QApplication
-    from SegmentMetricsPanel.views import reports
-
-    there, installed = [], []
-
-    def requirePlotly():
-        if not there:
-            raise InputError("A report needs plotly.")
-
-    def install(requirement, **options):
-        assert bool(QApplication.overrideCursor()) == isOld
-        assert options == ({} if isOld else {"prompt_install": False, "requester": "Segment Metrics"})
-        installed.append(requirement)
-        there.append(True)
-
-    monkeypatch.setattr(reports, "requirePlotly", requirePlotly)
-    if isOld:
-        monkeypatch.setattr(slicer.util, "pip_install", install)
-    else:
-        packaging = types.ModuleType("slicer.packaging")
-        packaging.pip_ensure = install
-        monkeypatch.setitem(sys.modules, "slicer.packaging", packaging)
+def testReportsAskForNothingButTheirPlace(desktop, session, monkeypatch):
+    """Also without plotly, which nobody is asked to download; the name that is suggested is that of the pair."""
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
     choose(session, *twoBoxes(), "Box")
     session.apply()
-    from PySide6.QtWidgets import QMessageBox
-
-    desktop.answers.append(QMessageBox.StandardButton.Cancel.value)
     session.ui.reportButton.click()
-    assert installed == [] and "plotly" in desktop.shown[-1][1]
-    written = []
-    monkeypatch.setattr(session.panel.reports, "write", written.append)
-    desktop.answers.extend([QMessageBox.StandardButton.Ok.value, str(tmp_path / "report.html")])
+    ((dialog, path),) = desktop.shown
+    assert dialog == "getSaveFileName" and Path(path).name == "Box_First_Second.html"
+
+
+def testReportsDoNotNameASceneThatWasClosed(session, tmp_path):
+    """Slicer keeps the name of a file when the scene is closed; what comes later is not in it until it is saved."""
+    path, name = str(tmp_path / "scene.mrb"), session.panel.model.scene.fileName
+    twoBoxes()
+    assert slicer.util.saveScene(path)
+    slicer.mrmlScene.SetURL(path)
+    assert name() == "scene.mrb"
+    slicer.mrmlScene.Clear(0)
+    assert slicer.mrmlScene.GetURL() == path and name() == ""
+    slicer.util.loadScene(path, {"clear": True})
+    session.settle(0.2)
+    slicer.mrmlScene.SetURL(path)
+    assert name() == "scene.mrb"
+    slicer.mrmlScene.SetURL("")
+
+
+@pytest.mark.opengl
+def testReportWithoutPlotlyHasPicturesOfTheMap(desktop, session, tmp_path, monkeypatch):
+    """Nothing is downloaded and nobody is asked: Slicer's renderer draws both surfaces from four sides."""
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    desktop.answers.append(str(tmp_path / "Box"))
     session.ui.reportButton.click()
-    assert desktop.shown[-1][0] == "getSaveFileName" and Path(desktop.shown[-1][1]).name == "Box.html"
-    assert installed == [reports.PLOTLY] and written == [tmp_path / "report.html"]
-
-
-def testReportNeedsTheVersionThatTheProjectNames():
-    from SegmentMetricsPanel.views.reports import PLOTLY
-
-    text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
-    assert f'report = ["{PLOTLY}"]' in text
+    session.settle(0.1)
+    assert [shown[0] for shown in desktop.shown] == ["getSaveFileName"]
+    text = (tmp_path / "Box.html").read_text(encoding="utf-8")
+    assert "Plotly.newPlot" in text and 'data-figure="' not in text and len(text) < 1_000_000
+    titles = re.findall('<img alt="([^"]*)" src="data:image/jpeg;base64,', text)
+    sides = ("front", "left", "back", "right")
+    assert titles == [f"{which}, from the {side}" for which in ("Reference", "Test") for side in sides]
+    assert text.count('<svg class="flat"') == 2
 
 
 PROTOCOL = "Structure,Measurement,Relation,Pass\nBox,DSC,>=,0.1\nBox,HD95,<=,0.5\n"
@@ -306,7 +286,6 @@ def testWhichToolGivesANumber(session):
     """The answer is about the shown pair only, and a text that is no number is told."""
     choose(session, *twoBoxes(), "Box")
     view = session.panel.conventions
-    session.ui.conventionsSection.collapsed = False
     session.settle(0.05)
     assert not view.numberEdit.enabled
     session.apply()

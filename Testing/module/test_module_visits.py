@@ -111,17 +111,14 @@ def testAScriptsResultsAreShownButNotFollowed(session):
 
 def testScriptsAskForMoreWhileAnotherModuleIsShown(session):
     """Other tools' numbers and the report follow the edits that the hidden panel has only remembered."""
-    from SegmentMetricsPanel.views.reports import hasPlotly
-
     path = Path(session.folder.name) / "hidden.html"
     choose(session, *twoBoxes(), "Box")
     session.widget.exit()
     panel = session.panel
     assert not panel.report(path) and panel.apply() and panel.compareTools()
     assert session.ui.conventionsTable.rowCount > 1 and not panel.isActive
-    if hasPlotly():
-        assert panel.report(path) and path.exists() and not panel.isActive
-        path.unlink()
+    assert panel.report(path) and path.exists() and not panel.isActive
+    path.unlink()
     shrink(session.nodes[1], session.parameters.testSegment)
     assert not panel.report(path) and not path.exists() and "Box" in panel.staleness()
 

@@ -32,7 +32,7 @@ def testEveryPointHasMoved(scene, side, surface):
     assert local(model) == pytest.approx(3, abs=1e-6)
     display = model.GetDisplayNode()
     assert display.GetActiveScalarName() == "BLD" and display.GetScalarRange()[0] == 0
-    assert colors.legendOf(model).GetTitleText() == "Bidirectional\nlocal distance\n(mm)"
+    assert colors.legendOf(model).GetTitleText() == "Local (mm)"
 
 
 def testRecolored(scene):

@@ -256,22 +256,40 @@ class TestView:
         assert changed.sum() > 500
         assert np.nonzero(changed)[1].min() > 200  # at the right edge, beside the structure
 
-    def testTwoLegendsDoNotMeet(self, comparison):
+    def testLegendsOfDifferentMapsDoNotMeet(self, comparison):
         scene = headless.privateScene()
         with views.ThreeDView(scene, (500, 400), ((0, 0, 0), (0, 0, 0))) as view:
-            models = [outputs.showDistanceMap(comparison, side=side, scene=scene) for side in REFERENCE_AND_TEST]
-            places = []
-            for model in models:
-                colors.legendOf(model).SetVisibility(False)
+            kinds = {"reference": "signed", "test": "tolerance"}
+            models = [outputs.showDistanceMap(comparison, side=s, kind=k, scene=scene) for s, k in kinds.items()]
+            legends, places = [colors.legendOf(model) for model in models], []
+            assert all(legend.GetVisibility() for legend in legends)
+            for legend, model in zip(legends, models):
+                legend.SetVisibility(False)
                 model.GetDisplayNode().SetOpacity(0)
-            empty = view.image().astype(int)
-            for model in models:
-                colors.legendOf(model).SetVisibility(True)
-                places.append((np.abs(view.image() - empty) > 30).any(axis=2))
-                colors.legendOf(model).SetVisibility(False)
-        assert places[0].any()
-        assert places[1].any()
-        assert not (places[0] & places[1]).any()
+            for legend in legends:
+                legend.SetVisibility(True)
+                places.append((view.image() > 30).any(axis=2))
+                legend.SetVisibility(False)
+        assert places[0].any() and places[1].any() and not (places[0] & places[1]).any()
+
+    @pytest.mark.parametrize("size", [(400, 240), (900, 600)])
+    @pytest.mark.parametrize("kind", ["signed", "absolute", "tolerance"])
+    def testOneLegendForBothSidesIsLegible(self, comparison, kind, size):
+        """It is whole, leaves the middle of the view free, and its letters are neither tiny nor giant."""
+        scene = headless.privateScene()
+        with views.ThreeDView(scene, size, ((0, 0, 0), (0, 0, 0))) as view:
+            for side in REFERENCE_AND_TEST:
+                outputs.showDistanceMap(comparison, side=side, kind=kind, scene=scene).GetDisplayNode().SetOpacity(0)
+            legends = [n for n in scene.GetNodes() if n.IsA("vtkMRMLColorLegendDisplayNode") and n.GetVisibility()]
+            assert len(legends) == 1
+            view.image()
+            legends[0].Modified()
+            drawn = (view.image() > 100).any(axis=2)
+        rows, columns = np.flatnonzero(drawn.any(axis=1)), np.flatnonzero(drawn.any(axis=0))
+        assert rows[0] > 0 and rows[-1] < size[1] - 1 and columns[-1] < size[0] - 1
+        assert columns[0] > 0.6 * size[0] and np.ptp(rows) > 0.4 * size[1]
+        title = np.flatnonzero(~drawn.any(axis=1)[rows[0] :])[0]  # pixel rows of its letters
+        assert 8 <= title <= 0.09 * size[1]
 
     def testOrientationMarker(self):
         scene = headless.privateScene()

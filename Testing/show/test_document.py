@@ -70,18 +70,18 @@ def testSegmentsOfNoFileAreToldByTheirContents():
 
 def testTheLargestDistanceIsSaidInALine():
     from SegmentMetricsLib.analysis.places import positionText
-    from SegmentMetricsLib.show.report.document import _pictures
 
     plain = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 40))
     longer = shapes.box((5, 5, 5), (14, 14, 24), (20, 20, 40))
-    text = unescape(_pictures(compare(plain, longer), 3))
+    report = Report("Case", Settings())
+    text = unescape(report._pictures(compare(plain, longer), 3))
     line = re.search(r"<p>Largest distance:( .*?)</p>", text)[1]
     assert re.fullmatch(r" 10\.00 mm at L \d+ P \d+ S 2[45], on the test's contour\.", line)
     assert 'name="side3" data-what="side" value="test" checked data-first' in text
     # of all places of the end, the one that is listed as the worst
     assert f" at {positionText(compare(plain, longer).worstPlaces[0].position)}, " in line
-    assert "on the reference's contour" in unescape(_pictures(compare(longer, plain), 3))
-    assert "Largest distance" not in _pictures(compare(plain, plain), 3)
+    assert "on the reference's contour" in unescape(report._pictures(compare(longer, plain), 3))
+    assert "Largest distance" not in report._pictures(compare(plain, plain), 3)
 
 
 def testColumnsOfTheOverviewAreOfOneDefinition():
@@ -219,18 +219,33 @@ def testThatOfAnEarlierRunGoes(withoutPictures, tmp_path):
     assert __main__.main(given) == 0 and page.read_text() == "of somebody else"
 
 
-def testOfABatch(tmp_path):
+def testOfABatch(tmp_path, capsys):
     from SegmentMetricsLib import __main__
 
     paths = [tmp_path / f"{name}.nrrd" for name in ("one", "two")]
     for high, path in zip((12, 14), paths, strict=True):
         SimpleITK.WriteImage(shapes.box((5, 5, 5), (12, 12, high)), str(path))
-    lines = ["case,reference,test", "../odd/case,one.nrrd,two.nrrd", "missing,one.nrrd,three.nrrd"]
+    image = shapes.imageOf(np.full((8, 8, 8), 40, np.int16), (2, 2, 2), (100, 0, 0))
+    SimpleITK.WriteImage(image, str(tmp_path / "CT of another.nrrd"))
+    lines = [
+        "case,reference,test,image",
+        "../odd/case,one.nrrd,two.nrrd,CT of another.nrrd",
+        "missing,one.nrrd,three.nrrd,",
+    ]
     (tmp_path / "cases.csv").write_text("\n".join(lines))
     out = tmp_path / "out"
     given = ["batch", str(tmp_path / "cases.csv"), "--output", str(out), "--report", "--workers", "1"]
     assert __main__.main(given) == 1
-    (page,) = set((out / "reports").iterdir()) - {out / "reports" / "index.html"}
+    (page,) = set((out / "reports").glob("*.html")) - {out / "reports" / "index.html"}
     text = page.read_text("utf-8")
+    # one plotly for all pages
+    assert '<script src="plotly.min.js"></script>' in text and len(text) < 200_000
+    assert (out / "reports" / "plotly.min.js").stat().st_size > 1_000_000
     assert page.parent == out / "reports" and "../odd/case" in text
+    # the image under the contours is another one, which the list of cases says, too
+    assert "Image: <b>CT of another.nrrd</b>" in text and '<image class="gray"' in text
+    assert "CT of another.nrrd, does not reach" in text.partition('class="alarms"')[2].partition("</section>")[0]
+    index = (out / "reports" / "index.html").read_text("utf-8")
+    assert "The whole case: an image of another place." in index
+    assert "Alarms: check these cases first." in capsys.readouterr().out
     assert "Reference: <b>one.nrrd</b>" in text and "Test: <b>two.nrrd</b>" in text

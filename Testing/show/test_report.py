@@ -109,7 +109,8 @@ def testTheWorstIsOpen(written):
     text = written.read_text("utf-8")
     assert re.findall(r'id="structure(\d)">\s*<details open>', text) == ["1"]
     # above what is said about the patient and the software
-    assert text.index('<p class="headline">') < text.index("not a medical device")
+    body = text.partition("<body>")[2]
+    assert body.index('<p class="headline">') < body.index("not a medical device")
 
 
 def testItRepeatsWhereLimitsComeFrom(written):
@@ -299,6 +300,76 @@ def testSlicesAreBesideOneAnotherWhereThereIsRoom(page):
     assert blue != orange and solid == "none" and dashed != "none" and no == "none"
     areas = [figures.first.locator(f"use.{side}.only").evaluate(styles) for side in ("reference", "test")]
     assert [[area[0], area[2]] for area in areas] == [["none", blue], ["none", orange]]
+
+
+def testSlicesAreSteppedThrough(page):
+    """By the slider, the buttons and the worst places, each of which leads to its slice."""
+    steps = page.locator("#step0")
+    caption, slider = steps.locator("figcaption"), steps.locator("input[type=range]")
+    path = "document.querySelector('#step0 figure path.reference').getAttribute('d')"
+    first = caption.inner_text()
+    assert "the largest distance" in first and len(page.evaluate(path)) > 50
+    steps.locator("[data-by='1']").click()
+    second = caption.inner_text()
+    assert second != first and int(slider.input_value()) == int(re.search(r"slice (\d+) of", second)[1]) - 1
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    assert caption.inner_text() == first
+    page.keyboard.press("Home")
+    assert "slice 1 of" in caption.inner_text() and "no reference in this slice" in caption.inner_text()
+    page.locator("[data-place]").nth(0).click()
+    place = json.loads(page.locator("#step0-data").inner_text())["marks"][1]
+    assert place["rank"] == 1 and f"slice {place['slice'] + 1} of" in caption.inner_text()
+    ring = steps.locator(".mark circle").last
+    assert [float(ring.get_attribute(name)) for name in ("cx", "cy")] == [place["x"], place["y"]]
+    steps.locator("[data-worst]").click()
+    assert caption.inner_text() == first
+
+
+def testASignedCopyHoldsWhatWasEntered(page, browser, tmp_path):
+    page.locator("#reviewer").fill('Dr. "Jürgen" <Müller>')
+    page.locator("#reviewed").fill("2024-05-06")
+    page.locator("[value='Accepted with changes']").check()
+    page.locator("#comment").fill("Looks right.\n</textarea><script>alert(1)</script>")
+    with page.expect_download() as given:
+        page.locator("#save").click()
+    assert given.value.suggested_filename == "report signed.html"
+    given.value.save_as(tmp_path / "signed.html")
+    for field in ("reviewer", "reviewed", "comment"):
+        page.locator(f"#{field}").fill("")
+    copy = browser.new_page()
+    problems = []
+    copy.on("pageerror", lambda error: problems.append(str(error)))
+    copy.goto((tmp_path / "signed.html").as_uri())
+    copy.wait_for_function("document.body.dataset.stills === 'ready'", timeout=120_000)
+    values = [copy.locator(f"#{field}").input_value() for field in ("reviewer", "reviewed", "comment")]
+    assert values[:2] == ['Dr. "Jürgen" <Müller>', "2024-05-06"] and values[2].endswith("<script>alert(1)</script>")
+    assert copy.locator("[name=decision]:checked").input_value() == "Accepted with changes"
+    assert not copy.locator("#reviewer").is_editable() and copy.locator("#save").is_hidden()
+    assert copy.locator(".signed").inner_text().startswith("Saved as a signed copy on 20") and not problems
+    assert copy.locator(".map canvas").count() >= 1
+    copy.close()
+
+
+def testPaperHasRoomForAPenAndSaysWhoseItIs(page, written):
+    page.set_viewport_size({"width": 690, "height": 900})
+    page.emulate_media(media="print")
+    millimeter = page.evaluate("""() => {
+      const probe = document.body.appendChild(document.createElement("div"));
+      probe.style.height = "100mm";
+      const height = probe.getBoundingClientRect().height;
+      probe.remove();
+      return height / 100;
+    }""")
+    boxes = {name: page.locator(name).bounding_box() for name in ("#signature", "#comment", "#reviewer")}
+    assert boxes["#signature"]["height"] >= 15 * millimeter and boxes["#comment"]["height"] >= 15 * millimeter
+    styles = "field => { const s = getComputedStyle(field); return [s.borderBottomWidth, s.borderTopWidth] }"
+    assert page.locator("#reviewer").evaluate(styles)[0] != "0px" == page.locator("#reviewer").evaluate(styles)[1]
+    choices = page.locator(".sign [type=radio]")
+    assert choices.count() == 3 and all(one.bounding_box()["width"] > 3 * millimeter for one in choices.all())
+    assert page.locator("#step0").is_hidden() and page.locator("#save").is_hidden()
+    text = written.read_text("utf-8")
+    assert r'@top-left { content: "Case \3c 7\3e "' in text and 'counter(page) " of " counter(pages)' in text
 
 
 def testItLeadsToTheWorst(page):

@@ -207,7 +207,7 @@ def testAllPlanesHaveOneScale():
 def testTheScaleBarIsAsLongAsItSays(scale):
     length = slices.barLength(scale)
     assert f"{length:e}"[0] in "125" and 0.39 * slices.LONGEST_BAR < length * scale <= slices.LONGEST_BAR + 1e-6
-    bar = ElementTree.fromstring(f"<g>{slices._bar(scale)}</g>")
+    bar = ElementTree.fromstring(f"<g>{slices.barOf(scale)}</g>")
     drawn = float(re.search(r"h([\d.]+)", bar.find("path").get("d"))[1])
     assert drawn == pytest.approx(float(bar.find("text").text.removesuffix(" mm")) * scale, abs=0.06)
 

@@ -1,7 +1,8 @@
-"""The anatomy of the demonstration samples: two observers' synthetic contours of organs, lesions and a vessel.
+"""The anatomy of the demonstration samples: two observers' contours of organs, lesions and a vessel, and a CT.
 
-The anatomy is the table ORGANS: each organ is a blend of simple shapes in millimeters, and each observer's drawing is a
-short list of deviations from it, such as a margin, a missed lobe or a cord that ends lower. No patient data are used.
+All of it is synthetic; no patient data are used. The anatomy is the table ORGANS: each organ is a blend of simple
+shapes in millimeters, and each observer's drawing is a short list of deviations from it, such as a margin, a missed
+lobe or a cord that ends lower.
 
     PYTHONPATH=. python Testing/support/anatomy.py    # writes the files of the package again
 """
@@ -16,7 +17,7 @@ import numpy as np
 import SimpleITK
 
 from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.io.samples import FOLDER, SAMPLES
+from SegmentMetricsLib.io.samples import FOLDER, IMAGE, SAMPLES
 
 # World coordinates are LPS mm: x to the left, y to the back, z to the head; the origin lies between the ear canals.
 Point = tuple[float, float, float]
@@ -25,6 +26,11 @@ Point = tuple[float, float, float]
 SPACING = (500 / 512, 500 / 512, 2.5)
 ORIGIN = (-77.0, -100.0, -150.0)
 SIZE = (158, 136, 82)
+
+# The CT has noise of this standard deviation in HU, except in air. Its numbers are multiples of STEP, which makes the
+# file small; the noise hides the steps.
+NOISE, STEP = 10, 20
+AIR, FAT, FLUID, BRAIN, MUSCLE, GLAND, SPONGY, CORTICAL, TOOTH = -1000, -95, 8, 36, 55, 45, 350, 1150, 1900
 
 # Margin in mm around an organ's shapes for additions of the observers.
 CLEARANCE = 12.0
@@ -283,6 +289,11 @@ def _imageOf(inside: np.ndarray, origin: Point, spacing: float) -> SimpleITK.Ima
     return image
 
 
+def writeImage(folder: Path) -> None:
+    """Write the CT into a folder as a compressed NRRD image."""
+    SimpleITK.WriteImage(ct(), str(folder / IMAGE), useCompression=True, compressionLevel=6)
+
+
 def labelMap(observer: int) -> SimpleITK.Image:
     """Return what an observer (0 or 1) drew as a label map. It is the same on every call."""
     labels = np.zeros(SIZE[::-1], np.uint8)
@@ -293,6 +304,109 @@ def labelMap(observer: int) -> SimpleITK.Image:
     image.SetSpacing(SPACING)
     image.SetOrigin(ORIGIN)
     return image
+
+
+# What lies around the organs in the CT.
+# fmt: off
+HEAD = (Ellipsoid((0, 5, 30), (74, 98, 92)), Ellipsoid((0, -12, -28), (76, 84, 64)),
+        Ellipsoid((0, -24, -64), (58, 78, 48)),
+        Column(((-160, 0, 14, 72, 60), (-110, 0, 12, 62, 54), (-60, 0, 8, 62, 58), (-20, 0, 5, 66, 66))))
+CRANIUM = (Ellipsoid((0, 12, 62), (62, 68, 60)), Ellipsoid((0, 24, 4), (44, 28, 32)))
+ORBIT = Ellipsoid((28, -50, 18), (18, 27, 17), yaw=-18)
+AIRWAY = (Ellipsoid((0, -72, -12), (11, 30, 17)), Ellipsoid((0, -36, -14), (10, 14, 12)),
+          Column(((-95, 0, -24, 9, 6), (-70, 0, -24, 11, 6), (-40, 0, -25, 13, 7), (-12, 0, -24, 10, 8))),
+          Column(((-160, 0, -12, 9, 9), (-120, 0, -20, 8.5, 8.5), (-95, 0, -25, 8, 7))))
+ANTRUM = Ellipsoid((29, -58, -16), (12, 15, 14))
+TONGUE = Ellipsoid((0, -52, -58), (24, 27, 20))
+LENS = Ellipsoid((32, -73.5, 18), (4.6, 2.2, 4.6))
+# fmt: on
+VERTEBRA = 17.0  # mm from one disk to the next
+
+
+def ct() -> SimpleITK.Image:
+    """Return a CT of the anatomy in HU as int16 on the grid of the label maps. It is the same on every call."""
+    from scipy.ndimage import gaussian_filter
+
+    x, y, z = (
+        (origin + spacing * np.arange(size)).reshape(shape)
+        for origin, spacing, size, shape in zip(ORIGIN, SPACING, SIZE, ((1, 1, -1), (1, -1, 1), (-1, 1, 1)))
+    )
+    sides = (x, y, z), (-x, y, z)
+    body = _union(HEAD, x, y, z, 20)
+    brain = _union(CRANIUM, x, y, z, 6)
+    hu = np.where(_smoothNoise((x, y, z), (100,), (9, 24)) > 0.9, FAT, MUSCLE).astype(np.float32)
+    hu[body > -5] = FAT
+    for place in sides:
+        hu[MASTICATION[0].distance(*place) < 0] = MUSCLE
+    hu[TONGUE.distance(x, y, z) < 0] = MUSCLE
+    hu[brain < 6] = CORTICAL
+    for place in sides:
+        orbit, antrum = ORBIT.distance(*place), ANTRUM.distance(*place)
+        hu[(orbit < 2) & (y > -66) & (brain > 0)] = CORTICAL
+        hu[(antrum < 1.5)] = CORTICAL
+        hu[antrum < 0] = AIR
+        hu[(orbit < 0) & (brain > 0)] = FAT
+    hu[brain < 0] = BRAIN
+    airway = np.minimum.reduce([shape.distance(x, y, z) for shape in AIRWAY])
+    hu[(airway < 1.5) & (y < -50)] = SPONGY  # the walls of the nose
+    hu[airway < 0] = AIR
+    _paintSpine(hu, x, y, z)
+    for index, organ in enumerate(ORGANS):
+        box = _boundingBox(organ, [x.ravel(), y.ravel(), z.ravel()])
+        place = x[..., box[2]], y[:, box[1]], z[box[0]]
+        _paintOrgan(hu[box], organ, place, _drawnDistance(organ, Drawing(wobble=0), place, seed=(index, 0)))
+    hu[_union((LENS,), x, y, z) < 0] = 85
+    hu[body > 0] = AIR
+    hu = gaussian_filter(hu, (0.35, 0.7, 0.7))  # the point spread of a scanner
+    draws = np.random.default_rng(7).random((4, *hu.shape), np.float32).sum(axis=0) - 2  # nearly normal
+    hu[hu > -950] += NOISE * np.sqrt(3) * draws[hu > -950]
+    image = SimpleITK.GetImageFromArray((STEP * np.rint(np.clip(hu, AIR, 3000) / STEP)).astype(np.int16))
+    image.SetSpacing(SPACING)
+    image.SetOrigin(ORIGIN)
+    return image
+
+
+def _union(shapes, x, y, z, blend: float = 5.0) -> np.ndarray:
+    """Return the signed distance in mm from shapes blended over some mm, negative inside."""
+    distance = shapes[0].distance(x, y, z)
+    for shape in shapes[1:]:
+        distance = -_smoothMaximum(-distance, -shape.distance(x, y, z), blend)
+    return distance
+
+
+def _paintSpine(hu: np.ndarray, x, y, z) -> None:
+    """Paint vertebrae with disks, arches and the fluid around the spinal cord below the skull."""
+    stations = _smoothCurve(CORD[0].stations)
+    stations = stations[np.argsort(stations[:, 0])]
+    middleX, middleY = (np.interp(z, stations[:, 0], column) for column in stations.T[1:3])
+    low = z < -26
+    phase = np.mod(z, VERTEBRA)
+    body = _ellipticDistance((x - middleX, y - middleY + 17), (14, 9.5))
+    arch = _ellipticDistance((x - middleX, y - middleY), (15, 12))
+    canal = _ellipticDistance((x - middleX, y - middleY), (9.5, 7.5))
+    hu[low & (arch < 0) & (phase > 6)] = SPONGY + 250
+    hu[low & (body < 0)] = 85
+    hu[low & (body < 0) & (phase > 3.5)] = SPONGY
+    hu[low & (body < 0) & (body > -2) & (phase > 3.5)] = 2 * SPONGY
+    hu[low & (canal < 0)] = FLUID
+
+
+def _paintOrgan(hu: np.ndarray, organ: Organ, place, distance: np.ndarray) -> None:
+    """Paint an organ into the part of the CT around it. distance: signed, in mm, negative inside."""
+    kind = organ.name.partition("_")[0]
+    inside = distance < 0
+    if kind == "Mandible":
+        hu[inside] = np.where(distance[inside] > -2.2, CORTICAL, SPONGY)
+        hu[inside & (distance < -1) & (place[1] < -45) & (place[2] > -62)] = TOOTH
+    elif kind in ("Parotid", "Submandibular"):
+        hu[(distance < 2) & (hu < SPONGY)] = FAT  # their capsules
+        hu[inside] = -12 if kind == "Parotid" else GLAND
+    elif kind == "Eye":
+        hu[inside] = np.where(distance[inside] > -1.5, MUSCLE, FLUID)
+    else:
+        if kind == "Brainstem":
+            hu[(distance < 3) & (hu == BRAIN)] = FLUID
+        hu[inside] = BRAIN
 
 
 def drawnVoxels(index: int, observer: int) -> tuple[tuple[slice, ...], np.ndarray]:
@@ -429,3 +543,4 @@ def _segmentationHeader(image: SimpleITK.Image, segments: list[tuple]) -> dict[s
 
 if __name__ == "__main__":
     writeFiles(FOLDER)
+    writeImage(FOLDER)

@@ -27,8 +27,8 @@ DEFAULTS = {
     "percentile": 95.0, "families": ["boundary", "signed", "overlap"], "critical": [], "subdivisions": -1,
     "oversampling": 0, "beta": 1.0, "quantile": 1.0, "hazardReach": 10.0, "hazardDecay": 8.0, "il": 1.0, "ol": 1.0,
     "convention": "SegmentMetrics", "protocol": None, "autoUpdate": False, "result": None, "shownPair": 0,
-    "showMap": True, "automaticRange": True, "range": 5.0, "opacity": 1.0, "sliceContour": True, "legend": True,
-    "showMarkers": False, "showHazard": False, "reportConventions": False,
+    "showMap": True, "focus": True, "automaticRange": True, "range": 5.0, "opacity": 1.0, "sliceContour": True,
+    "legend": True, "showMarkers": False, "showHazard": False, "reportConventions": False,
 }  # fmt: skip
 CHOICES = {
     "mode": enumerations.Mode, "plot": enumerations.Plot, "mapSide": enumerations.MapSide,
@@ -98,6 +98,9 @@ class Scene:
     def fileName(self) -> str:
         return ""
 
+    def noteChange(self, isClosed: bool) -> None:
+        pass
+
     def oneChange(self, _parameters):
         return nullcontext()
 
@@ -123,6 +126,11 @@ class Outcome:
 
     def node(self, side: str):
         return self.nodes[side]
+
+    def pair(self, number: int) -> SimpleNamespace:
+        parts = zip(self.nodes.values(), self.segments[number], strict=True)
+        reference, test = (Identity("", nodeID=str(id(node)), segmentID=segment) for node, segment in parts)
+        return SimpleNamespace(reference=reference, test=test)
 
     def change(self, suspects=None) -> str:
         return self.changed

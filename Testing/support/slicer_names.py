@@ -20,6 +20,7 @@ LIST = Path(__file__).parent / "desktop" / "names.txt"
 RESULTS = {
     "qt.QTableWidget.horizontalHeader()": "qt.QHeaderView",
     "qt.QTableWidget.verticalHeader()": "qt.QHeaderView",
+    "qt.QTableWidget.fontMetrics()": "qt.QFontMetrics",
     "qt.QTableWidget.item()": "qt.QTableWidgetItem",
     "qt.QTableWidget.horizontalHeaderItem()": "qt.QTableWidgetItem",
     "qt.QTableWidgetItem.font()": "qt.QFont",

@@ -40,16 +40,21 @@ def values(record, key: str | None) -> Table:
 
 
 def legend() -> str:
-    """Return the legend of the table's colors and its mark, as HTML."""
-    meanings = (
-        (COLORS[OPTIMISTIC], _("over-optimistic: the contours seem more alike than they are")),
-        (COLORS[PESSIMISTIC], _("over-pessimistic: they seem less alike")),
+    """Return a short legend of the table's colors and its mark, as HTML."""
+    meanings = (COLORS[OPTIMISTIC], _("over-optimistic")), (COLORS[PESSIMISTIC], _("over-pessimistic"))
+    colors = [f'<span style="background-color: {color};">&nbsp;&nbsp;&nbsp;&nbsp;</span> {m}' for color, m in meanings]
+    unreliable = _("not given reliably by the tool itself")
+    return "<br>".join(["&nbsp; ".join(colors), f"{NOT_REPRODUCIBLE} {unreliable}"])
+
+
+def aboutLegend() -> str:
+    """Return what the colors of the table mean."""
+    lines = (
+        _("Over-optimistic: the contours seem more alike than they are."),
+        _("Over-pessimistic: they seem less alike."),
+        _("No color: less than 0.1 mm or 1 %pt off."),
     )
-    lines = [f'<span style="background-color: {color};">&nbsp;&nbsp;&nbsp;&nbsp;</span> {m}' for color, m in meanings]
-    lines.append(_("no color: less than 0.1 mm or 1 %pt off"))
-    unreliable = _("the tool itself does not give this number reliably")
-    lines.append(f"{NOT_REPRODUCIBLE} {unreliable}")
-    return "<br>".join(lines)
+    return "\n".join(lines)
 
 
 def answer(number: str, candidates) -> str:

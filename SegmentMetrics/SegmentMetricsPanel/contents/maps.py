@@ -29,6 +29,11 @@ def kindOf(parameters, outcome) -> tuple[str, str]:
     return parameters.mapKind.name, ""
 
 
+def isEmpty(record) -> bool:
+    """Return whether one of the structures of a pair is empty, so that there is nothing to draw."""
+    return any(0 in (side.get("volumeMm3"), side.get("areaMm2")) for side in (record.reference, record.test))
+
+
 def controls(parameters, record) -> MapControls:
     """Return which controls the map of a record has; None is a comparison without any structure."""
     isPossible = record is None or bool(record.method)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from SegmentMetricsLib.base.statements import Statement
 from SegmentMetricsLib.base.texts import commaSeparated
 from SegmentMetricsLib.case import explanations, resulttables
-from SegmentMetricsLib.comparison.findings import split
+from SegmentMetricsLib.comparison.findings import Kind, split
 from SegmentMetricsLib.comparison.measurements import fixed, typeset
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
@@ -16,8 +16,8 @@ from SegmentMetricsLib.show.writing import fileNames
 
 from ..markup import breakable, escaped
 from ..translation import _
-from .table import Table, sortable
-from .verdicts import notJudged, orderOf, verdictCell
+from .table import Table, inUnit, sortable
+from .verdicts import notCompared, orderOfRows, verdictCell
 
 ALARM = "⚠"
 
@@ -32,23 +32,58 @@ def summary(outcome, number: int) -> str:
 
 def alarms(outcome, number: int) -> str:
     """Return the alarms about a pair, and the names of other structures that have some, as HTML; "" without any."""
-    if outcome is None or not outcome.records:
-        return ""
-    found, _advice = split(outcome.records[number].findings)
-    others = [r.name for n, r in enumerate(outcome.records) if n != number and split(r.findings).alarms]
-    if others:
-        found = [*found, _("There are alarms about other structures: {names}.").format(names=commaSeparated(others))]
+    found = alarmsOf(outcome, number)
     # a symbol and words, because not everybody can see the color
     title = _("Check this first")
     return "<br>".join([f"<b>{ALARM} {title}</b>", *map(bulleted, found)]) if found else ""
 
 
+def alarmsOf(outcome, number: int) -> list[str]:
+    """Return the alarms about a case and a pair, and a sentence about those of other structures."""
+    if outcome is None or not outcome.records:
+        return []
+    ofCase = split(outcome.findings).alarms if outcome.isOfAll else []
+    found = [*ofCase, *split(outcome.records[number].findings).alarms]
+    others = [r.name for n, r in enumerate(outcome.records) if n != number and split(r.findings).alarms]
+    if others:
+        found.append(_("There are alarms about other structures: {names}.").format(names=commaSeparated(others)))
+    return found
+
+
 def remarks(outcome, number: int) -> str:
     """Return the other findings about a pair, after what was not compared, as HTML; "" without any."""
+    return "<br>".join(map(bulleted, remarksOf(outcome, number)))
+
+
+def remarksOf(outcome, number: int) -> list[str]:
+    """Return the other findings about a pair, after what was not compared."""
     if outcome is None:
-        return ""
-    advice = split(outcome.records[number].findings)[1] if outcome.records else []
-    return "<br>".join(map(bulleted, [*(notCompared(outcome) if outcome.isOfAll else []), *advice]))
+        return []
+    advice = split(outcome.records[number].findings).advice if outcome.records else []
+    # the sentence about the pair says already that one of the two is empty
+    advice = [finding for finding in advice if finding.kind != Kind.ONE_EMPTY]
+    return [*(leftOut(outcome) if outcome.isOfAll else []), *advice]
+
+
+def notes(outcome, number: int) -> str:
+    """Return a line that says how many alarms and other findings there are about a pair, "" for none."""
+    urgent, others = len(alarmsOf(outcome, number)), len(remarksOf(outcome, number))
+    texts = []
+    if urgent:
+        text = _("Check this first: 1 alarm") if urgent == 1 else _("Check this first: {count} alarms")
+        texts.append(f"{ALARM} {text.format(count=urgent)}")
+    if others:
+        text = _("1 note") if others == 1 else _("{count} notes")
+        texts.append(text.format(count=others))
+    return ", ".join(texts)
+
+
+def choices(outcome) -> list[str]:
+    """Return the texts for the choice of what the table of all numbers shows: everything, then each family."""
+    everything, families = _("All metrics"), [family.capitalize() for family in familiesOf(outcome)]
+    if outcome is not None and outcome.isOfAll:
+        families = [_("{family} of all structures").format(family=family) for family in families]
+    return [everything, *families]
 
 
 def familiesOf(outcome) -> list[str]:
@@ -57,14 +92,27 @@ def familiesOf(outcome) -> list[str]:
     return list(dict.fromkeys(m.family for record in records for m in record.measurements.values()))
 
 
-def numbers(outcome, family: str = "") -> Table:
-    """Return the table of one pair or of all pairs, with the measurements of a family, "" for all or the main ones."""
-    if outcome is None or not outcome.records:
+def mainNumbers(outcome) -> Table:
+    """Return the table of the main measurements: of all pairs, one per row, or of the only one, one row for each."""
+    if outcome is None:
         return Table()
     if outcome.isOfAll:
-        return Table(*overview(outcome.records, family, outcome.judgment), order=orderOf(outcome))
-    record = outcome.records[0]
-    return Table(*details(record, family), stretched=[0], groups=() if family else groups(record))
+        return Table(*overview(outcome), order=orderOfRows(outcome))
+    if not outcome.records:
+        return Table()
+    measurements = outcome.records[0].measurements
+    keys = tables.overviewKeys(measurements) or list(measurements)
+    return Table(*details([measurements[key] for key in keys]), stretched=[0]) if keys else Table()
+
+
+def numbers(outcome, number: int, family: str = "") -> Table:
+    """Return the table of all measurements of a pair; with a family, of its measurements of all pairs."""
+    if outcome is None or not outcome.records:
+        return Table()
+    if outcome.isOfAll and family:
+        return Table(*overview(outcome, family), order=orderOfRows(outcome))
+    record = outcome.records[number]
+    return Table(*details(shown(record, family)), stretched=[0], groups=() if family else groups(record))
 
 
 def sidesOf(outcome, number: int, family: str = "") -> Table:
@@ -80,17 +128,21 @@ def suggestedFile(kind: str, outcome, number: int | None = None) -> str:
 
     kind: of the results. number: index of the pair that they are of, None for all of a comparison of all structures.
     """
-    record = outcome.records[number or 0]
-    whole = outcome.isOfAll and number is None
-    nodes = [getattr(record, side).get(SEGMENTATION, "") for side in REFERENCE_AND_TEST]
-    parts = (kind, "" if whole else record.name, *dict.fromkeys(nodes))
-    return f"{fileNames([' '.join(filter(None, parts))])[0]}.csv"
+    return f"{_named(kind, outcome, number)}.csv"
 
 
 def suggestedReport(outcome) -> str:
-    """Return a name for the file of a report on an outcome."""
-    isPair = not outcome.isOfAll and len(outcome.records) == 1
-    return f"{fileNames([outcome.records[0].name])[0] if isPair else 'report'}.html"
+    """Return a name for the file of a report on an outcome: that of the pair."""
+    return f"{_named('', outcome) or 'report'}.html"
+
+
+def _named(kind: str, outcome, number: int | None = None) -> str:
+    """Return the name of a file without its suffix; arguments as for suggestedFile()."""
+    record = outcome.records[number or 0]
+    whole = outcome.isOfAll and number is None
+    nodes = [getattr(record, side).get(SEGMENTATION, "") for side in REFERENCE_AND_TEST]
+    text = " ".join(filter(None, (kind, "" if whole else record.name, *dict.fromkeys(nodes))))
+    return fileNames([text])[0] if text else ""
 
 
 def compared(outcome) -> list[str]:
@@ -112,14 +164,14 @@ def shown(record, family: str) -> list:
     return tables.byFamily(found)
 
 
-def details(record, family: str = "") -> tuple:
-    """Return headings, rows and heading tips of the table of one pair."""
+def details(measurements) -> tuple:
+    """Return headings, rows and heading tips of the table of measurements of one pair."""
     headings = [_("Metric"), _("Value")]
     tips = [
         _("Short name; hover over a row for its meaning and source."),
         _("The value, and its unit if it has one."),
     ]
-    isDirected = any(measurement.referenceToTest is not None for measurement in shown(record, family))
+    isDirected = any(measurement.referenceToTest is not None for measurement in measurements)
     if isDirected:
         headings += [_("→ test"), _("→ ref.")]
         tips += [
@@ -127,16 +179,18 @@ def details(record, family: str = "") -> tuple:
             _("Test to reference: measured from the test's surface to the reference's only."),
         ]
     rows = []
-    for measurement in shown(record, family):
+    for measurement in measurements:
         tip = explanations.ofMeasurement(measurement)
         row = [
             (tables.heading(measurement.key), measurement.key, tip),
-            (typeset(measurement.text()), sortable(measurement.value), tip),
+            (typeset(measurement.text()), inUnit(measurement.value, measurement.unit), tip),
         ]
         if isDirected:
             directed = (measurement.referenceToTest, measurement.testToReference)
             # the unit is shown with the value in the same row
-            row += [("" if v is None else fixed(v, measurement.unit), sortable(v), tip) for v in directed]
+            row += [
+                ("" if v is None else fixed(v, measurement.unit), inUnit(v, measurement.unit), tip) for v in directed
+            ]
         rows.append(row)
     return headings, rows, tips
 
@@ -188,13 +242,14 @@ def worded(sentence: str) -> str:
     return typeset(sentence.inPanel if isinstance(sentence, Statement) else sentence)
 
 
-def overview(records, family: str = "", judgment=None) -> tuple:
+def overview(outcome, family: str = "") -> tuple:
     """Return headings, rows and heading tips of the table of many pairs, with one row per pair.
 
-    family: the family to show, "" for the main metrics. judgment: of a protocol, for a column of verdicts; None without
-    one.
+    family: the family to show, "" for the main metrics. Structures with limits in the protocol that could not be
+    compared have the last rows, with their verdict and the reason.
     """
-    if not records:
+    records, judgment, others = outcome.records, outcome.judgment, notCompared(outcome)
+    if not records and not others:
         return [], [], []
     measurements = {m.key: m for record in records for m in shown(record, family)}
     keys = list(measurements) if family else tables.overviewKeys(measurements) or list(measurements)
@@ -212,6 +267,10 @@ def overview(records, family: str = "", judgment=None) -> tuple:
         if judgment is not None:
             row.append(verdictCell(judgment, record.name))
         rows.append(row + [cells[number] for _heading, cells in columns])
+    for structure in others:
+        name, reason = structure["structure"], typeset(structure["reason"])
+        row = [(name, name.lower(), f"{name}\n{reason}"), verdictCell(judgment, name)]
+        rows.append(row + [("", None, reason)] * len(columns))
     return headings, rows, tips
 
 
@@ -234,7 +293,7 @@ def asWhom(record) -> str:
     return " " + _("as {tool} reports it").format(tool=label)
 
 
-def notCompared(outcome) -> list[str]:
+def leftOut(outcome) -> list[str]:
     """Return remarks about structures that were not compared."""
     remarks = []
     for side, sentence in (
@@ -243,10 +302,11 @@ def notCompared(outcome) -> list[str]:
     ):
         if outcome.unmatched.get(side):
             remarks.append(sentence.format(names=commaSeparated(outcome.unmatched[side])))
-    remarks += outcome.findings
+    remarks += split(outcome.findings).advice
     for reason in dict.fromkeys(outcome.failures.values()):
         names = [name for name, own in outcome.failures.items() if own == reason]
         remarks.append(f"{commaSeparated(names)}: {reason}")
-    if outcome.judgment and notJudged(outcome):
-        remarks.append(_("Not evaluable: {names}.").format(names=notJudged(outcome)))
+    if others := notCompared(outcome):
+        names = commaSeparated([structure["structure"] for structure in others])
+        remarks.append(_("Not evaluable: {names}.").format(names=names))
     return remarks

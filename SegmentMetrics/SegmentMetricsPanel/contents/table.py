@@ -21,3 +21,8 @@ class Table(NamedTuple):
 def sortable(value: float | None) -> float | None:
     """Return a number as a sorting key: None if it is None or NaN."""
     return None if value is None or math.isnan(value) else value
+
+
+def inUnit(value: float | None, unit: str) -> tuple[str, float] | None:
+    """Return a number as a sorting key in a column with several units: those of a unit stay together."""
+    return None if sortable(value) is None else (unit, value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from SegmentMetricsLib.base.texts import commaSeparated
 from SegmentMetricsLib.case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, ruleOf
 from SegmentMetricsLib.case.protocol.wording import SIGNS, limitText, unitOf, valueText
 from SegmentMetricsLib.comparison.measurements import typeset
@@ -66,11 +65,24 @@ def sentence(judgment: Mapping, isOfAll: bool) -> str:
     return escaped(f"{judgment['name']}: {summary(what)}" if what else judgment["name"])
 
 
-def notJudged(outcome) -> str:
-    """Return the names of structures that have limits in the protocol but were not compared, or ""."""
+def notCompared(outcome) -> list[Mapping]:
+    """Return the parts of a judgment about structures that have limits in the protocol but were not compared."""
     compared = {record.name for record in outcome.records}
-    others = [s["structure"] for s in outcome.judgment["structures"] if s["structure"] not in compared]
-    return commaSeparated(others) if others else ""
+    return [each for each in (outcome.judgment or {}).get("structures", ()) if each["structure"] not in compared]
+
+
+def orderOfRows(outcome) -> list[int]:
+    """Return the order of the rows of an outcome: its records, then the structures that were not compared.
+
+    If they were judged, the worst come first.
+    """
+    others = notCompared(outcome)
+    verdicts = dict(enumerate((each["verdict"] for each in others), len(outcome.records)))
+    for number, record in enumerate(outcome.records):
+        structure = ofStructure(outcome.judgment, record.name) if outcome.judgment else None
+        verdicts[number] = structure["verdict"] if structure else UNJUDGED
+    order = [*orderOf(outcome), *range(len(outcome.records), len(verdicts))]
+    return sorted(order, key=lambda number: severity(verdicts[number])) if outcome.judgment else order
 
 
 def listed(structure: Mapping) -> tuple:

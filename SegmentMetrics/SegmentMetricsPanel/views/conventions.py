@@ -22,17 +22,18 @@ ROLE = "conventions"
 
 
 class ConventionsView:
-    """The section about other tools.
+    """The page about other tools.
 
     compute: called when their values are requested; must be followed by show(). find: called with a number that
-    somebody reports; returns what gives it, or None if it was stopped or failed.
+    somebody reports; returns what gives it, or None if it was stopped or failed. onWritten: called with the path of a
+    file that was written.
     """
 
-    def __init__(self, ui, model, compute, find):
-        self.ui, self.model, self.compute, self.find = ui, model, compute, find
+    def __init__(self, ui, model, compute, find, onWritten):
+        self.ui, self.model, self.compute, self.find, self.onWritten = ui, model, compute, find, onWritten
         self.searched = None  # the outcome and the number of the pair that the answer is about
         self.numberEdit, self.answerLabel = qt.QLineEdit(), qt.QLabel()
-        self.numberEdit.placeholderText = _("Who reports this number? Type it, such as 3.7, and press Enter")
+        self.numberEdit.placeholderText = _("Who reports 3.7? Type a number")
         self.numberEdit.accessibleName = _("Number to search")
         explain(
             self.numberEdit,
@@ -41,7 +42,7 @@ class ConventionsView:
         self.answerLabel.wordWrap = True
         self.answerLabel.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Preferred)
         for widget in (self.numberEdit, self.answerLabel):
-            ui.conventionsTable.parent().layout().addWidget(widget)
+            ui.toolsPage.layout().addWidget(widget)
         self.numberEdit.connect("returnPressed()", self.onNumber)
         self.table = SortableTable(ui.conventionsTable)
         self.record = None  # a ConventionsRecord
@@ -50,6 +51,7 @@ class ConventionsView:
         self.keys = []
         self.key = None  # the selected metric: "" for all of them, None before the first choice
         ui.conventionsLegendLabel.text = conventions.legend()
+        explain(ui.conventionsLegendLabel, conventions.aboutLegend())
         ui.conventionsButton.connect("clicked(bool)", self.onCompute)
         ui.conventionsKeyComboBox.connect("currentIndexChanged(int)", self.onKey)
         self.buttons = [ExplainedButton(button) for button in (ui.conventionsCopyButton, ui.conventionsExportButton)]
@@ -69,8 +71,7 @@ class ConventionsView:
         stale, problem = self.model.staleness(), self.model.whyNotTools()
         self.ui.conventionsStaleLabel.text = _("Out of date: {reason}").format(reason=stale)
         self.ui.conventionsStaleLabel.visible = bool(stale) and self.record is not None
-        for button in self.buttons:
-            button.enable(self.model.outOfDate())
+        self.enable()
         self.ui.conventionsButton.visible = self.record is None
         self.ui.conventionsButton.enabled = not problem
         explain(self.ui.conventionsButton, problem or _("Calculate what every other tool would report."))
@@ -84,6 +85,11 @@ class ConventionsView:
         else:
             question = _("What would other tools report for these contours?")
             self.ui.conventionsLabel.text = problem or self.unread or question
+
+    def enable(self) -> None:
+        """Enable the buttons below the table, or disable them and show the problem in their tool tips."""
+        for button in self.buttons:
+            button.enable(self.model.outOfDate())
 
     @staticmethod
     def forget(outcome) -> None:
@@ -152,3 +158,4 @@ class ConventionsView:
     def export(self, path: Path) -> None:
         """Write the values of all tools and metrics, with all digits and explanations, as CSV."""
         output.writeCsv([self.record], path)
+        self.onWritten(path)

@@ -9,9 +9,11 @@ from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
 from ..enumerations import Mode
 from ..markup import explain
+from .lists import widen
 
-# name of the segment list inside qMRMLSegmentSelectorWidget
+# names of the segment list inside qMRMLSegmentSelectorWidget, and of the label before it
 SEGMENTS_FRAME = "frame_Segment"
+SEGMENTS_LABEL = "label_Segment"
 
 
 class SegmentChooser:
@@ -27,6 +29,8 @@ class SegmentChooser:
         self.timer.setInterval(0)
         self.timer.connect("timeout()", self.take)
         selector.setMinimumWidth(150)  # otherwise long names would widen the whole panel
+        for label in slicer.util.findChildren(selector, name=SEGMENTS_LABEL):
+            label.setMaximumWidth(0)  # the room is for the names
         selector.connect("currentNodeChanged(vtkMRMLNode*)", self.onSelectorChanged)
         selector.connect("currentSegmentChanged(QString)", self.onSelectorChanged)
 
@@ -44,6 +48,9 @@ class SegmentChooser:
         finally:
             self.isShowing = False
         explain(self.selector, self.inputs.title(self.side))
+        for box in slicer.util.findChildren(self.selector, className="*ComboBox"):
+            if box.inherits("QComboBox"):
+                widen(box)
 
     def showSegments(self, isShown: bool) -> None:
         """Show or hide the list of segments below the list of segmentations; the selector has no property for it."""

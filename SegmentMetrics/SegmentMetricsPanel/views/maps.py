@@ -7,7 +7,7 @@ from slicer.util import VTKObservationMixin
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import maps, showDistanceMap
 
-from ..contents.maps import controls, kindOf
+from ..contents.maps import controls, isEmpty, kindOf
 from ..enumerations import MapKind
 from ..markup import explain
 from ..work import waiting
@@ -63,13 +63,11 @@ class MapView(VTKObservationMixin):
         self.removeObservers()
         self.shown, self.problem = None, ""
         self.current, self.visible = [], []
-        self.ui.mapSection.visible = False
 
     def _show(self, p, outcome, number: int) -> None:
         """Show the chosen maps of a pair and hide all others."""
         self.problem = ""
         scene = slicer.mrmlScene
-        isFirst = not maps.allMaps(scene)
         found = {}
         if outcome is not None and outcome.records and p.showMap:
             kind, self.problem = kindOf(p, outcome)
@@ -87,8 +85,6 @@ class MapView(VTKObservationMixin):
                 continue
             maps.setOpacity(model, p.opacity)
         maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend)
-        if found and isFirst and slicer.app.layoutManager() is not None:
-            slicer.util.resetThreeDViews()  # the structure may be out of view
 
     def _showRange(self, range: float) -> None:
         """Show the range of a map in mm without storing it as a choice in the parameters."""
@@ -120,6 +116,7 @@ class MapView(VTKObservationMixin):
         if self.visible == before:
             return
         maps.cover(self.visible, slicer.mrmlScene)
+        maps.showLegend(self.visible if self.model.parameters.legend else (), slicer.mrmlScene)
         # a map that loses its display node is being removed, which does not change the user's choice
         current = [model for model in self.current if model.GetDisplayNode() is not None]
         wasShown, isShown = (any(model in shown for model in current) for shown in (before, self.visible))
@@ -149,6 +146,8 @@ class MapView(VTKObservationMixin):
             isRight = outcome.shows(model) and maps.hasSurface(model)
             isRight = isRight and maps.mapInformation(model)["surface"] == parameters.mapSurface.name
             isRight = isRight and (kind != "bld" or maps.hasLocalDistances(model))
+            if not isRight and isEmpty(outcome.records[number]):
+                continue  # which the sentence about the pair says
             if not isRight and outcome.comparisons is None:
                 self.problem = _("This map is not in the scene. Press Apply again to draw it.")
                 continue
@@ -165,9 +164,8 @@ class MapView(VTKObservationMixin):
         return shown
 
     def _enable(self, parameters, record) -> None:
-        """Enable the controls that affect the map of a record; hide them all if it is None."""
+        """Enable the controls that affect the map of a record."""
         ui, can = self.ui, controls(parameters, record)
-        ui.mapSection.visible = record is not None
         self.showButton.enable(can.problem)
         ui.mapControlsFrame.enabled = can.hasOptions
         for name in OF_MAP:  # not the control of the hazard overlay, which needs no distances

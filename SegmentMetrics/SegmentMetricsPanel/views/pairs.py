@@ -6,7 +6,9 @@ from slicer.i18n import tr as _
 from SegmentMetricsLib.mrml import proposePairs
 
 from .. import editedpairs
-from ..markup import asTip
+from ..markup import asTip, breakableInColumn
+from .lists import widen
+from .tables import WIDEST
 
 
 class PairsView:
@@ -26,7 +28,10 @@ class PairsView:
         ui.pairsTable.setColumnCount(3)
         for column, heading in enumerate((_("Reference"), _("Test"), _("Found by"))):
             ui.pairsTable.setHorizontalHeaderItem(column, qt.QTableWidgetItem(heading))
-            header.setSectionResizeMode(column, qt.QHeaderView.Stretch)
+            # long names of the reference take several lines, and lists are as wide as those of the test
+            header.setSectionResizeMode(column, qt.QHeaderView.ResizeToContents if column else qt.QHeaderView.Fixed)
+        header.setStretchLastSection(True)
+        ui.pairsTable.verticalHeader().setSectionResizeMode(qt.QHeaderView.ResizeToContents)
 
     def show(self) -> None:
         shown = editedpairs.shownPairs(self.model.parameters, self.model.scene)
@@ -58,17 +63,19 @@ class PairsView:
         table.setRowCount(len(names))
         texts = [_("None"), *possible[1:]]
         for row, name in enumerate(names):
-            item = qt.QTableWidgetItem(name)
+            item = qt.QTableWidgetItem(breakableInColumn(name))
             item.setToolTip(asTip(name))
             table.setItem(row, 0, item)
             table.setItem(row, 2, qt.QTableWidgetItem(""))
             box = qt.QComboBox()
             box.addItems(texts)
             box.setAccessibleName(name)
-            box.setSizeAdjustPolicy(qt.QComboBox.AdjustToMinimumContentsLengthWithIcon)
+            box.setSizeAdjustPolicy(qt.QComboBox.AdjustToContents)
             box.connect("currentIndexChanged(int)", lambda index, row=row: self.take(row, index))
             table.setCellWidget(row, 1, box)
+            widen(box)
             self.boxes.append(box)
+        table.setColumnWidth(0, min(table.sizeHintForColumn(0), WIDEST * table.fontMetrics().averageCharWidth()))
         self.listed = (names, possible)
 
     def take(self, row: int, index: int) -> None:

@@ -14,7 +14,7 @@ class PlacesView:
     def __init__(self, ui, model):
         self.ui, self.model = ui, model
         self.table = SortableTable(ui.placesTable, self.jump)
-        self.places = ()
+        self.places, self.about = (), ""
 
     def show(self) -> None:
         """List the places, or nothing without an outcome, and show their markers if requested."""
@@ -22,13 +22,13 @@ class PlacesView:
         self.places = record.worstPlaces if record else ()
         self.table.show(*places.places(outcome, number))
         self.ui.placesTable.visible = self.ui.showMarkersCheckBox.visible = bool(self.places)
-        self.ui.placesLabel.text = places.about(outcome, number)
+        self.ui.placesLabel.text = self.about = places.about(outcome, number)
         self._showMarkers(outcome.pair(number) if record else None, record)
 
     def jump(self, number: int) -> None:
-        """Move all slice views and 3D views to a place, and color the surface on which it lies."""
+        """Move all slice views and 3D views to a place, and say if it is on the surface that the map does not color."""
         place = self.places[number]
-        self.model.colorSide(place.side)
+        self.ui.placesLabel.text = self.model.remark(place.side) or self.about
         navigation.jumpTo(place.position, normal=place.normal, scene=slicer.mrmlScene, cameras=cameras())
 
     def _showMarkers(self, pair, record) -> None:

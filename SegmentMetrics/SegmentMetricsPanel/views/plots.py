@@ -1,5 +1,6 @@
 """The plots in the panel."""
 
+import qt
 import slicer
 from slicer.i18n import tr as _
 
@@ -13,11 +14,11 @@ class PlotView:
     """A plot view inside the panel, independent of the layout and of charts that other modules show in all plot views.
 
     onSelected: called with a vtkStringArray of series and a vtkCollection of points when the user clicks a point; None
-    for a plot whose points cannot be clicked.
+    for a plot whose points cannot be clicked. height: the least one, in pixels.
     """
 
-    def __init__(self, layout, onSelected=None):
-        self.layout, self.onSelected = layout, onSelected
+    def __init__(self, layout, onSelected=None, height: int = 160):
+        self.layout, self.onSelected, self.height = layout, onSelected, height
         self.view = None
         # not in the scene: after a batch, the layout manager creates a view for every view node in the scene
         self.viewNode = slicer.vtkMRMLPlotViewNode()
@@ -47,8 +48,10 @@ class PlotView:
         self.view = slicer.qMRMLPlotView()
         self.view.setMRMLScene(slicer.mrmlScene)  # first, because it removes a view node that is not in the scene
         self.view.setMRMLPlotViewNode(self.viewNode)
-        self.view.setMinimumHeight(200)
+        # it takes what is left of the page, whatever height it would like to have
+        self.view.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Ignored)
         self.layout.addWidget(self.view)
+        self.layout.parentWidget().setMinimumHeight(self.height)
         if self.onSelected is not None:
             self.view.connect("dataSelected(vtkStringArray*,vtkCollection*)", self.onSelected)
 

@@ -17,7 +17,8 @@ from ..contents import results, verdicts
 from ..markup import explain
 from ..saving import askForFile, askForPath
 from .buttons import ExplainedButton
-from .tables import SortableTable
+from .lists import widen
+from .tables import SortableTable, heightOf
 
 
 class ProtocolsView(VTKObservationMixin):
@@ -46,6 +47,7 @@ class ProtocolsView(VTKObservationMixin):
             if texts != [box.itemText(n) for n in range(box.count)]:
                 box.clear()
                 box.addItems(texts)
+                widen(box)
             box.currentIndex = self.listed.index(chosen)
         finally:
             self.isShowing = False
@@ -87,10 +89,13 @@ class ProtocolsView(VTKObservationMixin):
 
 
 class VerdictsView:
-    """The summary and the table of a protocol's verdicts."""
+    """The summary and the table of a protocol's verdicts.
 
-    def __init__(self, ui, model):
-        self.ui, self.model = ui, model
+    onWritten: called with the path of a file that was written.
+    """
+
+    def __init__(self, ui, model, onWritten):
+        self.ui, self.model, self.onWritten = ui, model, onWritten
         self.table = SortableTable(ui.protocolTable)
         self.button = ExplainedButton(ui.verdictsButton)
         ui.verdictsButton.connect("clicked(bool)", self.onExport)
@@ -103,6 +108,7 @@ class VerdictsView:
         self.ui.judgmentLabel.visible = self.ui.verdictsButton.visible = bool(text)
         self.table.show(*rules)
         self.ui.protocolTable.visible = bool(rules.rows)
+        self.ui.protocolTable.setMaximumHeight(heightOf(self.ui.protocolTable, len(rules.rows)))
 
     def enable(self) -> None:
         """Enable the button, or disable it and show the problem in its tool tip."""
@@ -118,3 +124,4 @@ class VerdictsView:
     def export(self, path: Path) -> None:
         """Write all verdicts in the format of the command line: one row per rule."""
         writeVerdicts(self.model.outcome.judgment, path)
+        self.onWritten(path)

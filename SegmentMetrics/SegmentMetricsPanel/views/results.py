@@ -12,21 +12,34 @@ from SegmentMetricsLib.show import writing
 from ..contents import results
 from ..saving import askForPath
 from .buttons import ExplainedButton
-from .tables import SortableTable
+from .tables import SortableTable, heightOf
+
+# Pixels of the panel's height from which on there is room for all main numbers of a pair, and for alarms in full.
+ROOMY = 600
+# Style of the line that says that there are alarms, in the colors in which they are listed.
+ALARMING = "background-color: #fde3d3; color: #4d1600; border: 1px solid #b3420b; padding: 2px;"
+# Rows of the main numbers that are seen at least, and at most.
+LEAST_ROWS, MOST_ROWS = 3, 10
 
 
 class ResultsView:
-    """Shows the model's outcome, with one pair in detail; the tables can be copied and exported."""
+    """Shows the model's outcome, with one pair in detail; the tables can be copied and exported.
 
-    def __init__(self, ui, model):
-        self.ui, self.model = ui, model
-        self.table = SortableTable(ui.resultsTable, model.showPair)
+    onWritten: called with the path of a file that was written.
+    """
+
+    def __init__(self, ui, model, onWritten):
+        self.ui, self.model, self.onWritten = ui, model, onWritten
+        self.main = SortableTable(ui.mainTable, model.showPair)
+        self.table = SortableTable(ui.resultsTable, self.onRow)
         self.sides = SortableTable(ui.sidesTable)
         self.families = []
+        self.areNotesWanted = False  # what the user chose last
         self.buttons = [ExplainedButton(button) for button in (ui.copyButton, ui.exportButton)]
         ui.copyButton.connect("clicked(bool)", self.copy)
         ui.exportButton.connect("clicked(bool)", self.onExport)
         ui.shownFamilyComboBox.connect("currentIndexChanged(int)", self.onFamily)
+        ui.notesButton.connect("clicked(bool)", self.onNotes)
 
     @property
     def family(self) -> str:
@@ -40,16 +53,33 @@ class ResultsView:
         records = outcome.records if outcome is not None else ()
         for widget in (self.ui.resultsTable, self.ui.copyButton, self.ui.exportButton, self.ui.reportButton):
             widget.visible = bool(records)
-        for widget in (self.ui.plotLabel, self.ui.plotComboBox):
+        for widget in (self.ui.plotLabel, self.ui.plotComboBox, self.ui.layoutButton):
             widget.visible = any(record.method for record in records)  # of distances
         self._listFamilies()
+        self._fillMain()
         self._fill()
         self.ui.summaryLabel.text = self.model.summary()
-        for label, text in (
-            (self.ui.alarmsLabel, results.alarms(outcome, number)),
-            (self.ui.findingsLabel, results.remarks(outcome, number)),
-        ):
-            label.text, label.visible = text, bool(text)
+        self.ui.alarmsLabel.text = results.alarms(outcome, number)
+        self.ui.findingsLabel.text = results.remarks(outcome, number)
+        self.ui.notesButton.text = results.notes(outcome, number)
+        # what should be looked at first is seen at once where there is room for it
+        self._openNotes(self.areNotesWanted or (self._isRoomy() and bool(self.ui.alarmsLabel.text)))
+
+    def _isRoomy(self) -> bool:
+        return heightOfPanel(self.ui.pagesFrame) >= ROOMY
+
+    def onNotes(self, isOpen: bool) -> None:
+        self.areNotesWanted = isOpen
+        self._openNotes(isOpen)
+
+    def _openNotes(self, isOpen: bool) -> None:
+        """Show the alarms and the other findings, or only how many there are."""
+        button = self.ui.notesButton
+        button.visible, button.checked = bool(button.text), isOpen
+        button.styleSheet = ALARMING if self.ui.alarmsLabel.text else ""
+        button.arrowType = qt.Qt.DownArrow if isOpen else qt.Qt.RightArrow
+        for label in (self.ui.alarmsLabel, self.ui.findingsLabel):
+            label.visible = isOpen and bool(label.text)
 
     def enable(self) -> None:
         """Enable the buttons below the table if they make sense, and say what to do next if there is no outcome."""
@@ -63,8 +93,7 @@ class ResultsView:
         self.families = results.familiesOf(outcome)
         wasBlocked = box.blockSignals(True)
         box.clear()
-        box.addItem(_("Main metrics") if outcome and outcome.isOfAll else _("All metrics"))
-        box.addItems([each.capitalize() for each in self.families])
+        box.addItems(results.choices(outcome))
         box.currentIndex = self.families.index(family) + 1 if family in self.families else 0
         box.blockSignals(wasBlocked)
         box.visible = self.ui.shownFamilyLabel.visible = len(self.families) > 1
@@ -72,11 +101,28 @@ class ResultsView:
     def onFamily(self, _index: int) -> None:
         self._fill()
 
-    def _fill(self) -> None:
-        """Fill the tables with the measurements of the selected family."""
-        outcome, number = self.model.outcome, self.model.number()
-        self.table.show(*results.numbers(outcome, self.family))
+    def onRow(self, number: int) -> None:
+        """Show a pair in detail whose row was chosen in the table of a family of all pairs."""
+        if self.family:
+            self.model.showPair(number)
+
+    def _fillMain(self) -> None:
+        """Fill the table of the main numbers, of which the first rows are always seen."""
+        table, frame, outcome = self.ui.mainTable, self.ui.mainFrame, self.model.outcome
+        self.main.show(*results.mainNumbers(outcome))
+        frame.visible = bool(self.main.rows)
         if outcome is not None and outcome.isOfAll:
+            self.main.select(self.model.number())
+        bar = table.horizontalScrollBar().sizeHint.height() if outcome is not None and outcome.isOfAll else 0
+        isWhole = outcome is not None and not outcome.isOfAll and self._isRoomy()
+        frame.setMinimumHeight(heightOf(table, MOST_ROWS if isWhole else LEAST_ROWS) + bar)
+        frame.setMaximumHeight(heightOf(table, MOST_ROWS) + bar)
+
+    def _fill(self) -> None:
+        """Fill the tables of all numbers with the measurements of the selected family."""
+        outcome, number = self.model.outcome, self.model.number()
+        self.table.show(*results.numbers(outcome, number, self.family))
+        if outcome is not None and outcome.isOfAll and self.family:
             self.table.select(number)
         sides = results.sidesOf(outcome, number, self.family)
         self.sides.show(*sides)
@@ -85,10 +131,13 @@ class ResultsView:
     def copy(self, _checked=False) -> None:
         """Copy the tables as shown, below what was compared, for pasting into a spreadsheet."""
         outcome = self.model.outcome
-        rows = [[line] for line in results.compared(outcome)] + self.table.texts()
+        rows = [[line] for line in results.compared(outcome)]
+        about = [[self.model.record().name]] if outcome.isOfAll else []
+        if outcome.isOfAll and not self.family:
+            rows += self.main.texts() + about
+        rows += self.table.texts()
         if self.sides.rows:
-            about = [[self.model.record().name]] if outcome.isOfAll else []
-            rows += about + self.sides.texts()
+            rows += (about if self.family else []) + self.sides.texts()
         qt.QApplication.clipboard().setText(writing.pasteable(rows))
 
     def onExport(self, _checked=False) -> None:
@@ -103,3 +152,11 @@ class ResultsView:
         writing.writeCsv(self.model.outcome.records, path)
         name = re.sub(r"\.csv$", "", path.name, flags=re.IGNORECASE)
         writing.writeCsvSchema(self.model.outcome.records, path.with_name(f"{name}.schema.csv"))
+        self.onWritten(path)
+
+
+def heightOfPanel(widget) -> int:
+    """Return the height in pixels of the part of the panel that is seen, 0 if it cannot be told."""
+    while widget is not None and not widget.inherits("QScrollArea"):
+        widget = widget.parent()
+    return widget.viewport().height if widget is not None else 0

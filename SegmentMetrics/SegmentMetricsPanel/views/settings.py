@@ -7,9 +7,10 @@ from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.settings.settings import DECLARED, FAMILIES, OWN_CONVENTION
 
-from ..chosensettings import IN_PANEL, criticalNames, isOffered, possibleCriticals
+from ..chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, isOffered, possibleCriticals
 from ..enumerations import translated
 from ..markup import explain
+from .lists import widen
 
 COLUMNS = 2
 
@@ -31,8 +32,10 @@ class SettingsView:
         ui.criticalComboBox.connect("checkedIndexesChanged()", self.takeCriticals)
         self.conventions = [OWN_CONVENTION, *known()]
         ui.conventionComboBox.addItems([OWN_CONVENTION, *(convention.label for convention in known().values())])
+        widen(ui.conventionComboBox)
         ui.conventionComboBox.connect("currentIndexChanged(int)", self.takeConvention)
         addRows(ui)
+        ui.settingsButton.connect("toggled(bool)", self.onOpen)
         for name, panel in IN_PANEL.items():
             for widget in (f"{panel.name}Label", f"{panel.name}{panel.control}"):
                 explain(getattr(ui, widget), explanations.ofSetting(name))
@@ -54,6 +57,14 @@ class SettingsView:
         for name, panel in IN_PANEL.items():
             for widget in (f"{panel.name}Label", f"{panel.name}{panel.control}"):
                 getattr(self.ui, widget).visible = isOffered(name, parameters)
+        protocol = self.model.scene.name(parameters.protocol) if parameters.protocol is not None else ""
+        self.ui.settingsButton.text = inOneLine(parameters)
+        explain(self.ui.settingsButton, inFull(parameters, protocol))
+
+    def onOpen(self, isOpen: bool) -> None:
+        """Show or hide the settings."""
+        self.ui.measureSection.visible = isOpen
+        self.ui.settingsButton.arrowType = qt.Qt.DownArrow if isOpen else qt.Qt.RightArrow
 
     def takeFamilies(self, _checked=False) -> None:
         if self.model.parameters and not self.isShowing:
@@ -76,6 +87,7 @@ class SettingsView:
         if names != self.listed:
             box.clear()
             box.addItems(names)
+            widen(box)
             self.listed = names
         for row, name in enumerate(names):
             state = int(qt.Qt.Checked if name in chosen else qt.Qt.Unchecked)

@@ -28,7 +28,7 @@ class SlicesView:
         self.ui, self.model = ui, model
         self.rows = ()
         self.table = SortableTable(ui.slicesTable, self.jump)
-        self.plot = PlotView(ui.slicesPlotFrame.layout(), self.onSelected)
+        self.plot = PlotView(ui.slicesPlotFrame.layout(), self.onSelected, height=132)  # with a table below it
         self.shown = None
         self.chart = None
 
@@ -42,7 +42,7 @@ class SlicesView:
             return
         self.shown = wanted
         self.rows = record.slices if record else ()
-        self.ui.slicesSection.visible = bool(self.rows)
+        self._showWidgets()
         if before is None or wanted[:2] != before[:2]:
             self.table.show(*slices.slices(self.rows))
         self.chart = None
@@ -56,7 +56,14 @@ class SlicesView:
         """Show nothing, while no scene is available."""
         self.shown, self.rows, self.chart = None, (), None
         self.table.show(*slices.slices(()))
-        self.ui.slicesSection.visible = False
+        self._showWidgets()
+
+    def _showWidgets(self) -> None:
+        """Show plot and table, or that there are none."""
+        ui = self.ui
+        for widget in (ui.sliceQuantityLabel, ui.sliceQuantityComboBox, ui.slicesPlotFrame, ui.slicesTable):
+            widget.visible = bool(self.rows)
+        ui.slicesLabel.visible = not self.rows
 
     def jump(self, number: int) -> None:
         """Move all slice views to the place in a slice where the contours differ most."""

@@ -2,10 +2,10 @@
 
 import qt
 
-from ..markup import asTip
+from ..markup import asTip, breakableInColumn
 
 # Maximum width of a column in characters: a long name would leave no room for the numbers beside it.
-WIDEST = 26
+WIDEST = 20
 
 
 class SortableTable:
@@ -27,6 +27,7 @@ class SortableTable:
         self.isMarking = False
         header = table.horizontalHeader()
         header.setSectionsClickable(True)
+        table.verticalHeader().setSectionResizeMode(qt.QHeaderView.ResizeToContents)  # long names take several lines
         header.connect("sectionClicked(int)", self.onHeading)
         table.connect("cellClicked(int,int)", self.onCell)  # also for the row that is already selected
         table.connect("itemSelectionChanged()", self.onSelection)
@@ -129,7 +130,7 @@ class SortableTable:
                 self._fillGroup(line, *self.groups[self.order[line + 1]])
                 continue
             for column, (text, value, tip, *color) in enumerate(self.rows[number]):
-                item = qt.QTableWidgetItem(text)
+                item = qt.QTableWidgetItem(breakableInColumn(text) if isinstance(value, str) else text)
                 item.setToolTip(asTip(tip))
                 if any(color):
                     item.setBackground(qt.QBrush(qt.QColor(*color)))
@@ -138,7 +139,7 @@ class SortableTable:
                 if not isinstance(value, str):
                     item.setTextAlignment(qt.Qt.AlignRight | qt.Qt.AlignVCenter)
                 self.table.setItem(line, column, item)
-        self.table.resizeRowsToContents()
+        self.table.resizeRowsToContents()  # at once, for tables that are as high as their rows
 
     def _sorted(self) -> list[int]:
         column, descending = self.sortedBy
@@ -168,3 +169,9 @@ class SortableTable:
         for column in range(1, self.table.columnCount):
             self.table.takeItem(line, column)
         self.table.setSpan(line, 0, 1, self.table.columnCount)
+
+
+def heightOf(table, rows: int) -> int:
+    """Return the height in pixels at which the first rows of a table are seen, without a horizontal scroll bar."""
+    heights = [table.rowHeight(row) for row in range(min(rows, table.rowCount))]
+    return table.horizontalHeader().sizeHint.height() + sum(heights) + 2 * table.frameWidth

@@ -120,10 +120,14 @@ def _noteOf(which: str, note: str) -> str:
     return f"Of the {which}, {note.removesuffix('.')}."
 
 
+def areOfOneKind(*frames: str) -> bool:
+    """Return whether frames can be compared: not the UID in a DICOM file and the name of the space in a NIfTI file."""
+    return len({bool(UID.fullmatch(frame)) for frame in frames}) == 1
+
+
 def _frames(pair: Workspace) -> Iterator[str]:
     frames = [s.frameOfReference for s in pair.structures]
-    # the UID in a DICOM file and the name of the space in a NIfTI file cannot be compared
-    if all(frames) and frames[0] != frames[1] and len({bool(UID.fullmatch(frame)) for frame in frames}) == 1:
+    if all(frames) and frames[0] != frames[1] and areOfOneKind(*frames):
         yield Finding.of(Kind.OTHER_FRAMES, reference=frames[0], test=frames[1])
     if pair.reference.file and pair.reference.file == pair.test.file and pair.reference.name == pair.test.name:
         yield Finding.of(Kind.SAME)

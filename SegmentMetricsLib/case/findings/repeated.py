@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...base.texts import commaSeparated
-from ...comparison.findings import Finding, split
+from ...comparison.findings import split
 
 # Least number of structures for which a text is listed once for all.
 FEWEST = 3
@@ -25,21 +25,16 @@ class Common(NamedTuple):
 
 
 def sortedOut(findings: Sequence[Iterable[str]]) -> tuple[list[Common], list[tuple[str, ...]]]:
-    """Return the texts that many structures have in common, and the remaining findings of each structure.
+    """Return the findings that many structures have in common, and the remaining findings of each structure.
 
-    findings: of each structure. Findings, or single sentences of these, are common if at least three structures and
-    more than half of all have them; if they advise an option, three structures are enough. Alarms are never common.
+    findings: of each structure. They are common if at least three structures and more than half of all have them; if
+    they advise an option, three structures are enough. Alarms are never common. A finding is never taken apart: what to
+    do is said where the cause is.
     """
     alarms, advice = zip(*map(split, findings), strict=True) if findings else ((), ())
     whole = _often(advice)
-    # findings that differ, such as by a number, may have sentences in common
-    parts = [[END.split(text) for text in own if text not in whole] for own in advice]
-    sentences = _often([[sentence for one in own for sentence in one] for own in parts])
-    left = [
-        (*own, *map(Finding, filter(None, (" ".join(s for s in one if s not in sentences) for one in rest))))
-        for own, rest in zip(alarms, parts, strict=True)
-    ]
-    return [Common(text, tuple(members)) for found in (whole, sentences) for text, members in found.items()], left
+    left = [(*own, *(text for text in rest if text not in whole)) for own, rest in zip(alarms, advice, strict=True)]
+    return [Common(text, tuple(members)) for text, members in whole.items()], left
 
 
 def _often(texts: Sequence[Iterable[str]]) -> dict[str, list[int]]:
@@ -61,11 +56,33 @@ def membersOf(texts: Sequence[Iterable[str]]) -> dict[str, list[int]]:
 
 
 def inOrder(findings: Sequence[Iterable[str]]) -> Iterator[Common]:
-    """Yield all findings of several structures, each once: alarms, then common ones, then the rest."""
+    """Yield all findings of several structures, each once: alarms, then common ones, then the rest.
+
+    Where findings differ, such as by a number, but have sentences in common, such as what to do, these follow once
+    behind what differs.
+    """
     common, left = sortedOut(findings)
-    kinds = [[split(own)[which] for own in left] for which in (0, 1)]
-    alarms, rest = ([Common(text, tuple(members)) for text, members in membersOf(kind).items()] for kind in kinds)
-    yield from (*alarms, *common, *rest)
+    alarms, rest = ([split(own)[which] for own in left] for which in (0, 1))
+    yield from _asCommon(membersOf(alarms))
+    yield from common
+    parts = [[END.split(text) for text in own] for own in rest]
+    sentences = _often([[sentence for one in own for sentence in one] for own in parts])
+    # what differs, by the sentences that follow it
+    groups: dict[tuple[str, ...], list[list[str]]] = {}
+    for number, own in enumerate(parts):
+        for one in own:
+            shared = tuple(sentence for sentence in one if sentence in sentences)
+            own = " ".join(sentence for sentence in one if sentence not in sentences)
+            groups.setdefault(shared, [[] for _ in findings])[number].append(own)
+    said: set[str] = set()
+    for shared, texts in sorted(groups.items(), key=lambda group: not group[0]):
+        yield from (one for one in _asCommon(membersOf(texts)) if one.text)
+        yield from (Common(text, tuple(sentences[text])) for text in shared if text not in said)
+        said.update(shared)
+
+
+def _asCommon(members: Mapping[str, Collection[int]]) -> list[Common]:
+    return [Common(text, tuple(numbers)) for text, numbers in members.items()]
 
 
 def phraseFor(members: Collection[int], names: Sequence[str] | Mapping[int, str], most: int = 3) -> str:

@@ -15,6 +15,12 @@ from .protocol import Protocol, Rule
 from .wording import limitsText, named, unitOf, valueText
 
 PASS, WARN, FAIL, NOT_EVALUABLE = "pass", "warn", "fail", "not evaluable"
+# The meaning of a score, in sentences.
+SCORE_NOTE = (
+    "The score is the weight of a structure's passed rules over that of all its rules that could be evaluated: with "
+    "weights of 3 and 1, of which the first passes, it is 0.75. It decides nothing; the verdict is that of the worst "
+    "rule."
+)
 # From best to worst: the verdict on a group is the worst of its members'.
 VERDICTS = (PASS, WARN, NOT_EVALUABLE, FAIL)
 

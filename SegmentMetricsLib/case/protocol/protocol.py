@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ...base.errors import InputError, Mistakes, asPath, raiseAny, requireKind
-from ...base.texts import didYouMean, inAnyCase, shortest
+from ...base.texts import commaSeparated, didYouMean, inAnyCase, shortest
 from ...comparison.definitions import PARAMETERS, Definition
 from ...comparison.measurements import ROUNDING, ROUNDING_OF_ZERO
 from ...families.multilabel.entries import MULTI_LABEL
@@ -29,7 +30,16 @@ from . import EXAMPLES, exampleNames
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
 OPTIONAL = ("Warn", "Weight", "Convention", "Source")
 NUMBERS = ("Pass", "Warn", "Weight")
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+DECIMAL_COMMA = re.compile(r"([+-]?\d*),(\d+(?:\s*[a-zA-Z%²³^].*)?)")
+# A limit: a number, and its unit if it has one.
+LIMIT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-zA-Z%][^\s]*)", re.IGNORECASE)
+# The units in which limits may be written, by that of the measurement: each with its size there.
+UNITS: dict[str, dict[str, float]] = {
+    "mm": {"mm": 1, "cm": 10},
+    "mm2": {"mm2": 1, "cm2": 100},
+    "mm3": {"mm3": 1, "cm3": 1000, "ml": 1000, "cc": 1000, "ccm": 1000},
+    "": {"%": 0.01},
+}
 # "within" applies to the absolute value.
 RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
 WILDCARDS = "*?"
@@ -197,8 +207,8 @@ def _withPoints(sheet: Sheet) -> tuple[Line, ...]:
         return sheet.lines
 
     def pointed(cells: Mapping[str, str]) -> dict[str, str]:
-        numbers = {name: cells[name] for name in NUMBERS if DECIMAL_COMMA.fullmatch(cells[name])}
-        return {**cells, **{name: text.replace(",", ".") for name, text in numbers.items()}}
+        found = {name: DECIMAL_COMMA.fullmatch(cells[name]) for name in NUMBERS}
+        return {**cells, **{name: f"{one[1]}.{one[2]}" for name, one in found.items() if one}}
 
     return tuple(replace(line, cells=pointed(line.cells)) for line in sheet.lines)
 
@@ -328,7 +338,7 @@ def _reporting(line: Line, definition: Definition | None) -> str:
 
 def _limit(line: Line, column: str, definition: Definition | None, relation: str | None) -> float:
     """Return a limit. Raises InputError if it is outside the range of the line's measurement, if that is known."""
-    limit = _number(line, column)
+    limit = _number(line, column, definition)
     if definition is None:
         return limit
     low = 0.0 if relation == "within" else definition.low
@@ -341,8 +351,11 @@ def _limit(line: Line, column: str, definition: Definition | None, relation: str
     return limit
 
 
-def _number(line: Line, column: str) -> float:
+def _number(line: Line, column: str, definition: Definition | None = None) -> float:
+    """Return the number in a cell. definition: of a limit's measurement, in whose unit it is returned."""
     text = line.cells[column]
+    if definition is not None and (written := LIMIT.fullmatch(text)):
+        return _inUnit(line, column, written, definition)
     try:
         number = float(text)
     except ValueError:
@@ -351,6 +364,18 @@ def _number(line: Line, column: str) -> float:
     if not math.isfinite(number):
         raise line.problem(column, f"it must be a finite number, not {text}.")
     return number
+
+
+def _inUnit(line: Line, column: str, written: re.Match, definition: Definition) -> float:
+    """Return a limit that is written with a unit in the unit of its measurement. Raises InputError for another one."""
+    number, unit = written[1], written[2].translate(str.maketrans("²³", "23")).replace("^", "")
+    units = UNITS.get(definition.unit, {definition.unit: 1.0})
+    if unit.casefold() not in units:
+        key, what = line.cells["Measurement"], f"in {definition.unit}" if definition.unit else "a fraction"
+        allowed = commaSeparated(units) if definition.unit else "% or no unit"
+        raise line.problem(column, f"{key} is {what}, so a limit cannot be in {written[2]}; use {allowed}.")
+    # exactly what was written: 5 % is 0.05, and not 5 times 0.01
+    return float(Decimal(number) * Decimal(str(units[unit.casefold()])))
 
 
 def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Settings:

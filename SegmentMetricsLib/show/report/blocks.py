@@ -12,6 +12,8 @@ from ...case.tablemodel import Column, Table
 from ...comparison.measurements import typeset
 
 NO_DEVICE = "SegmentMetrics is research software, not a medical device. Do not base decisions on it alone."
+# The file with plotly.js that all pages of a batch share.
+PLOTLY_FILE = "plotly.min.js"
 # The heading of alarms.
 CHECK_FIRST = "Check this first"
 # Tables with more columns are printed in a smaller font.
@@ -21,6 +23,12 @@ LONG_NAME = 16
 # CSS classes that color the verdicts, others are gray; the words say the same.
 CLASSES = {PASS: "pass", WARN: "warn", FAIL: "fail"}
 NOTHING = Markup()
+# Head and foot of every printed page. Most characters of the head.
+PAPER = """@page {
+  @top-left { content: $running; width: 72%; } @top-right { content: $date; }
+  @bottom-left { content: $what; width: 80%; } @bottom-right { content: "Page " counter(page) " of " counter(pages); }
+}"""
+MOST_RUNNING = 110
 
 
 @cache
@@ -34,9 +42,23 @@ def fromFile(file: str, /, **values: object) -> Markup:
     return filled(resource(f"{file}.html").removesuffix("\n"), **values)
 
 
-def page(title: str, body: Markup, scripts: Markup = NOTHING) -> str:
-    """Return a complete, self-contained page."""
-    return fromFile("page", title=title, style=resource("report.css"), scripts=scripts, body=body) + "\n"
+def page(title: str, body: Markup, scripts: Markup = NOTHING, running: str = "", date: str = "") -> str:
+    """Return a complete, self-contained page.
+
+    running: what every printed page is headed with, the title if "". date: beside it.
+    """
+    paper = filled(
+        PAPER, running=_inStyle(running or title), date=_inStyle(date), what=_inStyle(f"SegmentMetrics. {NO_DEVICE}")
+    )
+    style = joined((resource("report.css"), paper), "\n")
+    return fromFile("page", title=title, style=style, scripts=scripts, body=body) + "\n"
+
+
+def _inStyle(text: str) -> Markup:
+    """Return a text as a string of a style sheet, in which nothing ends the string or the style element."""
+    short = text if len(text) <= MOST_RUNNING else f"{text[: MOST_RUNNING - 1]}…"
+    unsafe = "".join(f"\\{ord(c):x} " if c in "\\\"<>&'" or not c.isprintable() else c for c in short)
+    return Markup(f'"{unsafe}"')
 
 
 def badge(verdict: str, text: str = "") -> Markup:

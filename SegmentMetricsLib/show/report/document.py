@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from ...analysis.places import positionText
 from ...base.errors import InputError, asPath, installing, requireKind
@@ -16,39 +19,74 @@ from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
 from ...case.explanations import ofMeasurement
 from ...case.findings import repeated
-from ...case.protocol.judgment import Judgment, scoreText
+from ...case.gridspread import SHIFTS
+from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
 from ...case.protocol.protocol import Rule
 from ...case.records import Record
-from ...case.resulttables import OVERVIEW, definitionOf, heading, measurementsTable, sideOf, sidesTable
+from ...case.resulttables import OVERVIEW, definitionOf, heading, measurementsTable, sideOf, sidesTable, spreadOf
 from ...case.tablemodel import Column, Table
+from ...comparison.findings import split
 from ...comparison.measurements import Measurement, typeset
 from ...families.signed.entries import SIDES
+from ...model.grayimages import GrayImage
 from ...model.naming import notAmong, onlyIn
 from ...settings.names import PURPOSES
 from ...settings.settings import Settings, asSettings
 from ..tables import byFamily, withCommonUnit
 from . import figures
-from .blocks import NO_DEVICE, NOTHING, badge, fromFile, linkTo, page, resource, soft, table
+from .blocks import NO_DEVICE, NOTHING, PLOTLY_FILE, badge, fromFile, linkTo, page, resource, soft, table
+from .charts import chart
+from .flatmap import flatMap
+from .gray import Gray
 from .lesions import gapsAndSpurs, lesions
 from .notices import alarms, common, failed, sentences
 from .provenance import Source, provenance, sourceOf
 from .ranking import UNJUDGED, Ranking
 from .slicepictures import slicePictures
 from .sliceviews import largestOf
+from .stepping import stepPictures
 
+# Pictures (height, width, 3) of bytes, with their titles.
+Pictures = Sequence[tuple[str, np.ndarray]]
 MOST_PLACES = 10
+# Volumes of surface and voxels are alike if they differ by less than this fraction.
+ALIKE = 0.05
 SOLID = "\N{NO-BREAK SPACE}"
-SCORE_NOTE = "The score is the weight of a structure's passed rules over that of all its rules that could be evaluated."
+SPREAD_NOTE = (
+    f"Grid: what the number is when the voxel grid lies a fraction of a voxel elsewhere, from {SHIFTS} shifts of the "
+    "smooth surfaces. Differences no larger than this range say nothing about the contours. The mean may lie beside "
+    "the number itself: smoothing makes small structures smaller."
+)
+SURFACE_NOTE = (
+    "Volumes are those within the measured surfaces; where those of the voxels differ clearly, the structure has both."
+)
 # Most measurements in the overview: what fits across a page of paper beside names and verdicts.
 MOST_MEASUREMENTS = 12
 
 
 def requirePlotly() -> None:
-    """Raise InputError if plotly, which draws the figures of the page, is not installed."""
+    """Raise InputError if plotly, which draws a map to turn, is not installed."""
     try:
         import plotly.offline  # noqa: F401
     except ImportError as error:
-        raise InputError(f"A report needs plotly: {installing('report')}.") from error
+        raise InputError(f"A map to turn in a report needs plotly: {installing('report')}.") from error
+
+
+def hasPlotly() -> bool:
+    """Return whether plotly is installed."""
+    try:
+        requirePlotly()
+    except InputError:
+        return False
+    return True
+
+
+def plotlyScript() -> Markup:
+    """Return the content of plotly.js. Raises InputError if plotly is not installed."""
+    requirePlotly()
+    from plotly.offline import get_plotlyjs
+
+    return Markup(get_plotlyjs())
 
 
 class Shown(NamedTuple):
@@ -74,6 +112,11 @@ class Report:
     name of the case. settings: of the comparisons. withConventions: whether to show the values that other tools would
     have reported. patient: text about the patient to include, "" for none. origins: names of the files or segmentations
     that the reference and the test are from, () if unknown. scene: name of the scene that they are in, "" for none.
+    image: what is shown under the contours, None for nothing. script: name of a file beside the page with plotly.js, ""
+    to put it into the page.
+
+    Without plotly, isFlat is true: charts are plain drawings, and the map is shown by the pictures that add() and
+    part() are given.
     """
 
     def __init__(
@@ -85,28 +128,36 @@ class Report:
         patient: str = "",
         origins: Sequence[str] = (),
         scene: str = "",
+        image: GrayImage | None = None,
+        script: str = "",
     ):
-        requirePlotly()
+        self.isFlat, self.script = not hasPlotly(), script
         settings = asSettings(settings)
         requireKind(title, str, "The title of a report", "a text")
         self.title, self.withConventions, self.patient = title, withConventions, patient
         self.origins, self.scene = tuple(origins), scene
+        if image is not None:
+            requireKind(image, GrayImage, "The image under the contours", "a GrayImage")
+        self.gray = None if image is None else Gray(image)
         # reports also show every pair's per-slice profile
         self.settings = replace(settings, families=(*settings.families, "slices"))
         self.records: list[Record] = []
         self._sections: list[Markup] = []
         self._sources: list[tuple[Source, Source]] = []
 
-    def add(self, comparison: Comparison) -> None:
-        """Add a pair. Raises InputError for anything but a comparison."""
+    def add(self, comparison: Comparison, pictures: Pictures = ()) -> None:
+        """Add a pair. pictures: as of part(). Raises InputError for anything but a comparison."""
         requireKind(comparison, Comparison, "The input of a report", "a Comparison")
-        self.include(self.part(comparison, len(self._sections)))
+        self.include(self.part(comparison, len(self._sections), pictures))
 
-    def part(self, comparison: Comparison, number: int) -> Part:
-        """Return the part of the report about a pair, for include(); it holds no geometry. number: from 0."""
+    def part(self, comparison: Comparison, number: int, pictures: Pictures = ()) -> Part:
+        """Return the part of the report about a pair, for include(); it holds no geometry.
+
+        number: from 0. pictures: of the map, with a title for each, shown if the report isFlat.
+        """
         record = comparison.record()
         sources = sourceOf(comparison.reference), sourceOf(comparison.test)
-        return Part(record, sources, self._section(comparison, record, number))
+        return Part(record, sources, self._section(comparison, record, number, pictures))
 
     def include(self, part: Part) -> None:
         """Add the part() of the next pair, which may have been created in another process."""
@@ -136,8 +187,6 @@ class Report:
         self, judgment, unmatched: Mapping[str, Sequence[str]], failures: Mapping[str, str], findings: Sequence[str]
     ) -> str:
         """Return the whole page; arguments as for write()."""
-        from plotly.offline import get_plotlyjs
-
         ranking = Ranking(self.records, judgment)
         # a structure that the other side has, but damaged, is among the failures
         unmatched = {side: notAmong(names, failures) for side, names in unmatched.items()}
@@ -148,6 +197,7 @@ class Report:
             failed=failed(failures),
             alarms=alarms(self.records, findings),
             judged=_judged(ranking, judgment) if judgment is not None else "",
+            filters=self.gray.filters() if self.gray else "",
             overview=self._overview(unmatched, findings, ranking, bool(failures)),
             common=common(shared, self.records),
             review=resource("review.html"),
@@ -156,8 +206,21 @@ class Report:
             provenance=provenance(self.settings, self.records, self._sources, judgment),
             noDevice=NO_DEVICE,
         )
-        scripts = (Markup(get_plotlyjs()), resource("report.js"))
-        return page(self.title, body, joined((filled("<script>$script</script>", script=s) for s in scripts), "\n"))
+        script = filled("<script>$script</script>", script=resource("report.js"))
+        # whose page it is, if it lies beside others on a desk
+        running = " · ".join(filter(None, (self.patient and f"Patient: {self.patient}", self.title)))
+        return page(self.title, body, joined((self._plotly(), script), "\n"), running, self._date())
+
+    def _date(self) -> str:
+        return f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
+
+    def _plotly(self) -> Markup:
+        """Return the script that draws the maps, nothing without plotly."""
+        if self.isFlat:
+            return NOTHING
+        if self.script:
+            return filled('<script src="$file"></script>', file=self.script)
+        return filled("<script>$script</script>", script=plotlyScript())
 
     def _head(self, ranking: Ranking, failures: int) -> Markup:
         of = f"{len(self.records)} of " if failures else ""
@@ -168,14 +231,16 @@ class Report:
             patient=filled("<p>Patient: $patient</p>", patient=self.patient) if self.patient else "",
             origins=self._origins(),
             count=f"{of}{counted(len(self.records) + failures, 'structure')} compared",
-            date=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}",
+            date=self._date(),
             convention=self.settings.convention,
             noDevice=NO_DEVICE,
+            script=self.script or PLOTLY_FILE,
         )
 
     def _origins(self) -> Markup:
         """Return a line that says where the reference and the test are from, nothing if unknown."""
         named = [*zip(("Reference", "Test"), self.origins), ("Scene", self.scene)]
+        named += [("Image", self.gray.image.name)] if self.gray else []
         found = [filled("<span>$what: <b>$name</b></span>", what=what, name=name) for what, name in named if name]
         return filled('<p class="origins">$origins</p>', origins=joined(found, " ")) if found else NOTHING
 
@@ -187,7 +252,7 @@ class Report:
         isFailed: whether there are structures that could not be compared, which are listed elsewhere.
         """
         missing = [filled("<p>$sentence</p>", sentence=sentence) for sentence in onlyIn(unmatched)]
-        missing.append(sentences(findings))
+        missing.append(sentences(split(findings).advice))  # alarms are above
         if not self.records:
             return joined((NOTHING if isFailed else Markup('<p class="notice">No structure is in both.</p>'), *missing))
         shown, more = _chosen([column for definition in OVERVIEW for column in _columns(self.records, definition)])
@@ -201,25 +266,52 @@ class Report:
         columns += [(Column(column.head), column.cells) for column in shown]
         ranked = [(column, [cells[n] for n in ranking.order]) for column, cells in columns]
         overview = table(Table.ofColumns(ranked))
+        if any(column.head.startswith(("Volume", "Area")) for column in shown):
+            missing.insert(0, filled('<p class="soft">$note</p>', note=SURFACE_NOTE))
         return filled("<h2>Overview</h2>$overview$missing", overview=overview, missing=joined(missing))
 
-    def _section(self, comparison: Comparison, record: Record, n: int) -> Markup:
-        """Return the contents of a pair's section below its summary and findings."""
+    def _section(self, comparison: Comparison, record: Record, n: int, images: Pictures) -> Markup:
+        """Return the contents of a pair's section below its summary and findings. images: of the map, if it is flat."""
         from .othertools import otherTools
 
-        where = [_places(record), gapsAndSpurs(record)]
+        steps = stepPictures(comparison, f"step{n}", self.gray) if comparison.distances is not None else NOTHING
+        beside = [_places(record, n if steps else None), gapsAndSpurs(record)]
         if comparison.slices:
-            profile = _figure("chart profile", f"slices{n}", figures.profile(comparison.slices))
-            where.append(filled("<h3>Slice by slice</h3>$profile", profile=profile))
+            profile = self._chart("profile", f"slices{n}", figures.profile(comparison.slices), "Slice by slice")
+            beside.append(filled("<h3>Profile</h3>$profile$note", profile=profile, note=_profileNote(comparison)))
+        where = [steps, filled('<div class="besides">$parts</div>', parts=joined(map(_div, beside)))]
         # in print, only the pictures are left of structures that are brief
         return fromFile(
             "contents",
-            pictures=_pictures(comparison, n) if comparison.distances is not None else "",
-            where=joined(filled("<div>$part</div>", part=part) for part in where if part),
+            volumes=_volumes(record),
+            pictures=self._pictures(comparison, n, images) if comparison.distances is not None else "",
+            where=joined(map(_div, where)),
             lesions=lesions(record),
             measurements=_measurements(record),
             conventions=otherTools(comparison) if self.withConventions else "",
         )
+
+    def _pictures(self, comparison: Comparison, n: int, images: Pictures = ()) -> Markup:
+        """Return the distance map with its switches, the histogram, and slices through the largest distance.
+
+        images: of the map, with titles, if it is flat.
+        """
+        found = [self._chart("", f"histogram{n}", figures.distribution(comparison), "Distribution of the distances")]
+        switches = NOTHING
+        if comparison.dimension == 3 and self.isFlat:
+            found.insert(0, flatMap(comparison, images))
+        elif comparison.dimension == 3:
+            figure = figures.distanceMap(comparison)
+            found.insert(0, _figure("map", f"map{n}", figure, stills=2))
+            switches = _switches(n, figure["signed"], figure["first"])
+        largest = largestOf(comparison)
+        said = filled("<p>$sentence</p>", sentence=largest.sentence()) if largest.isAny else NOTHING
+        pictures = filled('<div class="pictures">$pictures</div>', pictures=joined(found))
+        return joined((said, switches, pictures, slicePictures(comparison, f"cut{n}", self.gray)))
+
+    def _chart(self, kind: str, name: str, figure: Mapping, title: str) -> Markup:
+        """Return a chart: a plain drawing if the report is flat."""
+        return chart(figure, title) if self.isFlat else _figure(f"chart {kind}".rstrip(), name, figure)
 
     def _framed(self, n: int, ranking: Ranking, findings: Sequence[str]) -> Markup:
         """Return the section of a pair with its summary; the worst pair's is open. findings: of this pair only."""
@@ -277,20 +369,6 @@ def _column(head: str, found: Sequence[Measurement | None]) -> Shown:
     return Shown(head, list(map(_solid, texts)), hasValues)
 
 
-def _pictures(comparison: Comparison, n: int) -> Markup:
-    """Return the distance map with its switches, the histogram, and slices through the largest distance."""
-    found = [_figure("chart", f"histogram{n}", figures.distribution(comparison))]
-    switches = NOTHING
-    if comparison.dimension == 3:
-        figure = figures.distanceMap(comparison)
-        found.insert(0, _figure("map", f"map{n}", figure, stills=2))
-        switches = _switches(n, figure["signed"], figure["first"])
-    largest = largestOf(comparison)
-    said = filled("<p>$sentence</p>", sentence=largest.sentence()) if largest.isAny else NOTHING
-    pictures = filled('<div class="pictures">$pictures</div>', pictures=joined(found))
-    return joined((said, switches, pictures, slicePictures(comparison, f"cut{n}")))
-
-
 def _figure(kind: str, name: str, figure: Mapping, stills: int = 1) -> Markup:
     """Return the placeholder of a figure, the still images that replace it in print, and its data."""
     # escape "<", so that no data can end the script element
@@ -319,12 +397,41 @@ def _switches(n: int, signed: bool, side: str) -> Markup:
     return filled('<div class="switches" data-for="map$n">$choices</div>', n=n, choices=joined((sides, kinds)))
 
 
-def _places(record: Record) -> Markup:
+def _div(part: Markup) -> Markup:
+    return filled("<div>$part</div>", part=part) if part else NOTHING
+
+
+def _volumes(record: Record) -> Markup:
+    """Return the volumes of surfaces and of voxels where they differ clearly, as in small structures; else nothing."""
+    found = record.measurements
+    pairs = [(f"Volume{side}", f"VoxelVolume{side}") for side in ("Reference", "Test")]
+    if any(key not in found or not math.isfinite(found[key].value) for pair in pairs for key in pair):
+        return NOTHING
+    if all(abs(found[a].value - found[b].value) <= ALIKE * max(found[a].value, found[b].value) for a, b in pairs):
+        return NOTHING
+    texts = [" and ".join(typeset(found[key].text()) for key in keys) for keys in zip(*pairs, strict=True)]
+    what = "Areas" if record.dimension == 2 else "Volumes"
+    within = "contours" if record.dimension == 2 else "surfaces"
+    by = "the voxels" if record.dimension == 3 else "the pixels"
+    sentence = f"{what} of reference and test within their {within}: {texts[0]}; of {by}: {texts[1]}."
+    return filled("<p>$sentence</p>", sentence=sentence)
+
+
+def _profileNote(comparison: Comparison) -> Markup:
+    """Return a note if no slice has both contours, so that nothing but DSC can be drawn; else nothing."""
+    if any(not row.only for row in comparison.slices):
+        return NOTHING
+    return Markup("<p>No slice has both contours, so there are no distances within slices.</p>")
+
+
+def _places(record: Record, steps: int | None = None) -> Markup:
+    """Return the list of worst places. steps: number of the slices in which they can be shown, None without any."""
     if not record.worstPlaces:
         return NOTHING
+    goTo = '<a href="#step$steps" data-place="$rank">$rank</a>'
     rows = [
         [
-            place.rank,
+            place.rank if steps is None else filled(goTo, steps=steps, rank=place.rank),
             f"{place.value:+.2f} mm" if record.hasSides else f"{place.value:.2f} mm",
             SIDES[place.direction],
             _patchSize(place.area, record.dimension),
@@ -332,8 +439,8 @@ def _places(record: Record) -> Markup:
         ]
         for place in record.worstPlaces[:MOST_PLACES]
     ]
-    heads = ("", "Distance", "Side", "Size", "Position (mm)")
-    columns = [Column(head, isText=head in ("", "Side")) for head in heads]
+    heads = ("Place" if steps is not None else "", "Distance", "Side", "Size", "Position (mm)")
+    columns = [Column(head, isText=head in ("", "Place", "Side")) for head in heads]
     more = len(record.worstPlaces) - MOST_PLACES
     note = filled('<p class="soft">… and $more more</p>', more=more) if more > 0 else NOTHING
     return filled("<h3>Worst places</h3>$places$note", places=table(Table(columns, rows)), note=note)
@@ -349,13 +456,16 @@ def _patchSize(size: float, dimension: int) -> str:
 def _measurements(record: Record) -> Markup:
     """Return the table of all measurements by family; those by sides of the patient are in a separate table."""
     found = byFamily(one for one in record.measurements.values() if not sideOf(one.key))
-    values = measurementsTable(found).only(
+    everything = measurementsTable(found)
+    spread = spreadOf(everything)
+    values = everything.only(
         {
             "Measurement": "",
             "Title": "Measurement",
             "Value": "Value",
             "ReferenceToTest": "Reference to test",
             "TestToReference": "Test to reference",
+            **({"GridMean": "Grid: mean", "GridSD": "SD", "GridRange": "95 % range"} if spread else {}),
         }
     )
     rows = []
@@ -368,7 +478,10 @@ def _measurements(record: Record) -> Markup:
     toward = "<h3>Toward the sides of the patient</h3>$sides"
     return fromFile(
         "measurements",
-        measurements=table(Table(values.columns, rows), groups=families, kind="measured"),
+        measurements=table(
+            Table(values.columns, rows), groups=families, kind="measured spread" if spread else "measured"
+        ),
+        note=filled('<p class="soft">$note</p>', note=SPREAD_NOTE) if spread else "",
         sides=filled(toward, sides=table(sides)) if sides else "",
     )
 

@@ -35,7 +35,7 @@ FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#33
 
 def packed(array: np.ndarray) -> dict:
     """Return an array in the binary form of plotly.js."""
-    kinds = {"float32": "f4", "int32": "i4"}
+    kinds = {"float32": "f4", "int32": "i4", "uint16": "u2"}
     return {"dtype": kinds[array.dtype.name], "bdata": base64.b64encode(np.ascontiguousarray(array).data).decode()}
 
 
@@ -67,7 +67,7 @@ def distanceMap(comparison: Comparison) -> dict:
     limit = mapRange(distances, tolerance or 0.0)
     surfaces = _centered(*map(reduced, distances.directions))
     first = worseSide(comparison)
-    ticks = {kind: colorTicks(limit, *ends) for kind, ends in _clipped(comparison, limit).items()}
+    ticks = {kind: colorTicks(limit, *ends) for kind, ends in clipped(comparison, limit).items()}
     shown = ticks["signed" if signed else "absolute"]
     meshes = [_mesh(surface, name, name == first, signed, limit, shown) for name, surface in surfaces.items()]
     points = np.concatenate([surface.points for surface in surfaces.values()])
@@ -99,7 +99,7 @@ def _centered(reference: ReducedSurface, test: ReducedSurface) -> dict[str, Redu
     return {name: replace(surface, points=surface.points - middle) for name, surface in surfaces.items()}
 
 
-def _clipped(comparison: Comparison, limit: float) -> dict[str, tuple[bool | None, bool]]:
+def clipped(comparison: Comparison, limit: float) -> dict[str, tuple[bool | None, bool]]:
     """Return, by kind of distance, whether any distances are below and above the color range, which ends at a limit.
 
     "Below" is None if the range starts at 0. limit: in mm.
@@ -182,6 +182,8 @@ def _sides(places: np.ndarray) -> dict:
 
 def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit: float, ticks: dict) -> dict:
     corners = surface.triangles
+    if len(surface.points) <= np.iinfo(np.uint16).max:  # half the size
+        corners = corners.astype(np.uint16)
     return {
         "type": "mesh3d",
         "name": name,

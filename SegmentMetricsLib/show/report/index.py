@@ -73,7 +73,7 @@ def indexOf(lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None
     )
     if cohort is not None:
         body = joined((body, filled("<script>$script</script>", script=resource("cohort.js"))), "\n")
-    return page(title, body)
+    return page(title, body, date=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}")
 
 
 def _overview(cohort: Mapping) -> Markup:

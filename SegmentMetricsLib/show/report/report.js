@@ -9,7 +9,10 @@ function contentOf(id) {
 }
 
 function draw(section) {
-  for (const place of section.querySelectorAll("[data-figure]")) {
+  for (const steps of section.querySelectorAll("[data-steps]")) {
+    if (!steps.content) showSlice(steps, Number(steps.querySelector("input[type=range]").value));
+  }
+  for (const place of window.Plotly ? section.querySelectorAll("[data-figure]") : []) {
     if (place.dataset.drawn) continue;
     place.dataset.drawn = "yes";
     const figure = contentOf(place.dataset.figure);
@@ -31,7 +34,9 @@ function letter(place) {
 
 // Paper has still pictures: they are made one after the other while nothing else is to do.
 async function makeStills() {
-  for (const place of document.querySelectorAll("[data-figure]")) {
+  const isMissing = !window.Plotly && document.querySelector("[data-figure]");
+  document.body.classList.toggle("unscripted", Boolean(isMissing));
+  for (const place of isMissing ? [] : document.querySelectorAll("[data-figure]")) {
     await new Promise((resolve) => (window.requestIdleCallback || setTimeout)(resolve));
     const isMap = place.classList.contains("map");
     const isWide = place.classList.contains("profile");
@@ -55,6 +60,49 @@ function ofSide(figure, side) {
   // at the left, as the letter of a side of the patient may be above the middle
   const title = { text: side[0].toUpperCase() + side.slice(1), x: 0.02, y: 0.97, xanchor: "left", font: { size: 15 } };
   return { data, layout: { ...figure.layout, title } };
+}
+
+// Shows a slice of a structure: its contours, its image, and the worst places in it. rank: of the place that is gone to.
+function showSlice(steps, number, rank) {
+  steps.content = steps.content || contentOf(steps.dataset.steps);
+  const content = steps.content;
+  const last = content.at.length - 1;
+  number = Math.min(Math.max(number, 0), last);
+  const slider = steps.querySelector("input[type=range]");
+  slider.value = number;
+  const image = steps.querySelector("image");
+  if (image) image.setAttribute("href", `data:image/jpeg;base64,${content.images[number]}`);
+  for (const side of ["reference", "test"]) steps.querySelector(`figure path.${side}`).setAttribute("d", content[side][number]);
+  const marks = content.marks.filter((mark) => mark.slice === number && (!rank || mark.rank === rank || mark === content.marks[0]));
+  const rings = marks.map(({ x, y }) => `<circle cx="${x}" cy="${y}" r="7"/>`).join("");
+  const names = marks.map(({ x, y, rank: n }) => (n ? `<text x="${x + 13}" y="${y - 6}">${n}</text>` : "")).join("");
+  steps.querySelector(".here").innerHTML = `<g class="halo">${rings}</g><g class="mark">${rings}</g>${names}`;
+  const notes = ["reference", "test"].filter((side) => !content[side][number]).map((side) => `no ${side} in this slice`);
+  if (content.marks.length && content.marks[0].slice === number) notes.unshift(`the largest distance, ${content.marks[0].mm} mm`);
+  const caption = `${content.at[number]}, slice ${number + 1} of ${last + 1}`;
+  steps.querySelector("title").textContent = [caption, ...notes].join("; ");
+  slider.setAttribute("aria-valuetext", caption);
+  const told = document.createElement("small");
+  told.textContent = notes.join("; ");
+  steps.querySelector("figcaption").replaceChildren(caption, " ", told);
+}
+
+function showPlace(link) {
+  const steps = document.getElementById(link.hash.slice(1));
+  steps.content = steps.content || contentOf(steps.dataset.steps);
+  const rank = Number(link.dataset.place);
+  const mark = steps.content.marks.find((one) => one.rank === rank);
+  if (mark) showSlice(steps, mark.slice, rank);
+  steps.scrollIntoView({ block: "nearest" });
+}
+
+// The window is the same in all pictures of the page.
+function chooseWindow(name) {
+  for (const select of document.querySelectorAll("[data-windows]")) select.value = name;
+  for (const image of document.querySelectorAll("image.gray")) {
+    const filter = name === "automatic" ? image.dataset.own : `window-${name.replace(" ", "-")}`;
+    image.setAttribute("filter", `url(#${filter})`);
+  }
 }
 
 function takeDown(section) {
@@ -95,6 +143,44 @@ function distancesOf(trace) {
   return new Float32Array(bytes.buffer);
 }
 
+// Saves the page with what was entered. Of the drawings only their data are saved, from which they are drawn again.
+function saveSigned() {
+  const copy = document.documentElement.cloneNode(true);
+  const ofCopy = [...copy.querySelectorAll(".sign input, .sign textarea")];
+  [...document.querySelectorAll(".sign input, .sign textarea")].forEach((field, number) => {
+    const other = ofCopy[number];
+    other.removeAttribute("autocomplete");
+    if (field.type === "radio") {
+      other.toggleAttribute("checked", field.checked);
+      other.toggleAttribute("disabled", !field.checked);
+    } else {
+      if (field.tagName === "TEXTAREA") other.textContent = field.value;
+      else other.setAttribute("value", field.value);
+      other.setAttribute("readonly", "");
+    }
+  });
+  for (const place of copy.querySelectorAll("[data-figure]")) {
+    place.replaceChildren();
+    delete place.dataset.drawn;
+    place.className = place.className.replace(/ ?js-plotly-plot/, "");
+  }
+  for (const still of copy.querySelectorAll("img.still")) still.removeAttribute("src");
+  // what plotly adds to the head
+  for (const style of copy.querySelectorAll("style[id^=plotly]")) style.remove();
+  const body = copy.querySelector("body");
+  delete body.dataset.stills;
+  body.classList.add("is-signed");
+  const now = new Date();
+  copy.querySelector(".signed").textContent = `Saved as a signed copy on ${now.toLocaleString("sv")}.`;
+  const page = new Blob(["<!DOCTYPE html>\n", copy.outerHTML, "\n"], { type: "text/html;charset=utf-8" });
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(page);
+  const name = decodeURIComponent(location.pathname.split("/").pop()).replace(/\.html?$/i, "") || "report";
+  link.download = `${name} signed.html`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
 // What a link leads to is open, and drawn.
 function follow() {
   const section = document.getElementById(location.hash.slice(1));
@@ -111,7 +197,24 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   document.addEventListener("change", (event) => {
     if (event.target.matches(".switches input")) choose(event.target);
+    if (event.target.matches("[data-windows]")) chooseWindow(event.target.value);
     if (event.target.matches("[data-paper]")) document.body.classList.toggle("everything", event.target.checked);
+  });
+  document.addEventListener("input", (event) => {
+    const steps = event.target.matches("input[type=range]") && event.target.closest("[data-steps]");
+    if (steps) showSlice(steps, Number(event.target.value));
+  });
+  document.addEventListener("click", (event) => {
+    const steps = event.target.closest("[data-steps]");
+    const button = steps && event.target.closest("button");
+    const link = event.target.closest("[data-place]");
+    if (button && button.dataset.by) showSlice(steps, Number(steps.querySelector("input[type=range]").value) + Number(button.dataset.by));
+    else if (button) showSlice(steps, steps.content.first);
+    if (event.target.id === "save") saveSigned();
+    if (link) {
+      event.preventDefault();
+      showPlace(link);
+    }
   });
   // also when the same one is followed again
   document.addEventListener("click", (event) => event.target.closest('a[href^="#structure"]') && setTimeout(follow));

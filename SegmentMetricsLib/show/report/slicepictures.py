@@ -17,6 +17,7 @@ from ...geometry.planecuts import Line, clipped, thinned
 from ...model.structures import REFERENCE_AND_TEST
 from .blocks import NOTHING, fromFile
 from .figures import INSIDE, OUTSIDE
+from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
 from .sliceviews import Largest, Picture, View, largestOf, picturesOf
 
 # Size of a picture and position and size of its window in pixels; letters surround it, the scale bar is below.
@@ -33,6 +34,8 @@ MOST_POINTS = 2500
 MOST_DISTANCES, SHOWN_DISTANCES, LEAST_PART = 30, 15, 0.4
 # The window covers at least this fraction of the surfaces' extent, so that the tip of one is recognizable as a tip.
 LEAST_EXTENT = 0.15
+# The colors of the reference and the test on an image.
+ON_IMAGE = "#4fc3ff", "#ffab40"
 # Maximum length of the scale bar in pixels.
 LONGEST_BAR = 62
 # The mark of the largest distance in the legend.
@@ -42,21 +45,33 @@ LARGEST = Markup(
 
 
 class Window(NamedTuple):
-    """The visible part of a plane. center: (2,) mm from the place. scale: pixels per mm. isPart: not all is visible."""
+    """The visible part of a plane.
+
+    center: (2,) mm from the place. scale: pixels per mm. isPart: not all is visible. size: across and down, pixels.
+    """
 
     center: np.ndarray
     scale: float
     isPart: bool
+    size: tuple[int, int] = (ACROSS, DOWN)
 
     def pixels(self, points: np.ndarray) -> np.ndarray:
         """Convert points (n, 2) of the plane to pixels of the window."""
-        return (points - self.center) * self.scale + (ACROSS / 2, DOWN / 2)
+        return (points - self.center) * self.scale + np.array(self.size) / 2
+
+    def planeOf(self, view: View, place: np.ndarray, at: float) -> Plane:
+        """Return the rectangle in the patient that the window shows. place: (3,) LPS mm. at: LPS of the plane, mm."""
+        width, height = np.array(self.size) / self.scale
+        corner = place + view.axes[:, :2] @ (self.center - np.array([width, height]) / 2)
+        corner[view.axis] = at
+        return Plane(corner, view.axes[:, 0], view.axes[:, 1], float(width), float(height))
 
 
-def slicePictures(comparison: Comparison, name: str) -> Markup:
+def slicePictures(comparison: Comparison, name: str, gray: Gray | None = None) -> Markup:
     """Return the slices through the place of the largest distance, or nothing for contours in an oblique plane.
 
     For equal boundaries, the slices are through their center. name: a prefix for HTML IDs that is unique in the page.
+    gray: the image to show under the contours, or None.
     """
     surfaces = [direction.surface for direction in comparison.knownDistances.directions]
     largest = largestOf(comparison)
@@ -65,19 +80,57 @@ def slicePictures(comparison: Comparison, name: str) -> Markup:
         return NOTHING
     extent = max(float(np.max(high - low)) for low, high in (surface.box for surface in surfaces))
     windows = windowsOf(found, largest.distance, extent)
+    images, automatic = _imagesOf(found, windows, gray, name)
     texts = [
-        _figure(picture, sides, window, largest, f"{name}{picture.view.name[0]}")
-        for picture, sides, window in zip(found, drawn(found, windows), windows, strict=True)
+        _figure(picture, sides, window, largest, f"{name}{picture.view.name[0]}", image)
+        for picture, sides, window, image in zip(found, drawn(found, windows), windows, images, strict=True)
     ]
     title = "through the place of the largest distance" if largest.isAny else "through the middle"
     return fromFile(
         "cuts",
-        reference=INSIDE,
-        test=OUTSIDE,
+        kind="cuts imaged" if gray else "cuts",
+        colors=colors(gray),
         heading=f"Slice{'s' if len(found) > 1 else ''} {title}",
-        legend=_legend(largest),
+        filters=automatic,
+        legend=legend(largest, gray is not None),
         slices=joined(texts),
     )
+
+
+def _imagesOf(
+    pictures: Sequence[Picture], windows: Sequence[Window], gray: Gray | None, name: str
+) -> tuple[list[Markup], Markup]:
+    """Return what lies under the contours of pictures, nothing without an image, and the filter that it needs."""
+    if gray is None:
+        return [NOTHING] * len(pictures), NOTHING
+    found = [
+        gray.codes(window.planeOf(picture.view, picture.place, picture.at), 0.5 / window.scale)
+        for picture, window in zip(pictures, windows, strict=True)
+    ]
+    return [underlay(gray, codes, name) for codes in found], gray.automatic(found, name)
+
+
+def underlay(gray: Gray, codes: np.ndarray, name: str, size: tuple[int, int] = (ACROSS, DOWN)) -> Markup:
+    """Return an image that fills the window of a picture; without codes, its frame for a script.
+
+    name: prefix of the automatic window's filter. size: of the window in pixels.
+    """
+    across, down = (round(side / STEP) for side in size)
+    return filled(
+        '<image class="gray" width="$across" height="$down" preserveAspectRatio="none" data-own="$own" '
+        'filter="url(#$filter)" href="data:image/jpeg;base64,$data"/>',
+        across=across,
+        down=down,
+        own=idOf(AUTOMATIC, name),
+        filter=idOf(gray.windows[0], name),
+        data=jpeg(codes) if len(codes) else "",
+    )
+
+
+def colors(gray: Gray | None) -> Markup:
+    """Return the colors of both contours as style: lighter ones on the dark of an image."""
+    reference, test = (INSIDE, OUTSIDE) if gray is None else ON_IMAGE
+    return filled("--reference:$reference;--test:$test", reference=reference, test=test)
 
 
 def windowsOf(pictures: Sequence[Picture], distance: float, extent: float) -> list[Window]:
@@ -171,8 +224,18 @@ def barLength(scale: float) -> float:
     return float(f"{factor * decade:.1g}")
 
 
-def _figure(picture: Picture, sides: Sequence[Sequence[Line]], window: Window, largest: Largest, name: str) -> Markup:
-    """Return a picture with its caption. sides: lines to draw, by side. name: prefix of the IDs in it."""
+def _figure(
+    picture: Picture,
+    sides: Sequence[Sequence[Line]],
+    window: Window,
+    largest: Largest,
+    name: str,
+    image: Markup = NOTHING,
+) -> Markup:
+    """Return a picture with its caption.
+
+    sides: lines to draw, by side. name: prefix of the IDs in it. image: what lies under the lines.
+    """
     caption = f"{picture.view.name.capitalize()}, {_heightText(picture)}"
     notes = _notes(picture, largest, window)
     told = "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
@@ -187,10 +250,10 @@ def _figure(picture: Picture, sides: Sequence[Sequence[Line]], window: Window, l
         down=DOWN,
         columns=round(ACROSS / STEP),
         rows=round(DOWN / STEP),
-        contours=_contours(sides, name),
+        contours=joined((image, _contours(sides, name))),
         mark=_mark(picture, window) if largest.isAny else "",
-        letters=_letters(picture.view),
-        bar=_bar(window.scale),
+        letters=letters(picture.view),
+        bar=barOf(window.scale),
         caption=caption,
         notes=filled(" <small>$notes</small>", notes="; ".join(notes)) if notes else "",
     )
@@ -198,7 +261,12 @@ def _figure(picture: Picture, sides: Sequence[Sequence[Line]], window: Window, l
 
 def _heightText(picture: Picture) -> str:
     """Return the position of a plane, in the usual form but rounded to 0.1 mm, for finding the plane in a viewer."""
-    return f"{_toward(picture, picture.at)} {rounded(abs(picture.at), 1)} mm"
+    return towardText(picture.view, picture.at)
+
+
+def towardText(view: View, at: float) -> str:
+    """Return an LPS coordinate along the normal of a plane as the letter of the patient's side and mm."""
+    return f"{LETTERS_OF_AXES[view.axis][int(at > 0)]} {rounded(abs(at), 1)} mm"
 
 
 def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
@@ -210,6 +278,9 @@ def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
         for side, lines in zip(REFERENCE_AND_TEST, picture.contours, strict=True)
         if not lines
     ]
+    if picture.moved:
+        off = f"{rounded(abs(picture.moved), 1)} mm toward {_toward(picture, picture.moved)}"
+        notes.append(f"moved {off}, as the place itself lies at a tip")
     if largest.isAny and picture.end is None:
         away = f"{rounded(abs(picture.behind), 1)} mm toward {_toward(picture, picture.behind)}"
         notes.append(f"nearest {other} point {away}")
@@ -250,19 +321,20 @@ def _mark(picture: Picture, window: Window) -> Markup:
     return filled('<g class="halo">$mark</g><g class="mark">$mark</g>', mark=mark)
 
 
-def _letters(view: View) -> Markup:
-    """Return the letters of the patient's sides around the window as SVG."""
-    middle, height = LEFT + ACROSS / 2, TOP + DOWN / 2
-    places = [(LEFT / 2, height), (WIDTH - LEFT / 2, height), (middle, TOP / 2), (middle, TOP + DOWN + 12)]
+def letters(view: View, size: tuple[int, int] = (ACROSS, DOWN)) -> Markup:
+    """Return the letters of the patient's sides around a window as SVG. size: of the window in pixels."""
+    across, down = size
+    middle, height = LEFT + across / 2, TOP + down / 2
+    places = [(LEFT / 2, height), (across + 1.5 * LEFT, height), (middle, TOP / 2), (middle, TOP + down + 12)]
     return joined(
         filled('<text x="$x" y="$y">$letter</text>', x=f"{x:g}", y=f"{y + 4.5:g}", letter=letter)
         for letter, (x, y) in zip(view.letters, places)
     )
 
 
-def _bar(scale: float) -> Markup:
-    """Return the scale bar below the window as SVG."""
-    length, y = barLength(scale), TOP + DOWN + 12
+def barOf(scale: float, down: int = DOWN) -> Markup:
+    """Return the scale bar below a window as SVG. down: height of the window in pixels."""
+    length, y = barLength(scale), TOP + down + 12
     width = round(length * scale, 1)
     return filled(
         '<path class="bar" d="$path"/><text class="scale" x="$x" y="$y">$length mm</text>',
@@ -273,11 +345,12 @@ def _bar(scale: float) -> Markup:
     )
 
 
-def _legend(largest: Largest) -> Markup:
-    """Return the legend of lines, colors and marks."""
+def legend(largest: Largest, isImaged: bool = False) -> Markup:
+    """Return the legend of lines, colors and marks. isImaged: whether there is an image, and nothing hides it."""
     line, area = '<path class="$side" d="M1 6h30"/>', '<rect class="only $side" x="1" y="1" width="14" height="10"/>'
     samples = [(filled(line, side=side), 32, side) for side in REFERENCE_AND_TEST]
-    samples += [(filled(area, side=side), 16, f"only {side}") for side in REFERENCE_AND_TEST]
+    if not isImaged:
+        samples += [(filled(area, side=side), 16, f"only {side}") for side in REFERENCE_AND_TEST]
     if largest.isAny:
         samples.append((LARGEST, 28, f"largest distance, {rounded(largest.distance, 2)} mm"))
     return joined(

@@ -19,6 +19,10 @@ from .figures import worseSide
 # The line to the nearest place is drawn in a plane if its projection is at least this fraction of its length (less than
 # 20 degrees out of plane), and if it ends within this fraction of its length from the contour.
 IN_PLANE, NEAR_CONTOUR = 0.94, 0.1
+# There is something to see in a plane if the contour that the place is on is there as long as a circle of this diameter
+# in mm, or of this fraction of its extent along the axes of the plane. Else the plane is moved toward the middle of
+# that contour, in as many steps as this.
+LEAST_SEEN, LEAST_SHARE, MOST_STEPS = 8.0, 0.25, 40
 # A normal is along an axis if the absolute value of that component is at least this.
 STRAIGHT = 0.9999
 
@@ -65,16 +69,20 @@ class Largest(NamedTuple):
 class Picture(NamedTuple):
     """A slice through the place of the largest distance.
 
-    at: LPS coordinate of the plane, mm. contours: lines of the reference and the test, mm from the place. end: (2,) the
-    nearest place on the other boundary, in the coordinates of the contours, None if it is not in the plane or does not
-    exist. behind: signed distance of the nearest place from the plane along its normal, mm.
+    place: (3,) LPS position of the largest distance, or of the middle of equal contours, mm. at: LPS coordinate of the
+    plane, mm. contours: lines of the reference and the test, mm from the place. end: (2,) the nearest place on the
+    other boundary, in the coordinates of the contours, None if it is not in the plane or does not exist. behind: signed
+    distance of the nearest place from the plane along its normal, mm. moved: signed distance of the plane from the
+    place along its normal, mm; not 0 where there is too little to see in the plane of the place.
     """
 
     view: View
+    place: np.ndarray
     at: float
     contours: tuple[list[Line], list[Line]]
     end: np.ndarray | None
     behind: float
+    moved: float = 0.0
 
 
 def largestOf(comparison: Comparison) -> Largest:
@@ -99,12 +107,35 @@ def picturesOf(surfaces: Sequence[Surface], largest: Largest) -> list[Picture]:
     beside = BESIDE * float(np.ptp(corners, axis=(0, 1)).max())
     pictures = []
     for view in VIEWS:
-        cuts = [cutBeside(surface, place, view.axes, beside) for surface in surfaces]
+        cuts, moved = _cutsToSee(surfaces, place, view, own, beside)
+        pictures.append(_picture(view, place, cuts, way, own, moved))
+    return pictures
+
+
+def _cutsToSee(
+    surfaces: Sequence[Surface], place: np.ndarray, view: View, own: int, beside: float
+) -> tuple[list[Cut], float]:
+    """Return the cuts of both surfaces with a plane in which there is something to see, and how far it was moved.
+
+    It is the plane through the place, unless the place lies at a tip. own: 0 if the place is on the reference, 1 if it
+    is on the test.
+    """
+    low, high = surfaces[own].box
+    inward = float((low + high)[view.axis] / 2 - place[view.axis])
+    first: list[Cut] = []
+    for moved in np.linspace(0, inward, MOST_STEPS + 1).tolist():
+        at = place + moved * view.axes[:, 2]
+        # the contours are in mm from the place, whose coordinates in the plane do not change
+        cuts = [cutBeside(surface, at, view.axes, beside) for surface in surfaces]
         # choose the one of the two planes in which the contour is closer to the place
         before, behind = map(distanceFrom, cuts[own])
-        chosen = int(behind < before - 3 * beside)
-        pictures.append(_picture(view, place, [both[chosen] for both in cuts], way, own))
-    return pictures
+        chosen = [both[int(behind < before - 3 * beside)] for both in cuts]
+        first = first or chosen
+        length = float(np.linalg.norm(chosen[own].end - chosen[own].start, axis=1).sum())
+        whole = float(np.delete(high - low, view.axis).max())
+        if length >= np.pi * min(LEAST_SEEN, LEAST_SHARE * whole):
+            return chosen, moved
+    return first, 0.0
 
 
 def _inPlane(surfaces: Sequence[Surface], largest: Largest, place: np.ndarray) -> list[Picture]:
@@ -123,19 +154,21 @@ def _inPlane(surfaces: Sequence[Surface], largest: Largest, place: np.ndarray) -
     return pictures
 
 
-def _picture(view: View, place: np.ndarray, cuts: Sequence[Cut], way: np.ndarray | None, own: int) -> Picture:
+def _picture(
+    view: View, place: np.ndarray, cuts: Sequence[Cut], way: np.ndarray | None, own: int, moved: float = 0.0
+) -> Picture:
     """Return a picture.
 
     place: (3,) LPS in mm. way: (3,) from there to the nearest place on the other boundary, mm, None to show none. own:
-    0 if the place is on the reference, 1 if it is on the test.
+    0 if the place is on the reference, 1 if it is on the test. moved: of the plane from the place, mm.
     """
     contours = (joined(cuts[0]), joined(cuts[1]))
-    at = float(place[view.axis])
+    at = float(place[view.axis]) + moved
     if way is None:
-        return Picture(view, at, contours, None, 0.0)
+        return Picture(view, place, at, contours, None, 0.0, moved)
     right, down, behind = way @ view.axes
     end, length = np.array([right, down]), np.linalg.norm(way)
     other = cuts[1 - own]
     toContour = distanceFrom(other._replace(start=other.start - end, end=other.end - end))
     isIn = np.linalg.norm(end) >= IN_PLANE * length and toContour <= NEAR_CONTOUR * length
-    return Picture(view, at, contours, end if isIn else None, float(behind))
+    return Picture(view, place, at, contours, end if isIn and not moved else None, float(behind) - moved, moved)

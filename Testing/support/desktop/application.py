@@ -6,6 +6,10 @@ from PySide6.QtCore import Property, QObject, QSettings, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QScrollArea, QToolBar, QVBoxLayout, QWidget
 
+# Pixels of a real window's height for Help & Acknowledgement in the panel; for menus, logo and Data Probe around it.
+HELP = 54
+AROUND_PANEL = 268
+
 
 class qSlicerApplication(QObject):
     startupCompleted = Signal()
@@ -106,12 +110,18 @@ class qSlicerMainWindow(QMainWindow):
         self._panel.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._content = QWidget()
         self._content.setLayout(QVBoxLayout())
+        self._content.layout().setContentsMargins(0, 0, 0, 0)
         self._panel.setWidget(self._content)
-        dock = QDockWidget("Module Panel")
-        dock.setWidget(self._panel)
+        self._content.layout().addSpacing(HELP)
+        dock, inDock = QDockWidget("Module Panel"), QWidget()
+        inDock.setLayout(QVBoxLayout())
+        inDock.layout().setContentsMargins(0, 0, 0, 0)
+        inDock.layout().addWidget(self._panel)
+        inDock.layout().addSpacing(AROUND_PANEL)
+        dock.setWidget(inDock)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
         self.setCentralWidget(QWidget())
-        self.resize(1000, 700)
+        self.resize(1920, 1080)
 
     def moduleSelector(self):
         return self._selector
@@ -127,4 +137,5 @@ class qSlicerMainWindow(QMainWindow):
         if module is not None:
             module.showRepresentation(self._content.layout())
             QApplication.processEvents()
-            self._panel.setMinimumWidth(self._content.minimumSizeHint().width())
+            bar = self._panel.verticalScrollBar().sizeHint().width()
+            self._panel.setMinimumWidth(self._content.minimumSizeHint().width() + bar)

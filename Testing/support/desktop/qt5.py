@@ -5,7 +5,7 @@ from __future__ import annotations
 # the classes that the stand-in shows; only their members and those of their bases are visible
 CLASSES = """
 QAbstractItemView QAction QApplication QBrush QButtonGroup QByteArray QCheckBox QClipboard QColor QComboBox QCursor
-QDesktopServices QDialog QDockWidget QDoubleSpinBox QFile QFileDialog QFont QFontMetrics QFormLayout QFrame
+QDesktopServices QDialog QDockWidget QDoubleSpinBox QEventLoop QFile QFileDialog QFont QFontMetrics QFormLayout QFrame
 QGridLayout QGroupBox QHBoxLayout QHeaderView QIcon QImage QInputDialog QItemSelectionModel QKeySequence QLabel
 QLineEdit QListWidget QListWidgetItem QMainWindow QMenu QMessageBox QModelIndex QObject QPainter QPalette QPen QPixmap
 QPoint QProgressBar QProgressDialog QPushButton QRect QScrollArea QScrollBar QSettings QShortcut QSignalBlocker QSize

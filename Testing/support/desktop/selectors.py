@@ -135,6 +135,8 @@ class qMRMLSegmentSelectorWidget(qMRMLWidget):
         self._nodes, self._segments = _Nodes(self), QComboBox()
         self._segments.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._label, self._message = QLabel("Segment: "), QLabel()
+        self._label.setObjectName("label_Segment")
+        self._segments.setObjectName("comboBox_Segment")
         layout.addWidget(self._nodes, 0, 0)
         row = QWidget()
         row.setObjectName("frame_Segment")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import Property, QObject, Signal
 from PySide6.QtWidgets import QWidget
+from vtkmodules.vtkCommonCore import vtkCollection
 
 from .plotview import qMRMLPlotView
 from .selectors import observe, unobserve
@@ -167,7 +168,7 @@ class ViewFactory:
 class qSlicerLayoutManager(QObject):
     layoutChanged = Signal(int)
     exposed = frozenset({"layoutChanged", "setLayout", "layoutLogic", "threeDWidget", "sliceWidget", "sliceViewNames"})
-    exposed |= {"resetThreeDViews", "mrmlScene", "plotWidget"}
+    exposed |= {"resetThreeDViews", "mrmlScene", "plotWidget", "mrmlSliceLogics"}
 
     def __init__(self, desktop):
         super().__init__()
@@ -212,6 +213,12 @@ class qSlicerLayoutManager(QObject):
 
     def sliceWidget(self, name):
         return self._sliceWidgets.get(name)
+
+    def mrmlSliceLogics(self):
+        logics = vtkCollection()
+        for widget in self._sliceWidgets.values():
+            logics.AddItem(widget.sliceLogic())
+        return logics
 
     def resetThreeDViews(self):
         for widget in self._threeD.widgets():

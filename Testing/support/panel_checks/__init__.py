@@ -11,6 +11,12 @@ from .choosing import (
     checkFamilies,
     checkHazard,
 )
+from .fitting import (
+    checkBesideViews,
+    checkFirstScreen,
+    checkNarrow,
+    checkPages,
+)
 from .looking import (
     checkMap,
     checkMapOptions,
@@ -44,17 +50,30 @@ from .tools import (
     checkReport,
     checkTools,
 )
+from .views import (
+    checkBefore,
+    checkFocus,
+    checkFocusElsewhere,
+    checkViews,
+)
 
 __all__ = ["CHECKS", "Session"]
 
 CHECKS = (
     checkOpening,
+    checkBefore,
     checkApply,
+    checkViews,
+    checkFocus,
+    checkFirstScreen,
+    checkPages,
+    checkNarrow,
     checkSorting,
     checkCopyAndExport,
     checkMap,
     checkMapOptions,
     checkPlot,
+    checkBesideViews,
     checkPlaces,
     checkStaleness,
     checkRerun,
@@ -73,5 +92,6 @@ CHECKS = (
     checkReport,
     checkSaving,
     checkReload,
+    checkFocusElsewhere,
     checkRemovedSegmentation,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import slicer
+import vtk
 
 from .session import STRUCTURE, Session, edit, isStale
 
@@ -169,6 +170,12 @@ def checkHazardInViews(session: Session) -> None:
     session.settle(0.1)
     composites = slicer.util.getNodesByClass("vtkMRMLSliceCompositeNode")
     image = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "Image")
+    voxels = vtk.vtkImageData()
+    voxels.SetDimensions(2, 2, 2)
+    voxels.AllocateScalars(vtk.VTK_SHORT, 1)
+    voxels.GetPointData().GetScalars().Fill(0)
+    image.SetAndObserveImageData(voxels)  # without any, VTK would print errors
+    image.CreateDefaultDisplayNodes()
     for composite in composites:
         composite.SetForegroundVolumeID(image.GetID())
         composite.SetForegroundOpacity(0.25)

@@ -9,6 +9,7 @@ import slicer
 import vtk
 from vtk.util.numpy_support import vtk_to_numpy
 
+from .fitting import assertFits
 from .session import STRUCTURE, Session
 
 
@@ -121,11 +122,12 @@ def checkPlaces(session: Session) -> None:
     places = session.panel.outcome.records[0].worstPlaces
     rows = session.texts(session.ui.placesTable)
     assert len(rows) == len(places) and rows[0][0] == "1" and rows[0][1] == f"{places[0].value:+.1f}"
-    before = session.parameters.mapSide
+    before, label = session.parameters.mapSide, session.ui.placesLabel.text
     for place, number in {place.side: (place, number) for number, place in enumerate(places)}.values():
         session.panel.places.table.onCell(number, 0)
-        assert place.side in session.parameters.mapSide.sides, "what is looked at is colored"
-    session.parameters.mapSide = before
+        assert session.parameters.mapSide == before, "looking changes nothing"
+        text = session.ui.placesLabel.text
+        assert text == label if place.side in before.sides else place.side in text
     session.panel.places.table.onCell(0, 0)
     session.settle(0.1)
     ras = np.array(places[0].position) * (-1, -1, 1)
@@ -138,7 +140,6 @@ def checkPlaces(session: Session) -> None:
         assert math.isclose(np.dot(normal, ras), node.GetSliceOffset(), abs_tol=1e-3), node.GetName()
     for camera in cameras():
         assert np.allclose(camera.GetFocalPoint(), ras)
-    session.parameters.mapSide = before
     assert not markersOf(session)
     session.ui.showMarkersCheckBox.click()
     session.settle(0.1)
@@ -160,10 +161,12 @@ def checkSlices(session: Session) -> None:
     from SegmentMetricsLib import Settings, mrml
 
     ui, slices = session.ui, session.panel.slices
-    assert not session.isShown(ui.slicesSection)
+    assert not session.isShown(ui.slicesTable) and session.isShown(ui.slicesLabel), "it says how to get them"
     session.chooseFamilies("boundary", "signed", "overlap", "slices")
     session.apply()
-    assert session.isShown(ui.slicesSection)
+    assert session.isShown(ui.slicesTable) and not session.isShown(ui.slicesLabel)
+    assertFits(session, "slices")
+    session.panel.pages.open("numbers")
     settings = Settings(families=("boundary", "slices"))
     expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings).slices
     rows = session.texts(ui.slicesTable)

@@ -197,7 +197,8 @@ def checkBadInput(session: Session) -> None:
     session.settle(0.1)
     session.apply()
     assert session.panel.outcome.records[0].measurements["HD"].status == "infinite"
-    assert "empty" in ui.messageLabel.text and not session.maps()
+    said = [ui.summaryLabel, ui.messageLabel, ui.alarmsLabel, ui.findingsLabel]
+    assert [label.text.count("empty") for label in said] == [1, 0, 0, 0] and not session.maps(), "it is said once"
     assert session.panel.plot.chart is None
     slicer.mrmlScene.RemoveNode(parameters.result)
     session.settle(0.2)

@@ -107,7 +107,7 @@ class Session:
     def texts(self, table) -> list[list[str]]:
         """The texts of all lines of a table; one text only where that goes over the whole width."""
         items = [[table.item(r, c) for c in range(table.columnCount)] for r in range(table.rowCount)]
-        return [[item.text() for item in line if item is not None] for line in items]
+        return [[item.text().replace("\u200b", "") for item in line if item is not None] for line in items]
 
     def visibleInThreeD(self) -> list[bool]:
         segments = (self.parameters.referenceSegment, self.parameters.testSegment)

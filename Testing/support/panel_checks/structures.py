@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .fitting import LONG_NAME, assertLongNamesAreRead, rename
 from .session import STRUCTURE, Session
 
 
@@ -31,6 +32,7 @@ def checkPairs(session: Session) -> None:
     session.apply()
     records = {record.name: record for record in session.panel.outcome.records}
     assert len(records) == 8
+    assert "because they overlap" in " ".join(records["Mandible / Unterkiefer"].findings), "it was not chosen"
     assert how == f"overlap {records['Mandible / Unterkiefer'].measurements['DSC'].value:.2f}"
     choosePair(session, "Brainstem", "Unterkiefer")
     assert pairs(session)["Brainstem"] == ("Unterkiefer", "chosen") and pairs(session)["Mandible"] == ("None", "")
@@ -61,7 +63,7 @@ def pairs(session: Session) -> dict[str, tuple[str, str]]:
     shown = {}
     for row in range(table.rowCount):
         box = session.panel.pairs.boxes[row]
-        shown[table.item(row, 0).text()] = (box.itemText(box.currentIndex), table.item(row, 2).text())
+        shown[session.texts(table)[row][0]] = (box.itemText(box.currentIndex), table.item(row, 2).text())
     return shown
 
 
@@ -103,11 +105,14 @@ def checkAllStructures(session: Session) -> None:
     ui = session.ui
     ui.modeComboBox.currentIndex = 1
     session.settle(0.1)
+    rename(session, "Submandibular_L", LONG_NAME)
     session.apply()
-    names = [row[0] for row in session.texts(ui.resultsTable)]
+    assertLongNamesAreRead(session)
+    rename(session, LONG_NAME, "Submandibular_L")
+    names = [row[0] for row in session.texts(ui.mainTable)]
     assert len(names) == 8 and STRUCTURE in names
     assert "Only in the reference: Submandibular_R." in ui.findingsLabel.text
-    session.panel.results.table.onCell(names.index("Mandible"), 0)
+    session.panel.results.main.onCell(names.index("Mandible"), 0)
     session.settle(0.2)
     assert "Mandible" in ui.summaryLabel.text
     assert [model.GetName() for model in session.maps().values()] == ["Mandible: distance map on reference"]
@@ -163,10 +168,11 @@ def checkProtocol(session: Session) -> None:
     ui.modeComboBox.currentIndex = 1
     session.settle(0.1)
     session.apply()
-    verdicts = {row[0]: row[1] for row in session.texts(ui.resultsTable)}
-    assert verdicts[STRUCTURE] == "warn" and verdicts["Mandible"] == "no limits" and len(verdicts) == 8
-    assert next(iter(verdicts)) == STRUCTURE and list(verdicts.values())[1:] == ["pass"] + 6 * ["no limits"]
-    assert ui.resultsTable.currentRow() == 0 and STRUCTURE in ui.summaryLabel.text, "the worst is seen first"
+    verdicts = {row[0]: row[1] for row in session.texts(ui.mainTable)}
+    assert verdicts[STRUCTURE] == "warn" and verdicts["Mandible"] == "no limits" and len(verdicts) == 9
+    assert list(verdicts)[:2] == ["Nowhere", STRUCTURE] and list(verdicts.values())[2:] == ["pass"] + 6 * ["no limits"]
+    assert verdicts["Nowhere"] == "not evaluable" and ui.mainTable.item(0, 1).toolTip(), "with the reason"
+    assert ui.mainTable.currentRow() == 1 and STRUCTURE in ui.summaryLabel.text, "the worst is seen first"
     assert [model.GetName() for model in session.maps().values()] == [f"{STRUCTURE}: distance map on reference"]
     assert "Nowhere" in ui.findingsLabel.text and "not evaluable" in ui.judgmentLabel.text
     checkVerdictFile(session)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import slicer
 
+from .fitting import assertFits
 from .session import STRUCTURE, Session, isStale
 
 
@@ -22,10 +23,11 @@ def checkTools(session: Session) -> None:
     comparison = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE)
     expected = comparison.conventions()
     assert ui.conventionsTable.rowCount == 0
-    ui.conventionsSection.collapsed = False  # which calculates nothing by itself
+    session.panel.pages.open("tools")  # which calculates nothing by itself
     session.settle(0.2)
     assert ui.conventionsTable.rowCount == 0
     session.askTools()
+    assertFits(session, "tools")
     assert not session.isShown(ui.conventionsButton) and session.isShown(ui.conventionsLegendLabel)
     shown = session.panel.conventions.record.conventions
     assert {tool: {k: n.value for k, n in numbers.items()} for tool, numbers in shown.items()} == {
@@ -68,18 +70,13 @@ def checkTools(session: Session) -> None:
     assert not [n for n in session.results() if n.GetAttribute("SegmentMetrics.Role") == "conventions"]
     session.askTools()
     assert session.texts(ui.conventionsTable) == rows
-    ui.conventionsSection.collapsed = True
+    session.panel.pages.open("numbers")
 
 
 def checkReport(session: Session) -> None:
     """A report is written for what is chosen, with the other tools if that is wanted, once there are results."""
     ui, path = session.ui, Path(session.folder.name) / "Case 1.html"
-    from SegmentMetricsPanel.views.reports import hasPlotly
-
     assert ui.reportButton.enabled, ui.reportButton.accessibleDescription
-    if not hasPlotly():  # the button would ask whether to install it
-        assert not session.panel.report(path) and "plotly" in ui.messageLabel.text and not path.exists()
-        return
     assert session.panel.report(path)
     page = path.read_text(encoding="utf-8")
     assert "<title>Case 1: contour comparison</title>" in page and f"{STRUCTURE}</summary>" not in page

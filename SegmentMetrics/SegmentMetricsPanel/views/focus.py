@@ -1,0 +1,147 @@
+"""Bringing the difference into sight: views that go there, with nothing but the compared two in them."""
+
+from functools import reduce
+
+import numpy as np
+import slicer
+
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
+from SegmentMetricsLib.mrml import focus, maps, navigation
+from SegmentMetricsLib.mrml.conversion import displayedSurface, measuredSurface, pointsOf
+from SegmentMetricsLib.mrml.inputs import structureFromSegment
+
+from ..work import waiting
+from .places import cameras
+
+
+class FocusView:
+    """Shows only the shown pair while the panel is open and the user wants it, and lets all views go to a new pair.
+
+    isActive: whether the panel is open; what was hidden comes back when it is not.
+    """
+
+    def __init__(self, model):
+        self.model = model
+        self.isActive = False
+        self.shown = None
+        self.hiddenFor = None  # the pair beside which everything was hidden
+        self.structures = None, {}  # those of a run and pair, by side; without the empty ones
+        self.views = None  # where all views looked before they went to the first pair, and after they went to the last
+        self.isBack = False  # whether they look again where they did before the first pair
+
+    def setActive(self, isActive: bool) -> None:
+        """Start or stop hiding what does not belong to the pair."""
+        self.isActive = isActive
+        if not isActive:
+            self.end()
+
+    def show(self) -> None:
+        """Show the pair as chosen; to be called after its maps are shown. Does nothing if nothing has changed."""
+        if not self.isActive:
+            return
+        p, outcome, number = self.model.parameters, self.model.outcome, self.model.number()
+        isPossible = outcome is not None and outcome.records and None not in map(outcome.node, REFERENCE_AND_TEST)
+        if isPossible and (self.model.takeFraming() or (p.focus and self.isBack)):
+            self._frame(outcome, number)
+        colored = tuple(maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m))
+        wanted = (outcome.run, number, colored, p.sliceContour, p.mapSurface) if isPossible and p.focus else None
+        if wanted == self.shown and wanted is not None:
+            return
+        isSwitchedOff = self.shown is not None and not p.focus
+        if wanted is None:
+            self.end()
+            if isSwitchedOff:
+                self._goBack()
+            return
+        self._show(outcome, number, colored if p.sliceContour else (), isMapShown=bool(colored))
+        self.shown = wanted
+
+    def end(self) -> None:
+        """Put back what was hidden."""
+        self.shown, self.structures, self.hiddenFor = None, (None, {}), None
+        focus.removeLines(slicer.mrmlScene)
+        focus.restoreOthers(slicer.mrmlScene)
+
+    def release(self) -> None:
+        """Release the scene."""
+        self.end()
+        self.views, self.isBack = None, False
+
+    def _show(self, outcome, number: int, colored, isMapShown: bool) -> None:
+        lines = [side for side in REFERENCE_AND_TEST if side not in colored]
+        wanted = lines if isMapShown else REFERENCE_AND_TEST
+        with waiting():
+            structures = self._structures(outcome, number)
+            surfaces = {side: self._surfaceOf(structures[side]) for side in wanted if side in structures}
+        if self.hiddenFor != self.model.pairKey():  # what the user shows beside a pair stays
+            focus.hideOthers(slicer.mrmlScene)
+            self.hiddenFor = self.model.pairKey()
+        focus.showLines(surfaces, slicer.mrmlScene, in2D=lines, in3D=not isMapShown)
+
+    def _surfaceOf(self, structure):
+        """Return the surface of a structure that is drawn, RAS."""
+        isDisplayed = self.model.parameters.mapSurface.name == "displayed"
+        return displayedSurface(structure) if isDisplayed else measuredSurface(structure)
+
+    def _structures(self, outcome, number: int) -> dict:
+        """Return the Structures of a pair by side, read again if they came with a scene; without the empty ones."""
+        key = outcome.run, number
+        if self.structures[0] != key:
+            found = {}
+            for side, identifier in zip(REFERENCE_AND_TEST, outcome.segments[number]):
+                if outcome.comparisons is not None:
+                    structure = getattr(outcome.comparisons[number], side)
+                else:
+                    try:
+                        structure = structureFromSegment(
+                            outcome.node(side), identifier, surface=outcome.settings.surface, by="ID"
+                        )
+                    except InputError:  # it was removed; the panel says so
+                        continue
+                if not structure.isEmpty:
+                    found[side] = structure
+            self.structures = key, found
+        return self.structures[1]
+
+    def _frame(self, outcome, number: int) -> None:
+        """Let all views go to the largest difference of a pair and show the whole pair around it."""
+        with waiting():
+            structures = self._structures(outcome, number).values()
+            drawn = [pointsOf(self._surfaceOf(structure)) for structure in structures]
+        if not structures:
+            return
+        boxes = [structure.box for structure in structures]
+        low, high = (reduce(better, corners) for better, corners in zip((np.minimum, np.maximum), zip(*boxes)))
+        place, normal = _worstPlace(outcome, number)
+        self.isBack = False
+        seen = cameras()
+        before = navigation.viewState(slicer.mrmlScene, seen)
+        points = np.concatenate(drawn)
+        navigation.frame((low, high), place, normal=normal, drawn=points, scene=slicer.mrmlScene, cameras=seen)
+        if self._isUnmoved(before):
+            before = self.views[0]
+        self.views = before, navigation.viewState(slicer.mrmlScene, seen)
+
+    def _goBack(self) -> None:
+        """Let all views look where they did before they went to the pair, unless somebody has moved one since."""
+        if self._isUnmoved(navigation.viewState(slicer.mrmlScene, cameras())):
+            navigation.setViewState(self.views[0], slicer.mrmlScene)
+            self.isBack = True
+        self.views = None
+
+    def _isUnmoved(self, now: dict) -> bool:
+        """Return whether nobody has looked elsewhere since all views went to a pair. now: where they look."""
+        return self.views is not None and navigation.isSameView(self.views[1], now, slicer.mrmlScene)
+
+
+def _worstPlace(outcome, number: int) -> tuple:
+    """Return the place of the largest difference of a pair and the normal there; None and None if there is none."""
+    places = outcome.records[number].worstPlaces
+    if places:
+        return places[0].position, places[0].normal
+    distances = outcome.comparisons[number].distances if outcome.comparisons is not None else None
+    if distances is None:
+        return None, None
+    directed = max((distances.referenceToTest, distances.testToReference), key=lambda each: each.largest)
+    return (directed.largestPlace, None) if directed.largest > 0 else (None, None)

@@ -1,0 +1,43 @@
+"""The table of results and the plot beside the slice views and the 3D view, in a layout that every Slicer has."""
+
+import slicer
+
+LAYOUT = slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpPlotTableView
+
+
+class LayoutView:
+    """The button that shows table and plot in the layout and goes back to the layout before.
+
+    plot: the DistancePlotView whose chart is shown.
+    """
+
+    def __init__(self, ui, model, plot):
+        self.ui, self.model, self.plot = ui, model, plot
+        self.before = None  # the layout to go back to; None while table and plot are not shown there
+        ui.layoutButton.connect("clicked(bool)", self.onClicked)
+
+    def show(self) -> None:
+        """Let the layout show the present table and plot, if the user wants them there."""
+        manager = slicer.app.layoutManager()
+        self.ui.layoutButton.enabled = manager is not None
+        if self.before is None:
+            return
+        if manager.layout != LAYOUT:  # the user has chosen another one
+            self.before = None
+            return
+        outcome, chart = self.model.outcome, self.plot.chart
+        for node in slicer.util.getNodesByClass("vtkMRMLTableViewNode"):
+            node.SetTableNodeID(outcome.table.GetID() if outcome is not None else None)
+        for node in slicer.util.getNodesByClass("vtkMRMLPlotViewNode"):
+            node.SetPlotChartNodeID(chart.GetID() if chart is not None else None)
+
+    def onClicked(self, _checked=False) -> None:
+        manager = slicer.app.layoutManager()
+        if self.before is not None and manager.layout == LAYOUT:
+            before, self.before = self.before, None
+            manager.setLayout(before)
+            return
+        usual = slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpView
+        self.before = manager.layout if manager.layout != LAYOUT else usual
+        manager.setLayout(LAYOUT)
+        self.show()

@@ -1,0 +1,75 @@
+"""The buttons that choose a page, and the pages."""
+
+from pathlib import Path
+
+import qt
+
+from ..contents.pages import allPages, rowsOf
+from ..markup import explain
+
+# Pixels around the title of a button.
+PADDING = 8
+ICONS = Path(__file__).parents[2] / "Resources" / "Icons"
+
+
+class PagesView:
+    """Shows one page at a time, and buttons for those that have something in them."""
+
+    def __init__(self, ui, model):
+        self.ui, self.model = ui, model
+        self.pages = {page.name: page for page in allPages()}
+        self.current = next(iter(self.pages))
+        self.offered = []
+        self.group = qt.QButtonGroup(ui.pagesFrame)
+        self.buttons = {}
+        for number, page in enumerate(self.pages.values()):
+            self.buttons[page.name] = button = self._button(page)
+            self.group.addButton(button, number)
+        self.group.connect("idClicked(int)", lambda number: self.open(list(self.pages)[number]))
+
+    def _button(self, page):
+        button = qt.QToolButton(self.ui.pagesFrame)
+        button.text, button.checkable, button.autoRaise = page.title, True, True
+        button.icon = qt.QIcon(str(ICONS / f"{page.name}.png"))
+        button.toolButtonStyle = qt.Qt.ToolButtonTextUnderIcon
+        button.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Fixed)
+        font = button.font
+        font.setPointSize(8)
+        button.font = font
+        explain(button, page.tip)
+        return button
+
+    def frame(self, name: str):
+        """Return the frame of a page."""
+        return getattr(self.ui, f"{name}Page")
+
+    def open(self, name: str) -> None:
+        """Show a page, for example "map"."""
+        self.current = name
+        self.show()
+
+    def show(self) -> None:
+        """Offer the pages that have something in them, and show the current one if it is among them, or the first."""
+        offered = [name for name, page in self.pages.items() if page.hasContent(self.model)]
+        shown = self.current if self.current in offered else next(iter(offered), None)
+        if offered != self.offered:
+            self._arrange(offered)
+        for name, button in self.buttons.items():
+            button.checked = name == shown
+            self.frame(name).visible = name == shown
+
+    def _arrange(self, offered) -> None:
+        """Put the buttons of the offered pages into rows."""
+        layout = self.ui.pagesFrame.layout()
+        for name, button in self.buttons.items():
+            layout.removeWidget(button)
+            button.visible = name in offered
+        for row, numbers in enumerate(rowsOf(len(offered))):
+            for column, number in enumerate(numbers):
+                button = self.buttons[offered[number]]
+                layout.addWidget(button, row, column)
+                # room according to the title, so that none is cut
+                stretch = button.fontMetrics().horizontalAdvance(button.text) + PADDING
+                layout.setColumnStretch(column, max(stretch, layout.columnStretch(column) if row else 0))
+        self.ui.pagesFrame.visible = bool(offered)
+        self.offered = offered

@@ -1,0 +1,73 @@
+"""Whether the image under the contours is theirs: of the same patient, in the same frame, and at the same place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from ...base.texts import commaSeparated
+from ...comparison.findings import Finding, Kind
+from ...geometry.grids import Grid
+from ...model.grayimages import GrayImage
+from ...model.structures import Structure
+from .pairfindings import areOfOneKind
+
+# Most names in a finding.
+MOST_NAMES = 6
+# Part of an image kept around the structures, in mm.
+MARGIN = 40.0
+# About so many points of a structure are looked up.
+MOST_POINTS = 20_000
+
+
+def aroundPairs(image: GrayImage, pairs: Iterable[Sequence[Structure]]) -> GrayImage:
+    """Return the part of an image around the structures of pairs, which is less to hold and to send."""
+    boxes = [structure.box for match in pairs for structure in match if not structure.isEmpty]
+    if not boxes:
+        return image
+    lows, highs = zip(*boxes, strict=True)
+    return image.cropped(np.min(lows, axis=0), np.max(highs, axis=0), MARGIN)
+
+
+def imageFindings(image: GrayImage, pairs: Iterable[Sequence[Structure]]) -> Iterator[Finding]:
+    """Yield what is doubtful about an image under the contours of pairs."""
+    structures = [structure for match in pairs for structure in match]
+    others = [one for one in structures if image.patient and one.patient and one.patient != image.patient]
+    if others:
+        yield Finding.of(Kind.IMAGE_OF_OTHER, image=image.name, names=_named(others))
+    frame = image.frameOfReference
+    others = [
+        one
+        for one in structures
+        if frame and one.frameOfReference not in ("", frame) and areOfOneKind(frame, one.frameOfReference)
+    ]
+    if others:
+        yield Finding.of(Kind.IMAGE_IN_OTHER_FRAME, image=image.name, names=_named(others))
+    grid = image.whole or image.grid
+    shares = [(one, _coveredOf(one, grid)) for one in structures if not one.isEmpty]
+    if elsewhere := [one for one, share in shares if not share]:
+        yield Finding.of(Kind.IMAGE_ELSEWHERE, image=image.name, names=_named(elsewhere))
+    if partly := [one for one, share in shares if 0 < share < 1]:
+        yield Finding.of(Kind.IMAGE_IN_PART, image=image.name, names=_named(partly))
+
+
+def _named(structures: Iterable[Structure]) -> str:
+    names = list(dict.fromkeys(structure.name for structure in structures))
+    more = len(names) - MOST_NAMES
+    return commaSeparated(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _coveredOf(structure: Structure, grid: Grid) -> float:
+    """Return the share of a structure, by its voxels or its surface, that lies in the voxels of an image, in [0, 1]."""
+    if structure.mask is None:
+        points = structure.surface.points
+        points = points[:: max(len(points) // MOST_POINTS, 1)]
+    else:
+        voxels = np.argwhere(structure.mask.voxels)[:, ::-1]
+        points = structure.mask.grid.toWorld(voxels[:: max(len(voxels) // MOST_POINTS, 1)] + structure.mask.low)
+    index = grid.toIndex(points)
+    slack = np.full(3, 0.5 + 1e-3)
+    if grid.flatAxis is not None:
+        slack[grid.flatAxis] = np.inf
+    return float(((index >= -slack) & (index <= np.array(grid.size) - 1 + slack)).all(axis=1).mean())

@@ -1,0 +1,113 @@
+"""Showing only the compared structures in the views, with a line for each that is not colored, and putting all back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from ..model.structures import REFERENCE_AND_TEST
+from .colors import rgb
+from .maps import isMap
+
+# On display nodes of others that were visible and are hidden now. It is saved with a scene, so that they come back when
+# that is loaded.
+HIDDEN_ATTRIBUTE = "SegmentMetrics.HiddenByFocus"
+# On the models of the lines: the side that they show.
+SIDE_ATTRIBUTE = "SegmentMetrics.FocusSide"
+# Colors that no map has, for lines on dark and on bright images.
+COLORS = {"reference": "#ffb000", "test": "#00e0c6"}
+THICKNESS = 2  # pixels
+# In 3D views, the test lets the reference inside it shine through.
+OPACITY = {"reference": 1.0, "test": 0.45}
+# What would cover or surround the compared structures. Images stay, as do markups: somebody put them there to be seen.
+HIDDEN = ("vtkMRMLSegmentationDisplayNode", "vtkMRMLModelDisplayNode", "vtkMRMLVolumeRenderingDisplayNode")
+
+
+def hideOthers(scene) -> None:
+    """Hide all visible segmentations, models and volume renderings, except what SegmentMetrics shows.
+
+    Only the visibility of their display nodes changes, not that of single segments.
+    """
+    for display in _displayNodes(scene):
+        node = display.GetDisplayableNode()
+        isOurs = node is None or node.GetHideFromEditors() or isMap(node)
+        if display.GetVisibility() and not isOurs:
+            wasModifying = display.StartModify()
+            display.SetAttribute(HIDDEN_ATTRIBUTE, "1")
+            display.SetVisibility(False)
+            display.EndModify(wasModifying)
+
+
+def restoreOthers(scene) -> None:
+    """Show again what hideOthers() has hidden, also before the scene was saved and loaded."""
+    for display in _displayNodes(scene):
+        if display.GetAttribute(HIDDEN_ATTRIBUTE):
+            wasModifying = display.StartModify()
+            display.RemoveAttribute(HIDDEN_ATTRIBUTE)
+            display.SetVisibility(True)
+            display.EndModify(wasModifying)
+
+
+def showLines(surfaces: Mapping[str, vtkPolyData], scene, in2D=REFERENCE_AND_TEST, in3D: bool = False) -> None:
+    """Show surfaces, by side, as lines in the slice views; remove those of a side that has none.
+
+    They have hidden models that are never saved. surfaces: RAS mm. in2D: the sides whose line is shown. in3D: whether
+    the surfaces are shown in the 3D views, too.
+    """
+    found = _lines(scene)
+    for side in REFERENCE_AND_TEST:
+        if side not in surfaces:
+            if side in found:
+                _remove(found[side], scene)
+            continue
+        model = found.get(side) or _makeLine(side, scene)
+        if model.GetPolyData() is not surfaces[side]:
+            model.SetAndObservePolyData(surfaces[side])
+        display = model.GetDisplayNode()
+        wasModifying = display.StartModify()
+        display.SetVisibility(True)
+        display.SetVisibility2D(side in in2D)
+        display.SetVisibility3D(in3D)
+        display.EndModify(wasModifying)
+
+
+def removeLines(scene) -> None:
+    """Remove the lines from the scene."""
+    for model in _lines(scene).values():
+        _remove(model, scene)
+
+
+def _lines(scene) -> dict:
+    models = [node for node in scene.GetNodes() if node.IsA("vtkMRMLModelNode") and node.GetAttribute(SIDE_ATTRIBUTE)]
+    return {model.GetAttribute(SIDE_ATTRIBUTE): model for model in models}
+
+
+def _makeLine(side: str, scene):
+    import slicer
+
+    model = slicer.vtkMRMLModelNode()
+    model.SetName(f"Segment Metrics: line of the {side}")
+    model.SetHideFromEditors(True)  # before it is added, otherwise it gets an item in the Data module
+    model.SetSaveWithScene(False)
+    model.SetAttribute(SIDE_ATTRIBUTE, side)
+    display = slicer.vtkMRMLModelDisplayNode()
+    display.SetSaveWithScene(False)
+    display.SetColor(*rgb(COLORS[side]))
+    display.SetOpacity(OPACITY[side])
+    display.SetSliceIntersectionThickness(THICKNESS)
+    display = scene.AddNode(display)
+    model = scene.AddNode(model)
+    model.SetAndObserveDisplayNodeID(display.GetID())
+    return model
+
+
+def _remove(model, scene) -> None:
+    display = model.GetDisplayNode()
+    scene.RemoveNode(model)
+    if display is not None:
+        scene.RemoveNode(display)
+
+
+def _displayNodes(scene) -> list:
+    return [node for node in scene.GetNodes() if any(map(node.IsA, HIDDEN))]

@@ -1,0 +1,77 @@
+"""The image under the contours: the volume that Slicer's slice views show."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+from vtkmodules.util.numpy_support import vtk_to_numpy
+
+from ..base.errors import InputError
+from ..model.grayimages import GrayImage
+from .arguments import asScene
+from .inputs import gridOf
+
+# The attribute of a volume with the UIDs of its DICOM instances.
+INSTANCES = "DICOM.instanceUIDs"
+# DICOM elements of these instances.
+FRAME, PATIENT, MODALITY = "0020,0052", "0010,0020", "0008,0060"
+
+
+def shownImage(scene=None) -> GrayImage | None:
+    """Return the image that slice views show behind the segments, None if there is none of gray values.
+
+    If the views show several volumes, it is that of the first view. scene: None is Slicer's. The values are not copied.
+    """
+    scene = asScene(scene)
+    for number in range(scene.GetNumberOfNodesByClass("vtkMRMLSliceCompositeNode")):
+        composite = scene.GetNthNodeByClass(number, "vtkMRMLSliceCompositeNode")
+        volume = scene.GetNodeByID(composite.GetBackgroundVolumeID() or "")
+        if volume is not None and _isGray(volume):
+            try:
+                return imageOf(volume)
+            except InputError:  # bent by a transform, so that it has no grid
+                continue
+    return None
+
+
+def _isGray(volume) -> bool:
+    return (
+        volume.IsA("vtkMRMLScalarVolumeNode")
+        and not volume.IsA("vtkMRMLLabelMapVolumeNode")
+        and volume.GetImageData() is not None
+        and volume.GetImageData().GetNumberOfScalarComponents() == 1
+    )
+
+
+def imageOf(volume) -> GrayImage:
+    """Return the image of a scalar volume node, with its parent transforms applied.
+
+    Raises InputError for a node without voxels, or with a nonlinear transform.
+    """
+    grid = gridOf(volume)
+    scalars = volume.GetImageData().GetPointData().GetScalars()
+    values = vtk_to_numpy(scalars).reshape(grid.size[::-1])
+    if values.dtype.itemsize > 2:
+        values = np.nan_to_num(values.astype(np.float32))
+    told = _dicomOf(volume)
+    patient = told.get(PATIENT, "").strip()
+    return GrayImage(
+        values,
+        grid,
+        name=volume.GetName() or "",
+        modality=told.get(MODALITY, "").strip(),
+        frameOfReference=told.get(FRAME, "").strip(),
+        patient=hashlib.sha256(patient.encode()).hexdigest() if patient else "",
+    )
+
+
+def _dicomOf(volume) -> dict[str, str]:
+    """Return DICOM elements of a volume that was loaded from Slicer's DICOM database, {} for any other."""
+    import slicer
+
+    instances = (volume.GetAttribute(INSTANCES) or "").split()
+    database = getattr(slicer, "dicomDatabase", None)
+    if not instances or database is None or not database.isOpen:
+        return {}
+    return {tag: database.instanceValue(instances[0], tag) for tag in (FRAME, PATIENT, MODALITY)}

@@ -1,0 +1,150 @@
+"""The image under the contours in a report: sampled in planes, as JPEG in the page, with windows to choose from.
+
+A picture holds 256 codes. For a CT they are close together where soft tissue and brain are, and far apart in bone and
+air, so that each window can be made of the same picture: a filter of the browser turns the codes into gray.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkImageData
+from vtkmodules.vtkIOImage import vtkJPEGWriter
+
+from ...base.markup import Markup, filled, joined
+from ...model.grayimages import GrayImage
+from .blocks import NOTHING
+
+
+class Preset(NamedTuple):
+    """A usual window of a CT: its name, and its width and level in Hounsfield units."""
+
+    name: str
+    width: float
+    level: float
+
+
+PRESETS = (
+    Preset("soft tissue", 400, 40),
+    Preset("lung", 1500, -600),
+    Preset("bone", 2000, 400),
+    Preset("brain", 80, 40),
+)
+AUTOMATIC = "automatic"
+# The window of what a picture shows extends between these percentiles of its values.
+DARK, BRIGHT = 1, 99
+# In the automatic window of a CT, what is below this, in Hounsfield units, counts only where it is most of a picture.
+AIR = -300
+# Codes of a CT: numbers of steps from one value, in Hounsfield units, to the next.
+STEPS = ((-1024, 0), (-160, 40), (0, 50), (80, 80), (240, 46), (3071, 39))
+QUALITY = 76
+
+
+class Plane(NamedTuple):
+    """A rectangle in the patient: corner (3,) LPS mm, unit vectors (3,) right and down, width and height in mm."""
+
+    corner: np.ndarray
+    right: np.ndarray
+    down: np.ndarray
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, eq=False)
+class Gray:
+    """How an image is shown in a page."""
+
+    image: GrayImage
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """(256,) the ascending values that the codes stand for."""
+        if not self.image.isHounsfield:
+            return np.linspace(*self.image.range(), 256)
+        ends = np.cumsum([count for _, count in STEPS])
+        return np.interp(np.arange(256), ends, [value for value, _ in STEPS])
+
+    @property
+    def windows(self) -> list[str]:
+        """The names of the windows to choose from, first the one that is shown."""
+        return [*(preset.name for preset in PRESETS if self.image.isHounsfield), AUTOMATIC]
+
+    def codes(self, plane: Plane, finest: float) -> np.ndarray:
+        """Return the codes (rows, columns) in a plane, 0 beyond the image. finest: least size of pixels, mm."""
+        pixel = max(finest, float(self.image.grid.worldSteps.min()))
+        columns, rows = (max(int(np.ceil(side / pixel)), 1) for side in (plane.width, plane.height))
+        # pixels fill the rectangle exactly
+        right, down = plane.right * plane.width / columns, plane.down * plane.height / rows
+        found = self.image.sampled(plane.corner + right / 2 + down / 2, right, down, (columns, rows))
+        codes = np.interp(found, self.values, np.arange(256))
+        return np.rint(np.nan_to_num(codes)).astype(np.uint8)
+
+    def window(self, pictures: Sequence[np.ndarray]) -> tuple[float, float]:
+        """Return the darkest and the brightest value of the automatic window of pictures, given by their codes."""
+        counts = np.sum([np.bincount(codes.ravel(), minlength=256) for codes in pictures], axis=0)
+        counts[0] = 0  # what lies beyond the image
+        isAir = self.values < AIR
+        if self.image.isHounsfield and counts[~isAir].sum() > counts[isAir].sum():
+            counts[isAir] = 0
+        if not counts.any():
+            return float(self.values[0]), float(self.values[-1])
+        below = np.cumsum(counts) / counts.sum() * 100
+        low, high = (float(self.values[np.searchsorted(below, percent)]) for percent in (DARK, BRIGHT))
+        return (low, high) if high > low else (float(self.values[0]), float(self.values[-1]))
+
+    def filter(self, name: str, low: float, high: float) -> Markup:
+        """Return the SVG filter that turns codes into gray, from black at a value to white at another."""
+        gray = np.clip((self.values - low) / (high - low), 0, 1)
+        table = " ".join(f"{value:.3g}" for value in gray.tolist())
+        channels = joined(
+            filled('<feFunc$c type="table" tableValues="$table"/>', c=channel, table=table) for channel in "RGB"
+        )
+        return filled(
+            '<filter id="$name" x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB">'
+            "<feComponentTransfer>$channels</feComponentTransfer></filter>",
+            name=name,
+            channels=channels,
+        )
+
+    def automatic(self, pictures: Sequence[np.ndarray], name: str) -> Markup:
+        """Return the filter of the automatic window of pictures, given by their codes. name: prefix of its ID."""
+        return hidden([self.filter(idOf(AUTOMATIC, name), *self.window(pictures))])
+
+    def filters(self) -> Markup:
+        """Return the filters of all windows that are the same for all structures, nothing without any."""
+        if not self.image.isHounsfield:
+            return NOTHING
+        own = (self.filter(idOf(p.name), p.level - p.width / 2, p.level + p.width / 2) for p in PRESETS)
+        return hidden(own)
+
+
+def hidden(filters: Iterable[Markup]) -> Markup:
+    """Return an invisible drawing that holds filters."""
+    drawing = '<svg class="filters" width="0" height="0" aria-hidden="true">$filters</svg>'
+    return filled(drawing, filters=joined(filters))
+
+
+def idOf(window: str, name: str = "") -> str:
+    """Return the ID of a window's filter. name: prefix for the automatic window, which pictures have of their own."""
+    return f"{name}-{window}" if window == AUTOMATIC else f"window-{window.replace(' ', '-')}"
+
+
+def jpeg(pixels: np.ndarray) -> str:
+    """Return a picture of bytes, (rows, columns) of grays or (rows, columns, 3) of colors, as JPEG in base64."""
+    rows, columns = pixels.shape[:2]
+    image = vtkImageData()
+    image.SetDimensions(columns, rows, 1)
+    scalars = np.ascontiguousarray(pixels[::-1]).reshape(rows * columns, -1)
+    image.GetPointData().SetScalars(numpy_to_vtk(scalars, deep=True))
+    writer = vtkJPEGWriter()
+    writer.SetInputData(image)
+    writer.SetQuality(QUALITY)
+    writer.WriteToMemoryOn()
+    writer.Write()
+    return base64.b64encode(vtk_to_numpy(writer.GetResult()).tobytes()).decode()

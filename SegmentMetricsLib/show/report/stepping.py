@@ -1,0 +1,194 @@
+"""All slices of a structure, to step through: both contours, the image under them, and where the worst places are."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+
+from ...base.markup import Markup, filled
+from ...base.markup import joined as together
+from ...case.comparison import Comparison
+from ...comparison.measurements import rounded
+from ...geometry.crosssections import cut
+from ...geometry.grids import Grid
+from ...geometry.planecuts import Cut, Line, joined, thinned
+from ...geometry.surfaces import Surface
+from .blocks import NOTHING, fromFile
+from .gray import Gray, jpeg
+from .slicepictures import (
+    LEFT,
+    STEP,
+    TOP,
+    Window,
+    barOf,
+    colors,
+    legend,
+    letters,
+    pathOf,
+    towardText,
+    underlay,
+)
+from .sliceviews import STRAIGHT, VIEWS, Largest, View, largestOf
+
+# Size of the window of a slice in pixels, and mm around the structure that it shows at least.
+ACROSS, DOWN, AROUND = 400, 360, 12.0
+# Tolerance for thinning lines in pixels, and most points of all lines of a structure.
+THINNED, MOST_POINTS = 0.15, 40_000
+# Most pixels of all slices of a structure together: more make them no clearer than the screen shows them.
+MOST_PIXELS = 2_500_000
+# For boundaries without slices of their own: about so many, no closer than this in mm.
+SLICES_OF_MESH, CLOSEST = 60, 1.0
+# Most worst places that are marked.
+MOST_MARKS = 10
+
+
+def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) -> Markup:
+    """Return the slices of both boundaries to step through, nothing for contours in a plane.
+
+    They are those of the reference's image, or evenly spaced ones. name: a prefix for HTML IDs that is unique in the
+    page. gray: the image to show under the contours, or None.
+    """
+    if comparison.dimension == 2:
+        return NOTHING
+    surfaces = [direction.surface for direction in comparison.knownDistances.directions]
+    boxes = np.array([surface.box for surface in surfaces])
+    low, high = boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
+    view, heights = _heights(comparison, gray, low, high)
+    middle = (low + high) / 2
+    window = _window(view, low, high)
+    contours = [_contours(surface, view, middle, heights, window) for surface in surfaces]
+    images, automatic = [""] * len(heights), NOTHING
+    if gray is not None:
+        finest = max(0.5 / window.scale, _finest(window, len(heights)))
+        codes = [gray.codes(window.planeOf(view, middle, height), finest) for height in heights.tolist()]
+        images, automatic = list(map(jpeg, codes)), gray.automatic(codes, name)
+    largest = largestOf(comparison)
+    marks = _marks(comparison, largest, view, middle, heights, window)
+    data = {
+        "at": [f"{view.name.capitalize()}, {towardText(view, height)}" for height in heights.tolist()],
+        "reference": contours[0],
+        "test": contours[1],
+        "images": images if gray is not None else [],
+        "marks": marks,
+        "first": marks[0]["slice"] if marks else len(heights) // 2,
+    }
+    return fromFile(
+        "steps",
+        kind="cuts imaged" if gray else "cuts",
+        colors=colors(gray),
+        name=name,
+        filters=automatic,
+        legend=legend(largest, True),
+        windows=_choices(gray) if gray else NOTHING,
+        width=ACROSS + 2 * LEFT,
+        height=TOP + DOWN + 27,
+        left=LEFT,
+        top=TOP,
+        across=ACROSS,
+        down=DOWN,
+        columns=round(ACROSS / STEP),
+        rows=round(DOWN / STEP),
+        image=underlay(gray, np.zeros((0, 0), np.uint8), name, (ACROSS, DOWN)) if gray else NOTHING,
+        letters=letters(view, (ACROSS, DOWN)),
+        bar=barOf(window.scale, DOWN),
+        last=len(heights) - 1,
+        first=data["first"],
+        # escape "<", so that no data can end the script element
+        data=Markup(json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")),
+    )
+
+
+def _heights(comparison: Comparison, gray: Gray | None, low: np.ndarray, high: np.ndarray) -> tuple[View, np.ndarray]:
+    """Return the plane of the slices, and the ascending LPS coordinates (n,) of those that cut a box, mm."""
+    view, grid = VIEWS[0], None
+    mask = comparison.reference.mask or comparison.test.mask
+    if mask is not None:
+        grid = mask.grid.slicesLast()
+        along = np.abs(grid.direction[:, 2])
+        view = next(one for one in VIEWS if one.axis == int(along.argmax()))
+        if along[view.axis] < STRAIGHT:
+            step, start = float(grid.spacing[2]), float(low[view.axis])
+        else:
+            step, start = float(grid.spacing[2]), float(grid.origin[view.axis])
+    else:
+        step = max(CLOSEST, float(high[2] - low[2]) / SLICES_OF_MESH)
+        if gray is not None:
+            step = float(gray.image.grid.worldSteps[2])
+        start = float(low[2]) + step / 2
+    first = int(np.ceil((low[view.axis] - start) / step - 1e-6))
+    last = int(np.floor((high[view.axis] - start) / step + 1e-6))
+    if last < first:  # thinner than the distance of slices
+        return view, np.array([(low[view.axis] + high[view.axis]) / 2])
+    return view, start + step * np.arange(first, last + 1)
+
+
+def _window(view: View, low: np.ndarray, high: np.ndarray) -> Window:
+    """Return the window that shows a box in every slice; its center is that of the box."""
+    sides = (high - low) @ np.abs(view.axes[:, :2])
+    room = np.maximum(sides + 2 * AROUND, 1.2 * sides)
+    return Window(np.zeros(2), float((np.array([ACROSS, DOWN]) / room).min()), False, (ACROSS, DOWN))
+
+
+def _finest(window: Window, count: int) -> float:
+    """Return the size of pixels in mm at which all slices together have no more than MOST_PIXELS."""
+    return float(np.sqrt(ACROSS * DOWN / window.scale**2 * count / MOST_PIXELS))
+
+
+def _contours(surface: Surface, view: View, middle: np.ndarray, heights: np.ndarray, window: Window) -> list[str]:
+    """Return the contours of a boundary in each slice as data of SVG paths."""
+    count = len(heights)
+    step = float(heights[1] - heights[0]) if count > 1 else 1.0
+    matrix = np.eye(4)
+    matrix[:3, :3] = view.axes * (1, 1, step)
+    matrix[:3, 3] = middle
+    matrix[view.axis, 3] = heights[0]
+    found = cut(surface, Grid((1, 1, max(count, 2)), matrix), within=(0, count - 1))
+    rows = np.searchsorted(found.slices, np.arange(count + 1))
+    lines = []
+    for first, end in itertools.pairwise(rows):
+        part = slice(first, end)
+        pieces = joined(Cut(found.start[part], found.end[part], found.starts[part], found.ends[part]))
+        lines.append([Line(window.pixels(line.points), line.isClosed) for line in pieces])
+    tolerance = THINNED
+    thin = thinned([line for ofSlice in lines for line in ofSlice], tolerance)
+    while sum(len(line.points) for line in thin) > MOST_POINTS and tolerance < 2:
+        tolerance *= 2
+        thin = thinned(thin, tolerance)
+    left = iter(thin)
+    inSteps = [[next(left) for _ in ofSlice] for ofSlice in lines]
+    return [
+        pathOf([Line(np.rint(line.points / STEP).astype(int), line.isClosed) for line in ofSlice if len(line.points)])
+        for ofSlice in inSteps
+    ]
+
+
+def _marks(
+    comparison: Comparison, largest: Largest, view: View, middle: np.ndarray, heights: np.ndarray, window: Window
+) -> list[dict]:
+    """Return the places that are marked, the largest distance first: their slices, pixels, ranks and distances.
+
+    rank: in the list of worst places, 0 for the largest distance if that is not among them.
+    """
+    if not largest.isAny:
+        return []
+    places = [(place.rank, np.array(place.position), abs(place.value)) for place in comparison.worstPlaces[:MOST_MARKS]]
+    if not places or not np.allclose(places[0][1], largest.position):
+        places.insert(0, (0, largest.position, largest.distance))
+    marks = []
+    for rank, position, value in places:
+        x, y = window.pixels(((position - middle) @ view.axes[:, :2])[None])[0].tolist()
+        number = int(np.abs(heights - position[view.axis]).argmin())
+        marks.append(
+            {"slice": number, "x": round(x + LEFT, 1), "y": round(y + TOP, 1), "rank": rank, "mm": rounded(value, 2)}
+        )
+    return marks
+
+
+def _choices(gray: Gray) -> Markup:
+    """Return the switch of the windows."""
+    options = [filled("<option>$name</option>", name=name) for name in gray.windows]
+    return filled(
+        '<label>Window <select data-windows="" autocomplete="off">$options</select></label>', options=together(options)
+    )

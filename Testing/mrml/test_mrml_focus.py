@@ -1,0 +1,175 @@
+"""Views that show a box as a whole and go back, and what is hidden beside the compared structures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+slicer = pytest.importorskip("slicer", reason="slicer-core is not installed")
+
+from vtkmodules.vtkFiltersSources import vtkSphereSource  # noqa: E402
+
+from SegmentMetricsLib.base.errors import InputError  # noqa: E402
+from SegmentMetricsLib.mrml import focus, headless, navigation  # noqa: E402
+
+BOX = (-10.0, 20.0, -40.0), (30.0, 40.0, 20.0)  # LPS
+CORNERS = np.stack(np.meshgrid(*zip(*BOX)), axis=-1).reshape(-1, 3) * (-1, -1, 1)  # RAS
+
+
+@pytest.fixture
+def scene():
+    return headless.privateScene()
+
+
+def sliceNode(scene, orientation: str, size=(600, 200)):
+    node = scene.AddNewNodeByClass("vtkMRMLSliceNode", orientation)
+    node.SetLayoutName(orientation)
+    if orientation == "oblique":  # rotated about two axes, panned and zoomed
+        node.SetSliceToRASByNTP(0.48, 0.6, 0.64, 0.8, 0, -0.6, 3, 7, 9, 0)
+        node.SetXYZOrigin(15, -8, 0)
+    else:
+        getattr(node, f"SetOrientationTo{orientation}")()
+    node.SetDimensions(*size, 1)
+    node.SetFieldOfView(300, 100, 2.5)
+    return node
+
+
+def inView(node, points: np.ndarray) -> np.ndarray:
+    """Where RAS points (n, 3) are drawn: pixels and distance from the slice, as Slicer computes them."""
+    matrix = node.GetXYToRAS()
+    toRas = np.array([[matrix.GetElement(row, column) for column in range(4)] for row in range(4)])
+    return np.linalg.solve(toRas, np.column_stack([points, np.ones(len(points))]).T).T[:, :3]
+
+
+@pytest.mark.parametrize("orientation", ["Axial", "Coronal", "Sagittal", "oblique"])
+@pytest.mark.parametrize("size", [(600, 200), (200, 500)])
+def testABoxFillsASliceView(scene, orientation, size):
+    node, place = sliceNode(scene, orientation, size), np.array([25.0, 22, -30])
+    before = navigation.viewState(scene)
+    navigation.frame(BOX, place, scene=scene)
+    drawn = inView(node, CORNERS)
+    low, high = drawn[:, :2].min(axis=0), drawn[:, :2].max(axis=0)
+    np.testing.assert_allclose((low + high) / 2, np.array(size) / 2, atol=1)
+    assert ((high - low) / size).max() == pytest.approx(1 / navigation.MARGIN, abs=0.01)
+    assert inView(node, place[None] * (-1, -1, 1))[0, 2] == pytest.approx(0, abs=1e-6)
+    columns, rows, _depth = node.GetFieldOfView()
+    assert columns / rows == pytest.approx(size[0] / size[1]), "pixels are square"
+    assert not navigation.isSameView(navigation.viewState(scene), before, scene)
+    navigation.setViewState(before, scene)
+    assert navigation.viewState(scene) == before
+    node.SetDimensions(size[0] // 2, size[1], 1)  # the window has another shape
+    node.SetFieldOfView(77, 77 * size[1] / (size[0] // 2), 2.5)
+    assert navigation.isSameView(navigation.viewState(scene), before, scene)
+    navigation.setViewState(before, scene)
+    columns, rows, _depth = node.GetFieldOfView()
+    assert columns / rows == pytest.approx(size[0] // 2 / size[1]) and columns >= 300 and rows >= 100
+
+
+@pytest.mark.parametrize("isParallel", [False, True])
+def testABoxFillsA3DView(scene, isParallel):
+    scene.AddNewNodeByClass("vtkMRMLViewNode").SetLayoutName("1")
+    camera = scene.AddNewNodeByClass("vtkMRMLCameraNode")
+    camera.SetLayoutName("1")
+    camera.SetParallelProjection(isParallel)
+    before = navigation.viewState(scene)
+    navigation.frame(BOX, normal=(0, -1, 0), scene=scene)
+    away = np.array(camera.GetPosition()) - camera.GetFocalPoint()
+    np.testing.assert_allclose(camera.GetFocalPoint(), CORNERS.mean(axis=0))
+    np.testing.assert_allclose(away / np.linalg.norm(away), (0, 1, 0), atol=1e-9)
+    radius = np.linalg.norm(np.ptp(CORNERS, axis=0)) / 2
+    assert camera.GetParallelScale() == pytest.approx(radius)
+    assert np.linalg.norm(away) * np.sin(np.radians(camera.GetViewAngle() / 2)) == pytest.approx(radius)
+    navigation.setViewState({**before, "gone": ()}, scene)
+    assert navigation.viewState(scene) == before
+
+
+@pytest.mark.parametrize("orientation", ["Axial", "oblique"])
+def testASliceThatWouldBeEmptyMovesToTheContours(scene, orientation):
+    """By half a millimeter into what is drawn, which may be less than what was measured; others stay at the place."""
+    node = sliceNode(scene, orientation)
+    normal = np.array([node.GetSliceToRAS().GetElement(row, 2) for row in range(3)])
+    drawn = CORNERS * 0.9 * (-1, -1, 1)
+    along = drawn * (-1, -1, 1) @ normal
+    for position, expected in ((along.max() + 2, along.max() - 0.5), (along.min(), along.min() + 0.5), (3, 3)):
+        navigation.frame(BOX, position * normal * (-1, -1, 1), drawn=drawn, scene=scene)
+        assert inView(node, (expected * normal)[None])[0, 2] == pytest.approx(0, abs=1e-6)
+
+
+def testASingleVoxelIsNotMagnifiedWithoutLimit(scene):
+    node = sliceNode(scene, "Axial")
+    navigation.frame(((0, 0, 0), (1, 1, 1)), scene=scene)
+    assert node.GetFieldOfView()[1] >= 2 * navigation.SMALLEST
+    with pytest.raises(InputError, match="three numbers"):
+        navigation.frame(((0, 0, 0), (1, 1, np.nan)), scene=scene)
+
+
+def testAPlaceOutOfSightIsCentered(scene):
+    """Otherwise the user's pan and zoom stay."""
+    node = sliceNode(scene, "Axial")
+    for place, isPanned in (((20, 10, 5), True), ((500, 0, 5), False)):
+        node.SetXYZOrigin(30, 0, 0)
+        navigation.jumpTo(place, scene=scene, cameras=())
+        assert (node.GetXYZOrigin()[0] == 30) == isPanned and node.GetSliceOffset() == 5
+        column, row, _depth = inView(node, np.array([place]) * (-1, -1, 1))[0]
+        assert 0 <= column <= 600 and 0 <= row <= 200
+        assert node.GetFieldOfView() == (300, 100, 2.5)
+
+
+def surface(center=(0, 0, 0)):
+    source = vtkSphereSource()
+    source.SetCenter(*center)
+    source.Update()
+    return source.GetOutput()
+
+
+def testWhatIsHiddenComesBack(scene, tmp_path):
+    """Also after the scene was saved and loaded; what was not visible, images and hidden helpers are left alone."""
+    shown, hidden, helper = (
+        scene.AddNewNodeByClass("vtkMRMLModelNode", name) for name in ("Shown", "Hidden", "Helper")
+    )
+    helper.SetHideFromEditors(True)
+    segmentation = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Segments")
+    image = scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "Image")
+    for node in (shown, hidden, helper, segmentation, image):
+        node.CreateDefaultDisplayNodes()
+    second = scene.AddNewNodeByClass("vtkMRMLModelDisplayNode")
+    shown.AddAndObserveDisplayNodeID(second.GetID())
+    hidden.GetDisplayNode().SetVisibility(False)
+    displays = [shown.GetDisplayNode(), second, hidden.GetDisplayNode(), segmentation.GetDisplayNode()]
+    kept = [helper.GetDisplayNode(), image.GetDisplayNode()]
+    focus.hideOthers(scene)
+    focus.hideOthers(scene)
+    assert [bool(each.GetVisibility()) for each in (*displays, *kept)] == 4 * [False] + 2 * [True]
+    focus.showLines({"test": surface()}, scene)
+    scene.SetURL(str(tmp_path / "scene.mrml"))
+    assert scene.Commit()
+    loaded = headless.privateScene()
+    loaded.SetURL(str(tmp_path / "scene.mrml"))
+    loaded.Import()
+    assert not any(node.GetAttribute(focus.SIDE_ATTRIBUTE) for node in loaded.GetNodes())
+    for each in (scene, loaded):
+        focus.restoreOthers(each)
+        for name, isVisible in (("Shown", True), ("Hidden", False), ("Segments", True)):
+            node = each.GetFirstNodeByName(name)
+            for number in range(node.GetNumberOfDisplayNodes()):
+                display = node.GetNthDisplayNode(number)
+                assert bool(display.GetVisibility()) == isVisible
+                assert not any("SegmentMetrics" in attribute for attribute in display.GetAttributeNames())
+
+
+def testLines(scene):
+    """One per side, each of its own color, in hidden models that go without a trace."""
+    before = {node.GetID() for node in scene.GetNodes()}
+    focus.showLines({"reference": surface(), "test": surface((5, 0, 0))}, scene, in3D=True)
+    models = {m.GetAttribute(focus.SIDE_ATTRIBUTE): m for m in scene.GetNodes() if m.IsA("vtkMRMLModelNode")}
+    assert set(models) == {"reference", "test"}
+    displays = [model.GetDisplayNode() for model in models.values()]
+    assert all(d.GetVisibility2D() and d.GetVisibility3D() and not d.GetScalarVisibility() for d in displays)
+    assert displays[0].GetColor() != displays[1].GetColor()
+    other = surface((9, 0, 0))
+    focus.showLines({"test": other}, scene, in2D=["reference"])
+    (model,) = [m for m in scene.GetNodes() if m.IsA("vtkMRMLModelNode")]
+    assert model is models["test"] and model.GetPolyData() is other
+    assert not model.GetDisplayNode().GetVisibility2D() and not model.GetDisplayNode().GetVisibility3D()
+    focus.removeLines(scene)
+    assert {node.GetID() for node in scene.GetNodes()} == before

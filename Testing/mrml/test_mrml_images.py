@@ -1,0 +1,86 @@
+"""The volume in Slicer's slice views as the image under contours, and slices of it in overlay pictures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+
+slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
+
+from vtkmodules.util.numpy_support import numpy_to_vtk  # noqa: E402
+from vtkmodules.vtkCommonDataModel import vtkImageData  # noqa: E402
+from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402
+
+from SegmentMetricsLib import Settings, compare  # noqa: E402
+from SegmentMetricsLib.geometry.grids import RAS_FROM_LPS, Grid  # noqa: E402
+from SegmentMetricsLib.model.grayimages import GrayImage  # noqa: E402
+from SegmentMetricsLib.mrml.images import shownImage  # noqa: E402
+
+
+def volumeOf(scene, values: np.ndarray, matrix: np.ndarray, kind: str = "vtkMRMLScalarVolumeNode", components: int = 1):
+    """Return a volume node with values [k, j, i] and a matrix from voxels to RAS."""
+    image = vtkImageData()
+    image.SetDimensions(values.shape[::-1])
+    image.GetPointData().SetScalars(numpy_to_vtk(np.repeat(values.reshape(-1, 1), components, axis=1), deep=True))
+    node = scene.AddNewNodeByClass(kind, "Jürgens CT")
+    node.SetAndObserveImageData(image)
+    toRas = vtkMatrix4x4()
+    toRas.DeepCopy(matrix.ravel())
+    node.SetIJKToRASMatrix(toRas)
+    return node
+
+
+def testItIsTheVolumeInTheSliceViews(scene):
+    values = np.arange(24, dtype=np.int16).reshape(2, 3, 4) * 10 - 150
+    matrix = np.diag([2.0, 3.0, 4.0, 1.0])
+    matrix[:3, 3] = 5, 6, 7
+    volume = volumeOf(scene, values, matrix)
+    assert shownImage(scene) is None
+    composite = scene.AddNewNodeByClass("vtkMRMLSliceCompositeNode")
+    assert shownImage(scene) is None
+    composite.SetBackgroundVolumeID(volume.GetID())
+    moved = scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
+    toParent = vtkMatrix4x4()
+    toParent.SetElement(0, 3, 100)
+    moved.SetMatrixTransformToParent(toParent)
+    volume.SetAndObserveTransformNodeID(moved.GetID())
+    image = shownImage(scene)
+    matrix[0, 3] += 100
+    np.testing.assert_allclose(image.grid.matrix, RAS_FROM_LPS @ matrix)
+    assert (image.values == values).all() and image.name == "Jürgens CT" and image.isHounsfield
+    # the value at a place is that of the voxel there
+    place = image.grid.toWorld([[3, 1, 1]])[0]
+    assert image.sampled(place, np.eye(3)[0], np.eye(3)[1], (1, 1))[0, 0] == values[1, 1, 3]
+    # segments and color images are nothing to see contours on
+    for kind, components in (("vtkMRMLLabelMapVolumeNode", 1), ("vtkMRMLVectorVolumeNode", 3)):
+        composite.SetBackgroundVolumeID(volumeOf(scene, values, matrix, kind, components).GetID())
+        assert shownImage(scene) is None
+
+
+@pytest.mark.opengl
+def testOverlayPicturesHaveSlicesOfTheImageBelow(tmp_path):
+    import SimpleITK
+
+    from SegmentMetricsLib.mrml.pictures import Overlay, ViewCache
+
+    comparison = compare(shapes.ball(12), shapes.ball(14, (2, 0, 0)), Settings(tolerances=(1.0,)))
+    grid = Grid((30, 30, 30), np.diag([2.0, 2.0, 2.0, 1.0]))
+    matrix = grid.matrix.copy()
+    matrix[:3, 3] = -30
+    values = np.full((30, 30, 30), 240, np.int16)  # white in the window that is shown first
+    values[:, :, :15] = -160  # black on the right of the patient
+    image = GrayImage(values, Grid((30, 30, 30), matrix), modality="CT")
+    with ViewCache() as cache:
+        paths = [Overlay(comparison, (1200, 700), image=one).write(tmp_path / f"{n}.png", cache) for n, one in
+                 enumerate((None, image))]  # fmt: skip
+    plain, imaged = (SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path))) for path in paths)
+    assert plain.shape == (700, 1200, 3) and imaged.shape[0] > 950 and (imaged[:700] == plain).all()
+    strip = imaged[700:]
+    middle = strip[56 + 20]
+    black = np.flatnonzero((middle == 0).all(axis=1))
+    white = np.flatnonzero((middle == 255).all(axis=1))
+    # axial first: the patient's right is on the left
+    assert len(black) > 80 and len(white) > 80 and black.min() < white.min()
+    for color in ((79, 195, 255), (255, 171, 64)):
+        assert (np.abs(strip.astype(int) - color).max(axis=2) < 12).sum() > 200

@@ -1,0 +1,202 @@
+"""Slices on an image and to step through: every picture shows the place that its contours are at."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import sys
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from test_report import structure
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.model.grayimages import GrayImage
+from SegmentMetricsLib.show.report import Report, stepping
+from SegmentMetricsLib.show.report import slicepictures as slices
+from SegmentMetricsLib.show.report.gray import Gray, jpeg
+
+SETTINGS = Settings(tolerances=(1.0,))
+# not symmetric in any direction, so that no mirrored or exchanged axis shows the same
+PARTS = (8, (0, 0, 0)), (5, (8, 0, 0)), (4, (0, 9, 0)), (3, (0, 0, 10))
+
+
+def isInside(points: np.ndarray) -> np.ndarray:
+    return np.any([np.linalg.norm(points - center, axis=-1) <= radius for radius, center in PARTS], axis=0)
+
+
+@pytest.fixture(scope="module")
+def pair():
+    union = shapes.ball(*PARTS[0])
+    for part in PARTS[1:]:
+        union = union | shapes.ball(*part)
+    return compare(structure(union, "Part"), structure(union | shapes.ball(3, (-9, 2, 1)), "Part"), SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def gray():
+    """The reference as an image on another, oblique grid: 200 inside, -100 outside."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = shapes.rotation((1, 2, 3), 25) * (0.7, 0.8, 0.9)
+    matrix[:3, 3] = -matrix[:3, :3] @ (30, 30, 30)
+    grid = Grid((61, 61, 61), matrix)
+    k, j, i = np.indices((61, 61, 61)).reshape(3, -1)
+    inside = isInside(grid.toWorld(np.column_stack([i, j, k]))).reshape(61, 61, 61)
+    return Gray(GrayImage(np.where(inside, 200, -100).astype(np.int16), grid, name="CT"))
+
+
+def decoded(data: str, folder) -> np.ndarray:
+    path = folder / "picture.jpg"
+    path.write_bytes(base64.b64decode(data))
+    return SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path)))
+
+
+def enclosed(path: str, shape: tuple[int, int], size: tuple[int, int]) -> np.ndarray:
+    """Return which pixels of a picture lie inside an SVG path, in tenths of a pixel of a window, by even and odd."""
+    rows, columns = shape
+    x = (np.arange(columns) + 0.5) * size[0] / columns
+    y = (np.arange(rows)[:, None] + 0.5) * size[1] / rows
+    inside = np.zeros(shape, bool)
+    for line in re.findall(r"M(-?\d+) ?(-?\d+)l([^Mz]*)", path):
+        start = list(map(int, line[:2]))
+        steps = np.reshape([int(n) for n in re.findall(r"-?\d+", line[2])], (-1, 2))
+        points = np.cumsum([start, *steps], axis=0) / 10
+        for (x0, y0), (x1, y1) in zip(points, np.roll(points, -1, axis=0), strict=True):
+            if y0 != y1:
+                inside ^= ((y0 <= y) != (y1 <= y)) & (x < x0 + (y - y0) / (y1 - y0) * (x1 - x0))
+    return inside
+
+
+def areAlike(picture: np.ndarray, gray: Gray, path: str, size: tuple[int, int]) -> bool:
+    """Return whether the bright part of a picture is what a contour encloses, apart from its edge."""
+    bright = gray.values[picture] > 50
+    inside = enclosed(path, picture.shape, size)
+    return inside.sum() > 20 and (bright != inside).sum() < 0.12 * inside.sum() + 8
+
+
+def testTheImageIsWhereTheContoursAre(pair, gray, tmp_path):
+    page = ElementTree.fromstring(slices.slicePictures(pair, "cut0", gray))
+    images = [image.get("href").partition(",")[2] for image in page.iter("image")]
+    paths = {path.get("id"): path.get("d") for path in page.iter("path") if path.get("id")}
+    assert len(images) == 3
+    for data, name in zip(images, "asc", strict=True):
+        if f"cut0{name}r" in paths:
+            assert areAlike(decoded(data, tmp_path), gray, paths[f"cut0{name}r"], (slices.ACROSS, slices.DOWN)), name
+    assert sum(f"cut0{name}r" in paths for name in "asc") >= 2
+    # without an image all is as before
+    assert "<image" not in slices.slicePictures(pair, "cut0") and "imaged" not in slices.slicePictures(pair, "cut0")
+
+
+def testEverySliceCanBeSteppedTo(pair, gray, tmp_path):
+    page = ElementTree.fromstring(stepping.stepPictures(pair, "step0", gray))
+    content = json.loads(page.find("script").text)
+    count = len(content["at"])
+    # those of the reference's image that either structure is in, as the images of these balls are of 1 mm
+    assert content["at"][0] == "Axial, I 8.0 mm" and content["at"][-1] == "Axial, S 13.0 mm" and count == 22
+    assert len(content["images"]) == len(content["reference"]) == len(content["test"]) == count
+    size = (stepping.ACROSS, stepping.DOWN)
+    for number in range(2, count - 2, 3):
+        picture = decoded(content["images"][number], tmp_path)
+        path = content["reference"][number]
+        if enclosed(path, picture.shape, size).sum() > 100:
+            assert areAlike(picture, gray, path, size), number
+    # the worst slice comes first, and its ring is at the place
+    mark = content["marks"][0]
+    assert content["first"] == mark["slice"] and mark["rank"] == 1
+    assert content["at"][mark["slice"]] == f"Axial, {'S' if pair.worstPlaces[0].position[2] > 0 else 'I'} " + (
+        f"{abs(round(pair.worstPlaces[0].position[2])):.1f} mm"
+    )
+    ranks = [mark["rank"] for mark in content["marks"]]
+    assert ranks == [place.rank for place in pair.worstPlaces[: len(ranks)]]
+    plain = json.loads(ElementTree.fromstring(stepping.stepPictures(pair, "step0")).find("script").text)
+    assert plain["images"] == [] and plain["reference"] == content["reference"]
+
+
+def testMeshesHaveSlicesOfTheirOwnAndPlanesHaveNone():
+    meshes = compare(shapes.ballMesh(20), shapes.ballMesh(20, (2, 0, 0)), SETTINGS)
+    content = json.loads(ElementTree.fromstring(stepping.stepPictures(meshes, "step0")).find("script").text)
+    assert 35 <= len(content["at"]) <= 61 and all(content["reference"])
+    square = [(0, 0), (10, 0), (10, 10), (0, 10)]
+    flat = compare(shapes.loops(square), shapes.loops([(x + 1, y) for x, y in square]), SETTINGS)
+    assert stepping.stepPictures(flat, "step0") == ""
+
+
+def testCodesKeepWhatWindowsShow(gray):
+    values = np.arange(-1024, 3071)
+    steps = np.diff(gray.values)
+    assert (steps > 0).all() and gray.values[0] == -1024 and gray.values[-1] == 3071
+    # a brain window of 80 units still has a level for every unit
+    inBrain = (gray.values >= 0) & (gray.values <= 80)
+    assert steps[inBrain[:-1] & inBrain[1:]].max() <= 1.01
+    codes = np.rint(np.interp(values, gray.values, np.arange(256))).astype(int)
+    assert np.abs(gray.values[codes] - values)[(values > -160) & (values < 240)].max() < 2.5
+    tables = re.findall(r'id="window-([a-z-]+)".*?tableValues="([^"]*)"', gray.filters())
+    assert [name for name, _ in tables] == ["soft-tissue", "lung", "bone", "brain"]
+    for (_, text), (width, level) in zip(tables, ((400, 40), (1500, -600), (2000, 400), (80, 40)), strict=True):
+        table = np.array(text.split(), float)
+        expected = np.clip((gray.values - (level - width / 2)) / width, 0, 1)
+        np.testing.assert_allclose(table, expected, atol=1e-3)
+    # other images have their own window alone
+    other = Gray(GrayImage(np.arange(24.0).reshape(2, 3, 4), Grid((4, 3, 2), np.eye(4))))
+    assert other.windows == ["automatic"] and other.filters() == "" and gray.windows[0] == "soft tissue"
+
+
+def testColorsSurviveAsPictures(tmp_path):
+    pixels = np.zeros((20, 30, 3), np.uint8)
+    pixels[:10, :, 0] = 250
+    found = decoded(jpeg(pixels), tmp_path)
+    assert found.shape == (20, 30, 3) and found[3, 15, 0] > 200 and found[3, 15, 2] < 40 and found[15, 15].max() < 40
+
+
+def testAtATipThePlaneIsMovedInward():
+    size, spike = (60, 60, 60), shapes.box((29, 29, 40), (30, 30, 58), (60, 60, 60), origin=(-30, -30, -30))
+    comparison = compare(shapes.ball(12, size=size), shapes.ball(12, size=size) | spike, SETTINGS)
+    page = ElementTree.fromstring(slices.slicePictures(comparison, "cut0"))
+    captions = ["".join(caption.itertext()) for caption in page.iter("figcaption")]
+    moved = re.search(
+        r"Axial, S (\d+\.\d) mm moved (\d+\.\d) mm toward I, as the place itself lies at a tip", captions[0]
+    )
+    assert moved and float(moved[1]) + float(moved[2]) == pytest.approx(28.5, abs=0.2)
+    assert float(moved[1]) < 12 and "moved" not in captions[1]
+    widths = [path.get("d") for path in page.iter("path") if path.get("id") == "cut0at"]
+    assert len(widths) == 1
+
+
+def testAProfileWithoutSharedSlicesSaysSo():
+    report = Report("Case", SETTINGS)
+    low, high = (shapes.box((5, 5, z), (12, 12, z + 4)) for z in (3, 14))
+    report.add(compare(structure(low, "A"), structure(high, "A"), report.settings))
+    both = compare(structure(low, "B"), structure(low, "B"), report.settings)
+    report.add(both)
+    text = report.page(None, {}, {}, ())
+    assert text.count("No slice has both contours") == 1
+
+
+def testWithoutPlotlyThePageIsWholeAllTheSame(monkeypatch, pair):
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    report = Report("Case", SETTINGS)
+    report.add(pair, [("Reference, from the front", np.zeros((20, 20, 3), np.uint8))])
+    report.add(pair)
+    text = report.page(None, {}, {}, ())
+    assert report.isFlat and 'data-figure="' not in text and len(text) < 200_000
+    charts = re.findall(r'<svg class="flat".*?</svg>', text, re.S)
+    titles = [ElementTree.fromstring(chart).find("title").text for chart in charts]
+    assert titles == ["Distribution of the distances"] * 2  # their profiles were not measured
+    assert text.count('alt="Reference, from the front"') == 1 and text.count("The distance map is missing") == 1
+
+
+def testVolumesOfSurfacesAndVoxelsAreNamedWhereTheyDiffer():
+    report = Report("Case", SETTINGS)
+    for name, size in (("Small", 2), ("Large", 18)):
+        box = structure(shapes.box((2, 2, 2), (2 + size, 2 + size, 2 + size)), name)
+        report.add(compare(box, box, report.settings))
+    text = report.page(None, {}, {}, ())
+    small = re.findall(
+        r"Volumes of reference and test within their surfaces: [\d.]+ mm³ and .*? mm³; of the voxels: ", text
+    )
+    assert len(small) == 1 and "Volumes are those within the measured surfaces" in text

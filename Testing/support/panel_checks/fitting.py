@@ -1,0 +1,209 @@
+"""What is in sight without scrolling, the pages, and whether everything can be read in a narrow panel."""
+
+from __future__ import annotations
+
+import re
+
+import slicer
+
+from .session import Session
+
+PAGES = ("numbers", "plot", "map", "places", "slices", "tools")
+NARROW = 300  # pixels
+ROWS = 3  # of the main numbers, at least
+LONG_NAME = "Glandula_submandibularis_sinistra_planCT"
+
+
+def checkFirstScreen(session: Session) -> None:
+    """On a usual screen everything down to the main numbers is in sight, on a small one the first of these."""
+    ui = session.ui
+    for size, isAll in (((1366, 768), False), ((1920, 1080), True)):
+        resize(session, *size)
+        session.apply()
+        assert session.isShown(ui.mainFrame) and not session.isShown(ui.measureSection)
+        for widget in (ui.referenceSelector, ui.testSelector, ui.settingsButton, ui.applyButton, ui.summaryLabel):
+            assert bottomOf(widget) <= heightOf(session), (size, widget.objectName)
+        table = ui.mainTable
+        last = table.visualItemRect(table.item(ROWS - 1, 0))
+        assert bottomOf(ui.mainFrame) - table.viewport().height + last.bottom() <= heightOf(session), size
+        assert last.bottom() <= table.viewport().height
+        if isAll:
+            assert bottomOf(ui.pagesFrame) <= heightOf(session)
+            assert table.verticalScrollBar().maximum == 0, "all main numbers are seen"
+    assert [row[0] for row in session.texts(ui.mainTable)][:ROWS] == ["DSC", "HD95", "NSD 2 mm"]
+    assert re.fullmatch("τ 2 mm · 95 % · boundary, .*", ui.settingsButton.text)
+    ui.settingsButton.click()
+    session.settle(0.1)
+    assert session.isShown(ui.measureSection)
+    ui.settingsButton.click()
+    session.settle(0.1)
+
+
+def checkPages(session: Session) -> None:
+    """A button for every page; each fills what is left of a usual screen, without a scroll bar around it."""
+    pages = session.panel.pages
+    assert pages.offered == list(PAGES)
+    for name in PAGES:
+        pages.buttons[name].click()
+        session.settle(0.1)
+        assert [n for n in PAGES if session.isShown(pages.frame(n))] == [name]
+        assertFits(session, name)
+    pages.open("numbers")
+
+
+def assertFits(session: Session, name: str) -> None:
+    """A page is seen as a whole on a usual screen, and nothing in it is cut off."""
+    session.panel.pages.open(name)
+    session.settle(0.1)
+    assert scrollArea(session).verticalScrollBar().maximum == 0, name
+    found = cutOff(session.panel.pages.frame(name))
+    assert not found, (name, found)
+
+
+def checkNarrow(session: Session) -> None:
+    """Nothing is wider than a narrow panel, and nothing that is to be read is cut off in it."""
+    ui, dock = session.ui, ancestor(session.ui.pagesFrame, "QDockWidget")
+    dock.setFixedWidth(NARROW)
+    try:
+        for name in PAGES:
+            session.panel.pages.open(name)
+            session.settle(0.1)
+            assert panelOf(session).minimumSizeHint.width() <= NARROW, name
+            found = cutOff(panelOf(session))
+            assert not found, (name, found)
+        ui.settingsButton.click()
+        ui.advancedGroupBox.collapsed = False
+        session.chooseFamilies("boundary", "signed", "overlap", "voxel", "hazard")
+        found = cutOff(ui.measureSection)
+        assert panelOf(session).minimumSizeHint.width() <= NARROW and not found, found
+        session.chooseFamilies("boundary", "signed", "overlap")
+        ui.advancedGroupBox.collapsed = True
+        ui.settingsButton.click()
+    finally:
+        dock.setMinimumWidth(0)
+        dock.setMaximumWidth(16777215)
+        session.panel.pages.open("numbers")
+        session.settle(0.1)
+
+
+def checkBesideViews(session: Session) -> None:
+    """Table and plot are shown in a layout of Slicer at a click, follow the results, and go at another one."""
+    manager = slicer.app.layoutManager()
+    before, button = manager.layout, session.ui.layoutButton
+    button.click()
+    session.settle(0.2)
+    assert manager.layout == slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpPlotTableView
+    tables, plots = (slicer.util.getNodesByClass(f"vtkMRML{kind}ViewNode") for kind in ("Table", "Plot"))
+    assert tables and {node.GetTableNodeID() for node in tables} == {session.parameters.result.GetID()}
+    assert plots and {node.GetPlotChartNodeID() for node in plots} == {session.panel.plot.chart.GetID()}
+    session.ui.plotComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert {node.GetPlotChartNodeID() for node in plots} == {session.panel.plot.chart.GetID()}
+    session.ui.plotComboBox.currentIndex = 0
+    session.settle(0.1)
+    button.click()
+    assert manager.layout == before
+    button.click()
+    manager.setLayout(before)  # by the menu
+    session.panel.layout.show()
+    assert session.panel.layout.before is None
+    session.settle(0.1)
+
+
+def rename(session: Session, before: str, after: str) -> None:
+    """Give the segments of a name another one, in both segmentations."""
+    for node in session.nodes:
+        segmentation = node.GetSegmentation()
+        segmentation.GetSegment(segmentation.GetSegmentIdBySegmentName(before)).SetName(after)
+    session.settle(0.6)
+
+
+def assertLongNamesAreRead(session: Session) -> None:
+    """A name of forty letters can be read in tables and in the lists that open."""
+    ui, dock = session.ui, ancestor(session.ui.pagesFrame, "QDockWidget")
+    dock.setFixedWidth(NARROW)
+    ui.pairsGroupBox.collapsed = False
+    session.settle(0.1)
+    names = [row[0] for row in session.texts(ui.mainTable)]
+    assert len(LONG_NAME) == 40 and LONG_NAME in names
+    assert cutOffIn(ui.mainTable) == cutOffIn(ui.pairsTable) == []
+    heights = [ui.mainTable.rowHeight(row) for row in range(len(names))]
+    assert heights[names.index(LONG_NAME)] > min(heights), "it takes several lines"
+    for box in (session.panel.pairs.boxes[0], *slicer.util.findChildren(ui.referenceSelector, "comboBox*")):
+        assert box.view().minimumWidth >= box.view().sizeHintForColumn(0), "the list that opens shows all of it"
+    ui.pairsGroupBox.collapsed = True
+    dock.setMinimumWidth(0)
+    dock.setMaximumWidth(16777215)
+    session.settle(0.1)
+
+
+def resize(session: Session, width: int, height: int) -> None:
+    """Give the main window a size, as on a screen of that size."""
+    slicer.util.mainWindow().showNormal()
+    slicer.util.mainWindow().resize(width, height)
+    session.settle(0.5)
+    scrollArea(session).verticalScrollBar().value = 0
+
+
+def ancestor(widget, kind: str):
+    """The nearest widget of a class that a widget is in."""
+    while not widget.inherits(kind):
+        widget = widget.parent()
+    return widget
+
+
+def scrollArea(session: Session):
+    return ancestor(session.ui.pagesFrame, "QScrollArea")
+
+
+def heightOf(session: Session) -> int:
+    """Pixels of the panel that are in sight."""
+    return scrollArea(session).viewport().height
+
+
+def panelOf(session: Session):
+    return session.ui.pagesFrame.parent()
+
+
+def bottomOf(widget) -> int:
+    """Where a widget ends, in pixels below the top of the panel's part that is in sight."""
+    import qt
+
+    viewport = ancestor(widget, "QScrollArea").viewport()
+    return widget.mapTo(viewport, qt.QPoint(0, widget.height)).y()
+
+
+def cutOff(top) -> list[str]:
+    """The texts within a widget that have less room than they need."""
+    found = []
+    for widget in slicer.util.findChildren(top):
+        if not hasattr(widget, "isVisible") or not widget.isVisible() or widget.maximumWidth == 0:
+            continue
+        if widget.inherits("QTableWidget"):
+            found += cutOffIn(widget)
+        elif widget.inherits("QComboBox"):
+            found += tooWide(widget, widget.currentText, 20)
+        elif widget.inherits("QAbstractButton") or (widget.inherits("QLabel") and not widget.wordWrap):
+            found += tooWide(widget, re.sub("<[^>]*>", "", widget.text), 0)
+    return found
+
+
+def tooWide(widget, text: str, around: int) -> list[str]:
+    """The text of a widget if it needs more room, with so many pixels around it, than there is."""
+    lines = text.split("\n")
+    needed = max(widget.fontMetrics().horizontalAdvance(line) for line in lines) + around
+    return [f"{widget.objectName}: {text}"] if needed > widget.width else []
+
+
+def cutOffIn(table) -> list[str]:
+    """The cells of a table in which a word has less room than it needs, or a line."""
+    found, metrics = [], table.fontMetrics()
+    for row in range(table.rowCount):
+        if table.rowHeight(row) < table.sizeHintForRow(row):
+            found.append(f"{table.objectName}, row {row}")
+        for column in range(table.columnCount):
+            item = table.item(row, column)
+            isAlone = item is not None and table.columnSpan(row, column) == 1
+            words = re.split("[ \\n\u200b]", item.text()) if isAlone else []
+            found += [word for word in words if metrics.horizontalAdvance(word) > table.columnWidth(column)]
+    return found

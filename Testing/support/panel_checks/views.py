@@ -1,0 +1,188 @@
+"""Views that go to the difference, and only the compared two in them until all is put back."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import slicer
+
+from .session import STRUCTURE, Session
+
+# What a user can set of how a node is shown, of segmentations and of models.
+PROPERTIES = ("Visibility", "Visibility2D", "Visibility3D", "Opacity", "Color", "SliceIntersectionThickness",
+              "SliceIntersectionOpacity", "ViewNodeIDs")  # fmt: skip
+OF_SEGMENTS = ("Visibility", "Visibility2DFill", "Visibility2DOutline", "Opacity3D", "Opacity2DFill")
+
+
+def displayed(node) -> list:
+    """How a node is shown, except for what its distance map covers."""
+    found = []
+    for number in range(node.GetNumberOfDisplayNodes()):
+        display = node.GetNthDisplayNode(number)
+        found.append([getattr(display, f"Get{name}")() for name in PROPERTIES])
+        found.append(sorted(display.GetAttributeNames()))
+        for segment in node.GetSegmentation().GetSegmentIDs() if hasattr(node, "GetSegmentation") else ():
+            found.append([getattr(display, f"GetSegment{name}")(segment) for name in OF_SEGMENTS])
+    return found
+
+
+def drawn(session: Session) -> dict:
+    """The models that are drawn besides the user's, by what they are: map or line, and side."""
+    from SegmentMetricsLib.mrml import focus
+
+    models = [n for n in slicer.util.getNodesByClass("vtkMRMLModelNode") if n.GetAttribute(focus.SIDE_ATTRIBUTE)]
+    lines = {("line", n.GetAttribute(focus.SIDE_ATTRIBUTE)): n for n in models}
+    return {("map", side): model for side, model in session.maps().items()} | lines
+
+
+def checkBefore(session: Session) -> None:
+    """Nothing is drawn and no view moves before Apply."""
+    from SegmentMetricsLib.mrml import navigation
+
+    assert drawn(session) == {} and all(node.GetDisplayNode().GetVisibility() for node in session.nodes)
+    session.remembered["displayed"] = [displayed(node) for node in session.nodes]
+    session.remembered["views"] = navigation.viewState(slicer.mrmlScene)
+
+
+def checkFocus(session: Session) -> None:
+    """Only the compared two are drawn, the reference colored and the test as a line; one box puts all back exactly."""
+    nodes, versions = session.nodes, [node.GetSegmentation().GetMTime() for node in session.nodes]
+    assert set(drawn(session)) == {("map", "reference"), ("line", "test")}
+    line = drawn(session)["line", "test"]
+    display, polyData = line.GetDisplayNode(), line.GetPolyData()
+    assert polyData.GetNumberOfPolys() > 1000 and display.GetVisibility() and display.GetVisibility2D()
+    assert not display.GetVisibility3D() and line.GetHideFromEditors() and not line.GetSaveWithScene()
+    assert not any(node.GetDisplayNode().GetVisibility() for node in nodes)
+    session.ui.mapSideComboBox.currentIndex = 2
+    session.settle(0.1)
+    assert set(drawn(session)) == {("map", "reference"), ("map", "test")}
+    session.ui.mapSideComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert set(drawn(session)) == {("map", "test"), ("line", "reference")}
+    session.ui.mapSideComboBox.currentIndex = 0
+    session.ui.showMapCheckBox.click()
+    session.settle(0.1)
+    lines = drawn(session)
+    assert set(lines) == {("line", "reference"), ("line", "test")}
+    assert all(model.GetDisplayNode().GetVisibility3D() for model in lines.values()), "they come back to the 3D view"
+    colors = {model.GetDisplayNode().GetColor() for model in lines.values()}
+    assert len(colors) == 2, "each has a color of its own"
+    session.ui.showMapCheckBox.click()
+    session.ui.focusCheckBox.click()
+    session.settle(0.1)
+    assert set(drawn(session)) == {("map", "reference")}
+    assert [displayed(node) for node in nodes] == session.remembered["displayed"]
+    session.ui.focusCheckBox.click()
+    session.settle(0.1)
+    assert set(drawn(session)) == {("map", "reference"), ("line", "test")}
+    assert [node.GetSegmentation().GetMTime() for node in nodes] == versions
+
+
+def checkFocusElsewhere(session: Session) -> None:
+    """What was hidden comes back with another module, a loaded scene, a closed one, and a segmentation that goes."""
+    cube = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLModelNode", "Cube")
+    cube.CreateDefaultDisplayNodes()
+    others = [*session.nodes, cube]
+    session.panel.focus.end()
+    before = [displayed(node) for node in others]
+    session.panel.refresh()
+    assert not any(node.GetDisplayNode().GetVisibility() for node in others)
+    session.widget.exit()
+    assert [displayed(node) for node in others] == before
+    session.widget.enter()
+    session.settle(0.1)
+    assert not any(node.GetDisplayNode().GetVisibility() for node in others)
+    path = str(Path(session.folder.name) / "focus.mrb")
+    assert slicer.util.saveScene(path)
+    names = [node.GetName() for node in others]
+    for isOpen in (True, False):
+        if not isOpen:
+            session.widget.exit()
+        slicer.mrmlScene.Clear(0)
+        session.settle(0.1)
+        slicer.util.loadScene(path)
+        session.settle(0.3)
+        loaded = [slicer.util.getNode(name) for name in names]
+        assert [bool(node.GetDisplayNode().GetVisibility()) for node in loaded] == [not isOpen] * 3
+        assert len(drawn(session)) == (2 if isOpen else 1), "only the map is saved"
+        session.widget.exit()
+        assert [displayed(node) for node in loaded] == before
+        session.widget.enter()
+        session.settle(0.1)
+    slicer.mrmlScene.RemoveNode(slicer.util.getNode("Cube"))
+    kept = slicer.util.getNode(names[0])
+    slicer.mrmlScene.RemoveNode(slicer.util.getNode(names[1]))
+    session.settle(0.6)
+    assert displayed(kept) == before[0] and not session.ui.applyButton.enabled
+    slicer.util.loadScene(path, {"clear": True})
+    session.settle(0.3)
+    assert len(drawn(session)) == 2
+
+
+def shownIn(node, points: np.ndarray) -> np.ndarray:
+    """Where RAS points (n, 3) lie in a slice view: (n, 3), in [-0.5, 0.5] of its width and height where visible; mm."""
+    matrix = node.GetSliceToRAS()
+    toRas = np.array([[matrix.GetElement(row, column) for column in range(4)] for row in range(4)])
+    local = np.linalg.solve(toRas, np.column_stack([points, np.ones(len(points))]).T).T[:, :3]
+    local[:, :2] = (local[:, :2] - node.GetXYZOrigin()[:2]) / node.GetFieldOfView()[:2]
+    return local
+
+
+def isSame(before: dict) -> bool:
+    """Whether all views look where they did."""
+    from SegmentMetricsLib.mrml import navigation
+
+    return navigation.isSameView(navigation.viewState(slicer.mrmlScene), before, slicer.mrmlScene)
+
+
+def assertSameSlices(before: dict, nodes) -> None:
+    """The slice views look where they did, whatever rounding does."""
+    from SegmentMetricsLib.mrml import navigation
+
+    now = navigation.viewState(slicer.mrmlScene)
+    for node in nodes:
+        for values, expected in zip(now[node.GetID()][:2], before[node.GetID()], strict=False):
+            np.testing.assert_allclose(values, expected, atol=1e-6)
+
+
+def checkViews(session: Session) -> None:
+    """All views go to the largest difference of a new pair and show all of it; another run leaves them alone."""
+    from SegmentMetricsPanel.views.places import cameras
+
+    from SegmentMetricsLib.mrml import navigation, removeResults
+
+    place = np.array(session.panel.outcome.records[0].worstPlaces[0].position) * (-1, -1, 1)
+    (model,) = session.maps().values()
+    bounds = [0.0] * 6
+    model.GetRASBounds(bounds)
+    corners = np.stack(np.meshgrid(*np.reshape(bounds, (3, 2))), axis=-1).reshape(-1, 3)
+    nodes = navigation.sliceNodesOf(slicer.mrmlScene)
+    assert nodes
+    for node in nodes:
+        assert abs(shownIn(node, place[None])[0, 2]) < 1e-3, "the slice goes through the place"
+        local = shownIn(node, corners)[:, :2]
+        assert np.abs(local).max() < 0.45 and np.ptp(local, axis=0).max() > 0.5, "all of it, and as large as it can be"
+    for camera in cameras():
+        away = np.array(camera.GetPosition()) - camera.GetFocalPoint()
+        across = 2 * np.linalg.norm(away) * math.sin(math.radians(camera.GetViewAngle() / 2))
+        assert 1 < across / np.linalg.norm(corners[-1] - corners[0]) < 1.6
+    before = navigation.viewState(slicer.mrmlScene)
+    session.apply()
+    assert isSame(before), "the same pair moves nothing"
+    session.choose("Eye_L")
+    session.apply()
+    eye, there = session.panel.outcome.comparisons[0], navigation.viewState(slicer.mrmlScene)
+    assert not isSame(before)
+    session.ui.focusCheckBox.click()
+    session.settle(0.1)
+    assert isSame(session.remembered["views"]), "as before the first pair"
+    session.ui.focusCheckBox.click()
+    session.settle(0.1)
+    assertSameSlices(there, nodes)
+    session.choose(STRUCTURE)
+    session.apply()
+    assertSameSlices(before, nodes)
+    removeResults(eye)
+    session.settle(0.1)
