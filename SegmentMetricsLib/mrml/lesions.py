@@ -15,9 +15,9 @@ from ..comparison.workspace import Workspace
 from ..families.instances.formulas import Event, Lesions
 from ..families.instances.ofpair import lesionsOf
 from ..geometry.grids import RAS_FROM_LPS
-from . import colors, folders, lpsPoints
+from . import colors, folders
 from .arguments import asNode, asScene, requireComparison
-from .conversion import displayedSurface
+from .conversion import displayedSurface, pointsOf
 from .navigation import PLACE_COLUMNS
 from .nodenames import nameResult
 from .outputs import fillTable, pairName
@@ -129,7 +129,7 @@ def _colored(lesions: Lesions, happened: dict[int, int]) -> vtkPolyData:
     result = vtkPolyData()
     result.ShallowCopy(displayedSurface(lesions.mask(numbers)))
     rows = np.flatnonzero(np.isin(lesions.numbers, numbers))
-    nearest = rows[cKDTree(lesions.grid.toWorld(lesions.voxels[rows])).query(lpsPoints(result))[1]]
+    nearest = rows[cKDTree(lesions.grid.toWorld(lesions.voxels[rows])).query(pointsOf(result))[1]]
     events = np.array([happened[number] for number in lesions.numbers[nearest].tolist()], float)
     array = numpy_to_vtk(events, deep=True)
     array.SetName(EVENT)
