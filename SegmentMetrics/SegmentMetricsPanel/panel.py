@@ -21,6 +21,7 @@ from .views.focus import FocusView
 from .views.hazard import HazardView
 from .views.inputs import InputsView
 from .views.layouts import LayoutView
+from .views.lesions import LesionsView
 from .views.maps import MapView
 from .views.pages import PagesView
 from .views.pairs import PairsView
@@ -66,6 +67,7 @@ class Panel(VTKObservationMixin):
         self.focus = FocusView(model)
         self.hazard = HazardView(ui, model)
         self.places = PlacesView(ui, model)
+        self.lesions = LesionsView(ui, model)
         self.slices = SlicesView(ui, model)
         self.conventions = ConventionsView(ui, model, self.attempts.compareTools, self.attempts.which, self.onWritten)
         self.reports = ReportsView(ui, model, self.attempts.report)
@@ -280,7 +282,7 @@ class Panel(VTKObservationMixin):
         shown = (self.outcome, model.number(), self.parameters.showMarkers)
         if shown != self.shown:  # unless results are new, tables keep their selection
             self.shown = shown
-            for view in (self.results, self.verdicts, self.places, self.pages):
+            for view in (self.results, self.verdicts, self.places, self.lesions, self.pages):
                 view.show()
         for view in (self.map, self.focus, self.hazard, self.plot, self.layout, self.slices, self.conventions):
             view.show()

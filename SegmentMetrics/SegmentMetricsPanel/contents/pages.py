@@ -36,6 +36,7 @@ def allPages() -> list[Page]:
         Page("plot", _("Plot"), _("How the distances are distributed."), isCompared),
         Page("map", _("Map"), _("How the surfaces are colored by their distance."), isCompared),
         Page("places", _("Places"), _("Where the contours lie farthest apart."), isCompared),
+        Page("lesions", _("Lesions"), _("What happened to each lesion, and gaps of vessels."), hasLesions),
         Page("slices", _("Slices"), _("The differences slice by slice."), isCompared),
         Page("tools", _("Tools"), _("What other tools would report."), isCompared),
     ]
@@ -49,6 +50,12 @@ def isMeasured(model: PanelModel) -> bool:
 def isCompared(model: PanelModel) -> bool:
     """Return whether any structures were compared."""
     return model.record() is not None
+
+
+def hasLesions(model: PanelModel) -> bool:
+    """Return whether lesions, or gaps of vessels, were looked for."""
+    record = model.record()
+    return record is not None and (record.lesions is not None or record.gaps is not None)
 
 
 def rowsOf(count: int) -> list[range]:
