@@ -37,7 +37,7 @@ def about(record) -> str:
     if record is None:
         return ""
     if record.lesions:
-        return f"{lesionsSentence(record.lesions)} {_('Click to go there.')}"
+        return " ".join((lesionsSentence(record.lesions), _("Click to go there.")))
     if record.gaps or record.spurs:
         return _("Gaps and spurs of the center line. Click to go there.")
     return _("There are no lesions.") if record.lesions is not None else _("There are neither gaps nor spurs.")
@@ -47,7 +47,8 @@ def _lesion(one, unit: str) -> list[tuple]:
     size = max(one.volumeReference, one.volumeTest) if one.side == "test" else one.volumeReference
     tip = _("Lesion {number} of the {side}.").format(number=one.number, side=one.side)
     if one.clearance is not None:
-        tip = f"{tip} {_('The nearest one of the other side is {mm} mm away.').format(mm=f'{one.clearance:.1f}')}"
+        nearest = _("The nearest one of the other side is {mm} mm away.")
+        tip = " ".join((tip, nearest.format(mm=f"{one.clearance:.1f}")))
     where = positionText(one.position)
     return [
         (one.event, one.event, tip),
