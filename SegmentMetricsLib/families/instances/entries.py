@@ -56,6 +56,7 @@ INSTANCES = (
             description=description,
             compute=lambda pair, event=event: formulas.countOf(pair.once(overlapsOf), event),
             identity=None if event is Event.FOUND else 0, isMain=event in (Event.MISSED, Event.INVENTED), hint=hint,
+            heading=event.value.capitalize() if event in (Event.MISSED, Event.INVENTED) else "",
             formula=rf"\mathrm{{Lesions{event.value.capitalize()}}} = \lvert \lbrace G : {condition} \rbrace \rvert",
             code="families.instances.formulas.countOf", steps=("families.instances.formulas.Overlaps.groups",),
         )
