@@ -127,8 +127,10 @@ def skeletonOf(mask: Mask, other: Mask) -> Skeleton:
 def coveredShare(skeleton: Skeleton) -> float:
     """Return the share of a skeleton's voxels that the other structure covers, in [0, 1].
 
-    Voxels that stand for parts without a skeleton count only if there are no others.
+    Voxels that stand for parts without a skeleton count only if there are no others. Raises Undefined without any.
     """
+    if not len(skeleton.voxels):
+        raise Undefined("a structure encloses no voxel")
     thinned = len(skeleton.voxels) - skeleton.added
     return float(skeleton.isCovered[: thinned or None].mean())
 
