@@ -11,6 +11,8 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.palettes import EVENTS
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
+from scenework import segmentation  # noqa: E402
+
 from SegmentMetricsLib import mrml  # noqa: E402
 from SegmentMetricsLib.mrml import colors  # noqa: E402
 
@@ -67,3 +69,11 @@ def testWithoutLesions(scene):
         mrml.showLesionsTable(compare(nothing, nothing, Settings(metrics="instances")))
     with pytest.raises(ValueError, match="no surfaces"):
         mrml.showLesions(compared().record())
+
+
+def testSegmentsAreLesions(scene):
+    """Two that touch are two lesions of one structure."""
+    nodes = [segmentation(which, **{f"Lesion {n}": cubes(n) for n in places})
+             for which, places in (("First", (4, 9, 30)), ("Second", (4, 9)))]  # fmt: skip
+    (found,) = mrml.compareSegmentations(*nodes, Settings(metrics="instances", instanceMaps=True))
+    assert [found[key].value for key in ("LesionsReference", "LesionsFound", "LesionsMissed")] == [3, 2, 1]
