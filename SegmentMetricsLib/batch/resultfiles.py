@@ -133,8 +133,8 @@ class CohortFiles:
         self._open()
         for outcome in self.outcomes():
             self.addRows(outcome)
-        for outcome in others:
-            self.addRows(outcome)
+        for other in others:
+            self.addRows(other)
 
     def writeIndex(self, lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None) -> None:
         """Write the page about all cases beside their reports, if there are any.
@@ -228,11 +228,11 @@ class CohortFiles:
             self._verdicts = openTable(self.folder / VERDICTS_FILE)
             csv.writer(self._verdicts).writerow(["Case", "Method", *verdictwriting.HEADINGS])
         self._lists = {}
-        for name, columns in LISTED.items():
+        for name, listed in LISTED.items():
             (self.folder / name).unlink(missing_ok=True)
             if any(FAMILY_OF_LIST[name] in task.settings.families for task in self.tasks.values()):
                 self._lists[name] = openTable(self.folder / name)
-                csv.writer(self._lists[name]).writerow(["Case", "Method", STRUCTURE, *(one.key for one in columns)])
+                csv.writer(self._lists[name]).writerow(["Case", "Method", STRUCTURE, *(one.key for one in listed)])
         columns = [Column(key, description=text, isText=True) for key, text in self.identity.items()]
         columns += self.columns.values()
         writeSchema(columns, self.folder / SCHEMA)
@@ -308,7 +308,7 @@ def columnsOf(tasks: Sequence[Task]) -> dict[str, Column]:
     """
     wanted = {(id(task.settings), id(task.protocol)): task for task in tasks}
     allSettings = [_everything(task.settings, task.protocol) for task in wanted.values()]
-    columns = {}
+    columns: dict[str, tuple[int, Column]] = {}
     for settings in allSettings:
         for definition, parameter in selected(settings):
             words = {name: shortest(value) for name, value in parameter.items()}

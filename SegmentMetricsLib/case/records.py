@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..analysis.places import Place
 from ..base.errors import InputError
@@ -21,7 +22,7 @@ from ..model.structures import SEGMENTATION
 # Of the plain values of a record: since 2, findings have a kind and values; in 1 they were sentences.
 SCHEMA = 2
 # Lists that some families make, by the names of their fields, with what is in them.
-LISTS = {"lesions": Lesion, "gaps": Run, "spurs": Run}
+LISTS: dict[str, Any] = {"lesions": Lesion, "gaps": Run, "spurs": Run}
 
 
 @dataclass(frozen=True)

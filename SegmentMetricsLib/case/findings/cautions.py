@@ -133,11 +133,11 @@ def _parts(pair: Workspace) -> Iterator[str]:
         *([f"{added} of the test's {numbers[1]} {_are(added)} not in the reference"] if added else []),
     ]
     told = f" {' and '.join(counts)}." if counts else ""
-    found = Finding.of(Kind.SEVERAL_PARTS, parts=said, told=told, missed=missed, added=added)
+    finding = Finding.of(Kind.SEVERAL_PARTS, parts=said, told=told, missed=missed, added=added)
     if not _chosen(pair, "instances"):
-        text = f"{found} The family instances lists them one by one {LESIONS}."
-        found = Finding(text, Kind.SEVERAL_PARTS, {**found.values, "where": LESIONS})
-    yield found
+        text = f"{finding} The family instances lists them one by one {LESIONS}."
+        finding = Finding(text, Kind.SEVERAL_PARTS, {**finding.values, "where": LESIONS})
+    yield finding
 
 
 def _are(count: int) -> str:
