@@ -248,9 +248,9 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         judgment = self.judge(p, comparisons, measured)
         if p.mode == Mode.allStructures:
             return outcomes.keepAll(
-                comparisons, p.reference, p.test, settings, judgment=judgment, choices=model.choices()
+                comparisons, p.reference, p.test, settings, judgment=judgment, choices=model.choices(), dose=p.dose
             )
-        return outcomes.keepPair(comparisons[0], judgment=judgment)
+        return outcomes.keepPair(comparisons[0], judgment=judgment, dose=p.dose)
 
     def compareChosen(self, parameters, settings, work, *, inFull=lambda compare: compare()) -> list:
         """Compare the segments chosen in the parameter node and return Comparisons.
@@ -271,11 +271,12 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
                 *(p.reference, p.test, settings),
                 progress=work.report,
                 run=run,
+                dose=p.dose,
                 choices=model.choices(),
                 proposed=model.proposed(),
             )
         pair = (p.reference, p.referenceSegment, p.test, p.testSegment)
-        return Comparisons([self.compareSegments(*pair, settings, run=run, by="ID")])
+        return Comparisons([self.compareSegments(*pair, settings, run=run, by="ID", dose=p.dose)])
 
     @staticmethod
     def modelOf(parameters):

@@ -17,6 +17,7 @@ from .parameters import GuiConnection
 from .scene import SlicerScene
 from .views.buttons import ExplainedButton
 from .views.conventions import ConventionsView
+from .views.doses import DoseChoiceView, DoseView
 from .views.focus import FocusView
 from .views.hazard import HazardView
 from .views.inputs import InputsView
@@ -58,6 +59,7 @@ class Panel(VTKObservationMixin):
         self.pairs = PairsView(ui, model, self.attempts.propose)
         self.settings = SettingsView(ui, model)
         self.protocols = ProtocolsView(ui, model, self.onNews)
+        self.doseChoice = DoseChoiceView(ui, model)
         self.pages = PagesView(ui, model)
         self.results = ResultsView(ui, model, self.onWritten)
         self.verdicts = VerdictsView(ui, model, self.onWritten)
@@ -69,6 +71,7 @@ class Panel(VTKObservationMixin):
         self.places = PlacesView(ui, model)
         self.lesions = LesionsView(ui, model)
         self.slices = SlicesView(ui, model)
+        self.doses = DoseView(ui, model)
         self.conventions = ConventionsView(ui, model, self.attempts.compareTools, self.attempts.which, self.onWritten)
         self.reports = ReportsView(ui, model, self.attempts.report)
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
@@ -124,7 +127,7 @@ class Panel(VTKObservationMixin):
         self.protocols.release()
         if parameters is None:
             self.watcher.stop()
-            for view in (self.map, self.focus, self.hazard, self.slices):
+            for view in (self.map, self.focus, self.hazard, self.slices, self.doses):
                 view.release()
             for view in (self.pairs, self.results, self.verdicts, self.pages, self.conventions):
                 view.show()
@@ -176,7 +179,7 @@ class Panel(VTKObservationMixin):
         self.setParameters(None)
         self.model.kept = None
         self.leftovers.forget()
-        for plot in (self.plot, self.slices.plot):
+        for plot in (self.plot, self.slices.plot, self.doses.plot):
             plot.draw(None)
 
     # Reacting to changes
@@ -198,7 +201,8 @@ class Panel(VTKObservationMixin):
             return
         if node.IsA("vtkMRMLSegmentationNode"):  # its segments are added after this event
             qt.QTimer.singleShot(0, self.model.inputs.chooseLikely)
-        elif node.IsA("vtkMRMLTableNode"):  # so are its columns, which may make it a protocol
+        elif node.IsA("vtkMRMLTableNode") or node.IsA("vtkMRMLScalarVolumeNode"):
+            # so are the columns of a table, which may make it a protocol; a volume may be a dose
             self.refreshTimer.start()
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
@@ -273,7 +277,7 @@ class Panel(VTKObservationMixin):
             with waiting():
                 model.recall()
         model.kept = None
-        for view in (self.inputs, self.pairs, self.settings, self.protocols):
+        for view in (self.inputs, self.pairs, self.settings, self.protocols, self.doseChoice):
             view.show()
         self._enableApply()
         stale = model.staleText()
@@ -284,8 +288,9 @@ class Panel(VTKObservationMixin):
             self.shown = shown
             for view in (self.results, self.verdicts, self.places, self.lesions, self.pages):
                 view.show()
-        for view in (self.map, self.focus, self.hazard, self.plot, self.layout, self.slices, self.conventions):
+        for view in (self.map, self.focus, self.hazard, self.plot, self.layout, self.slices, self.doses):
             view.show()
+        self.conventions.show()
         self._enableActions()
         self._showMessage()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from ..distances.surfacedistances import TIE_TOLERANCE, DirectedDistances, SurfaceDistances, withTies
 from ..geometry.graphs import components
 from ..geometry.surfaces import Surface, outwardNormals
+from ..model.dose import Dose
 from ..model.structures import REFERENCE_AND_TEST
 
 # Sides of the patient toward which the LPS axes point, the negative direction first.
@@ -24,6 +25,8 @@ CLEAR_MAJORITY = 0.5
 CLEAR_LEAD = 0.6
 # Maximum number of elements and cells sampled to find the dominant side.
 MOST_SAMPLES = 3_000
+# Places that are listed.
+MOST = 10
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,8 @@ class Place:
     area: of the patch, mm2 (length in mm for contours). position: LPS of the worst point, mm. direction: R, L, A, P, S
     or I, the side of the structure on which it lies. side: the boundary on which the worst point lies, "reference" or
     "test". normal: smoothed outward unit normal (LPS) of the inner boundary there, which is the reference where the
-    test lies outside it; zero if there is none.
+    test lies outside it; zero if there is none. dose: of a plan at the worst point in Gy; None if none is given, and
+    outside its grid.
     """
 
     rank: int
@@ -44,10 +48,12 @@ class Place:
     direction: str
     side: str
     normal: tuple[float, float, float]
+    dose: float | None = None
 
     def toDictionary(self) -> dict:
-        """Return the place for JSON."""
-        return {**self.__dict__, "position": list(self.position), "normal": list(self.normal)}
+        """Return the place for JSON; without a dose it says nothing of one."""
+        told = {name: value for name, value in self.__dict__.items() if name != "dose" or value is not None}
+        return {**told, "position": list(self.position), "normal": list(self.normal)}
 
     @staticmethod
     def fromDictionary(data: Mapping) -> Place:
@@ -155,11 +161,11 @@ def coordinateText(value: float, axis: int, decimals: int = 0) -> str:
     return f"{LETTERS_OF_AXES[axis][int(value > 0)]} {abs(value) + 1e-6:.{decimals}f}"
 
 
-def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -> tuple[Place, ...]:
+def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int | None = MOST) -> tuple[Place, ...]:
     """Return the places where two boundaries are farther apart than a tolerance in mm, the worst first.
 
     A place usually shows on both boundaries. The patch with the larger distance represents it; patches of the other
-    boundary opposite to it are the same place and are not listed. most: maximum number of places.
+    boundary opposite to it are the same place and are not listed. most: maximum number of places, None for all.
     """
     sides = _sides(distances, tolerance)
     for side in sides:
@@ -197,6 +203,15 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
         )
         for rank, ((which, number), position, normal) in enumerate(zip(places, positions, normals, strict=True), 1)
     )
+
+
+def withDose(places: Sequence[Place], dose: Dose, isRanked: bool, most: int = MOST) -> tuple[Place, ...]:
+    """Return places with their doses. isRanked: whether that with the largest dose is the first. most: how many."""
+    values, areWithin = dose.at(np.array([place.position for place in places]).reshape(-1, 3))
+    found = [replace(p, dose=float(v) if isIn else None) for p, v, isIn in zip(places, values, areWithin, strict=True)]
+    if isRanked:
+        found.sort(key=lambda place: -1.0 if place.dose is None else place.dose, reverse=True)
+    return tuple(replace(place, rank=rank) for rank, place in enumerate(found[:most], start=1))
 
 
 def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = True) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
+from ..analysis import places
 from ..analysis.places import Place, worstPlaces
 from ..base.errors import InputError, Undefined, asPath, requireKind
 from ..base.texts import commaSeparated
@@ -21,6 +22,8 @@ from ..comparison.measurements import Measurement, evaluate, finite, measurement
 from ..comparison.workspace import Workspace
 from ..conventions.chosen import definitionsOf
 from ..distances.surfacedistances import SurfaceDistances
+from ..families.dose.formulas import DoseCurves
+from ..families.dose.ofpair import curvesOf
 from ..families.hazard.formulas import Field
 from ..families.hazard.ofpair import errorsOf, fieldOf
 from ..families.instances.ofpair import Lesion, lesionsOf, listOf
@@ -33,7 +36,9 @@ from ..families.topology.formulas import Run
 from ..families.topology.ofpair import gapsOf, spursOf
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
+from ..io.doses import readDose
 from ..model import inputs
+from ..model.dose import Dose
 from ..model.inputs import UNPLACED, Placing
 from ..model.instances import joined
 from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf, numbered
@@ -53,6 +58,8 @@ if TYPE_CHECKING:
 LESION_DISTANCES = "LesionHD95"
 # What compare() takes as a reference or a test.
 Comparable = Structure | SimpleITK.Image | np.ndarray | vtkPolyData | str | os.PathLike
+# What it takes as a dose: an image in Gy, or a file.
+DoseLike = Dose | SimpleITK.Image | str | os.PathLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +99,10 @@ class Comparison(Mapping):
     gaps, spurs : tuple[Run, ...] | None, optional
         The stretches of center lines that the test lacks, or that only the test has, longest first; None without the
         topology family.
+    dose : Dose | None, optional
+        The dose of a plan, None if none is given.
+    doseCurves : DoseCurves | None, optional
+        The dose-volume histograms of both, None without a dose in both.
     """
 
     reference: Structure
@@ -110,6 +121,8 @@ class Comparison(Mapping):
     lesions: tuple[Lesion, ...] | None = None
     gaps: tuple[Run, ...] | None = None
     spurs: tuple[Run, ...] | None = None
+    dose: Dose | None = None
+    doseCurves: DoseCurves | None = None
 
     @property
     def dimension(self) -> int:
@@ -145,9 +158,16 @@ class Comparison(Mapping):
 
     @cached_property
     def worstPlaces(self) -> tuple[Place, ...]:
-        """The patches that lie farther apart than the first tolerance, worst first; () without distances."""
+        """The patches that lie farther apart than the first tolerance, worst first; () without distances.
+
+        With a dose, each has its own, and the settings may rank them by it.
+        """
         if self.distances is None or not self.settings.tolerances:
             return ()
+        if self.dose is not None:
+            isRanked = self.settings.placesBy == "dose"
+            most = None if isRanked else places.MOST
+            return places.withDose(worstPlaces(self.distances, self.settings.tolerances[0], most), self.dose, isRanked)
         return worstPlaces(self.distances, self.settings.tolerances[0])
 
     @cached_property
@@ -183,7 +203,7 @@ class Comparison(Mapping):
         criticals = {structure.name: structure for structure in self.criticals}
 
         def measure(reference: Structure, test: Structure, settings: Settings) -> Mapping[str, Measurement]:
-            return compare(reference, test, settings, criticals=criticals).measurements
+            return compare(reference, test, settings, criticals=criticals, dose=self.dose).measurements
 
         found = spreads(self.reference, self.test, self.settings, measure, displayed)
         told = {key: replace(one, grid=found.get(key)) for key, one in self.measurements.items()}
@@ -228,6 +248,7 @@ class Comparison(Mapping):
             lesions=self.lesions,
             gaps=self.gaps,
             spurs=self.spurs,
+            doseCurves=self.doseCurves,
         )
 
     def picture(self, path: str | os.PathLike, *, size: tuple[int, int] = (1200, 700), kind: str = "signed") -> Path:
@@ -265,6 +286,7 @@ def compare(
     label: int | None = None,
     name: str | int | None = None,
     criticals: Mapping[str, Comparable] | None = None,
+    dose: DoseLike | None = None,
     spacing: float | Sequence[float] | None = None,
     origin: Sequence[float] | None = None,
     direction: Sequence | np.ndarray | None = None,
@@ -290,6 +312,9 @@ def compare(
         Critical structures for the hazard family by name, of the same kinds as reference and test; in a file that holds
         several, the one of that name. Only those named in the settings are used, in any spelling, or all if the
         settings name none.
+    dose : DoseLike | None, optional
+        Of a plan: a Dose, an image in Gy, or a file, RTDOSE or an image in Gy. The family dose is added to those that
+        are asked for.
     spacing : float | Sequence[float] | None, optional
         Of an array's voxels in mm, one number if it is the same along all axes; required for arrays. An array is
         indexed [k, j, i], like those of SimpleITK.GetArrayFromImage; spacing, origin and direction are in the order i,
@@ -309,7 +334,8 @@ def compare(
     ValueError
         For input that is not a structure, and for a label that neither side has.
     """
-    settings, placing = asSettings(settings), Placing(spacing=spacing, origin=origin, direction=direction)
+    settings, dose = withDose(asSettings(settings), dose)
+    placing = Placing(spacing=spacing, origin=origin, direction=direction)
     criticals = criticalsFrom(criticals)
     placing.requireUse(reference, test, *criticals.values())
     if label is not None:
@@ -323,10 +349,19 @@ def compare(
         asStructure(test, "test", label, settings, name=name, placing=placing),
         settings,
         asCriticals(criticals, settings, placing),
+        dose=dose,
     )
     if label is not None:
         requireEither(pair.given, label)
     return compared(pair)
+
+
+def withDose(settings: Settings, given: DoseLike | None) -> tuple[Settings, Dose | None]:
+    """Return settings and the dose that goes with them; with a dose they ask for its family."""
+    if given is None:
+        return settings, None
+    dose = given if isinstance(given, Dose) else readDose(given)
+    return settings.changed(families=(*settings.families, "dose")), dose
 
 
 def requireEither(structures: Iterable[Structure], label: int) -> None:
@@ -370,6 +405,8 @@ def compared(pair: Workspace) -> Comparison:
         lesions,
         pair.planned(gapsOf),
         pair.planned(spursOf),
+        pair.dose,
+        pair.planned(curvesOf),
     )
 
 

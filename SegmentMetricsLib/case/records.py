@@ -11,6 +11,7 @@ from ..base.errors import InputError
 from ..comparison.findings import asDictionaries, asFinding
 from ..comparison.measurements import Measurement
 from ..conventions.chosen import definitionsOf
+from ..families.dose.formulas import DoseCurves
 from ..families.instances.ofpair import Lesion
 from ..families.registry import findDefinition
 from ..families.similarity.formulas import Similarity
@@ -35,7 +36,8 @@ class Record:
     summary: the outcome in one sentence. similarity: the slice-by-slice agreement of the contours, None if it was not
     measured. slices: the per-slice profile, () if it was not requested or does not exist. extent: a description of the
     common extent, None if the whole structures were compared. lesions: what happened to each, those that need a look
-    first; gaps, spurs: stretches of center lines that the test lacks, or has too many; None without these families.
+    first; gaps, spurs: stretches of center lines that the test lacks, or has too many; doseCurves: the dose-volume
+    histograms of both; None if they were not measured.
     """
 
     reference: Mapping
@@ -55,6 +57,7 @@ class Record:
     lesions: tuple[Lesion, ...] | None = None
     gaps: tuple[Run, ...] | None = None
     spurs: tuple[Run, ...] | None = None
+    doseCurves: DoseCurves | None = None
 
     @property
     def name(self) -> str:
@@ -95,6 +98,8 @@ class Record:
         for name in LISTS:
             if (listed := getattr(self, name)) is not None:
                 values[name] = [one.toDictionary() for one in listed]
+        if self.doseCurves is not None:
+            values["doseCurves"] = self.doseCurves.toDictionary()
         return values
 
     @staticmethod
@@ -120,6 +125,7 @@ class Record:
                 extent=dict(data["extent"]) if data.get("extent") else None,
                 similarity=Similarity.fromDictionary(data["similarity"]) if "similarity" in data else None,
                 **{name: tuple(map(kind.fromDictionary, data[name])) for name, kind in LISTS.items() if name in data},
+                doseCurves=DoseCurves.fromDictionary(data["doseCurves"]) if "doseCurves" in data else None,
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError("This is not a comparison that SegmentMetrics saved.") from error

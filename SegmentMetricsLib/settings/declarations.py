@@ -17,7 +17,8 @@ MEMBERSHIPS = "membership images, with values between 0 and 1"
 HAZARD = "hazard family"
 SIMILARITY = "similarity family"
 INSTANCES = "instances family"
-HEADINGS = (MEASURED, DISTANCES, MEMBERSHIPS, HAZARD, SIMILARITY, INSTANCES)
+DOSE = "dose family"
+HEADINGS = (MEASURED, DISTANCES, MEMBERSHIPS, HAZARD, SIMILARITY, INSTANCES, DOSE)
 
 
 def _(text: str) -> str:
@@ -29,12 +30,14 @@ class Parameter(NamedTuple):
     """A parameter in the keys of measurements, such as {tolerance}, whose values are a setting.
 
     values: measured unless something else is asked for. symbol: its letter in texts. latex: the same in a formula.
+    example: a value for examples, None for the first of `values`.
     """
 
     name: str
     values: tuple[float, ...]
     symbol: str
     latex: str
+    example: float | None = None
 
 
 class Option(NamedTuple):

@@ -24,6 +24,7 @@ from .checks import (
 )
 from .declarations import (
     DISTANCES,
+    DOSE,
     HAZARD,
     INSTANCES,
     MEASURED,
@@ -65,6 +66,8 @@ LARGEST_MEMBERSHIP = 2**31 - 1
 LARGEST_LEVEL = 1000.0
 # mm3, of the smallest lesion; and voxels
 LARGEST_LESION, LARGEST_DILATION = 1e6, 20
+# Gy, and cm3
+LARGEST_DOSE, LARGEST_VOLUME = 1000.0, 1e5
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -234,14 +237,16 @@ class Settings:
         families=("hazard",),
     )
     hazardKernel: str = setting(
-        "polynomial", oneOf("hazard kernel", ("polynomial", "exponential")), "Hazard falls with the distance",
+        "polynomial", oneOf("hazard kernel", ("polynomial", "exponential", "dose")), "Hazard falls with the distance",
         about="How hazard falls with the distance to a critical structure: to zero at the reach, as 1 - (distance / "
-              "reach)², or exponentially, to 37 % at the decay length.",
+              "reach)², or exponentially, to 37 % at the decay length. Dose: hazard is the dose as a share of the "
+              "prescription, at most 1, and needs no critical structure.",
         inPython='For a distance d in mm, "polynomial" is 1 - (d / hazardReach)^hazardPower, "exponential" exp(-d / '
                  "hazardDecay).",
         option=Option("--kernel", HAZARD, "how hazard falls with the distance"),
         panel=InPanel(label=_("Hazard decay"), row=7, control="ComboBox",
-                      words={"polynomial": _("Polynomial (to zero)"), "exponential": _("Exponential")}),
+                      words={"polynomial": _("Polynomial (to zero)"), "exponential": _("Exponential"),
+                             "dose": _("Dose")}),
         families=("hazard",),
     )
     hazardReach: float = setting(
@@ -327,7 +332,7 @@ class Settings:
         about="How many of the voxels around a voxel belong to the same lesion with it: 26, 18 without corners, or 6 "
               "with a common face. In a plane 26 stands for 8, and the others for 4.",
         option=Option("--lesion-connectivity", INSTANCES, "neighbors of a voxel that belong to one lesion with it"),
-        panel=InPanel(label=_("Lesions: connectivity"), row=12, control="ComboBox",
+        panel=InPanel(label=_("Lesions: connectivity"), row=14, control="ComboBox",
                       words={"26": _("26 neighbors"), "18": _("18 neighbors"), "6": _("6 neighbors")}),
         families=("instances",),
     )
@@ -353,14 +358,14 @@ class Settings:
         inPython="In mm3, in a plane in mm2. BraTS leaves out those of the reference up to this volume, after it has "
                  "found their counterparts.",
         option=Option("--lesion-minimum", INSTANCES, "volume of the smallest lesion that counts, in mm3", "MM3"),
-        panel=InPanel(label=_("Smallest lesion"), row=13, low=0, high=LARGEST_LESION, decimals=1, step=10),
+        panel=InPanel(label=_("Smallest lesion"), row=15, low=0, high=LARGEST_LESION, decimals=1, step=10),
         families=("instances",),
     )
     lesionOverlap: float = setting(
         0.0, share("overlap of lesions"), "Overlap (IoU) of a lesion that is found",
         about="Intersection over union above which a lesion counts as found; 0 is any overlap.",
         option=Option("--lesion-overlap", INSTANCES, "IoU above which a lesion is found", "IOU", "0, any overlap"),
-        panel=InPanel(label=_("Found above IoU"), row=14, low=0, high=1, decimals=2, step=0.05),
+        panel=InPanel(label=_("Found above IoU"), row=16, low=0, high=1, decimals=2, step=0.05),
         families=("instances",),
     )
     panopticOverlap: float = setting(
@@ -368,7 +373,7 @@ class Settings:
         about="Intersection over union above which two lesions match in the panoptic quality.",
         inPython="For the preset panoptica, an IoU that equals it matches, too.",
         option=Option("--panoptic-overlap", INSTANCES, "IoU above which lesions match in PQ, RQ and SQ", "IOU"),
-        panel=InPanel(label=_("Matched above IoU"), row=15, low=0, high=1, decimals=2, step=0.05),
+        panel=InPanel(label=_("Matched above IoU"), row=17, low=0, high=1, decimals=2, step=0.05),
         families=("instances",),
     )
     lesionDilation: int = setting(
@@ -377,7 +382,7 @@ class Settings:
               "LesionDSC and LesionHD95, and what the test has within them belongs to them.",
         option=Option("--lesion-dilation", INSTANCES,
                       "voxels by which lesions are dilated for LesionDSC and LesionHD95", "N"),
-        panel=InPanel(label=_("Dilation of lesions"), row=16, low=0, high=LARGEST_DILATION),
+        panel=InPanel(label=_("Dilation of lesions"), row=18, low=0, high=LARGEST_DILATION),
         families=("instances",),
     )
     lesionPenalty: float | None = setting(
@@ -387,6 +392,40 @@ class Settings:
         option=Option("--lesion-penalty", INSTANCES, "distance in LesionHD95 of a missed or invented lesion", "MM",
                       "the image's diagonal"),
         families=("instances",),
+    )
+    dosePercents: tuple[float, ...] | None = setting(
+        None, orNone(several("percentage of the volume", 100, " %")), "Percentages of the volume for a dose", unit="%",
+        about="Shares of the volume, in %, whose dose is reported: D95 is what 95 % of it receive at least.",
+        inPython="None is those in the keys of the metrics, else 2, 50, 95 and 98.",
+        option=Option("--dose-percent", DOSE, "share of the volume whose dose is reported, as in D95", "PERCENT"),
+        parameter=Parameter("dosePercent", (2.0, 50.0, 95.0, 98.0), "x", "x"),
+    )
+    doseVolumes: tuple[float, ...] | None = setting(
+        None, orNone(several("volume for a dose", LARGEST_VOLUME, " cm3")), "Volumes for a dose", unit="cm3",
+        about="Volumes in cm3 whose dose is reported: D0.03cc is what the hottest 0.03 cm3 receive at least.",
+        inPython="None is those in the keys of the metrics, else 0.03.",
+        option=Option("--dose-volume", DOSE, "volume whose dose is reported, as in D0.03cc", "CM3"),
+        parameter=Parameter("doseVolume", (0.03,), "v", "v"),
+    )
+    doseLevels: tuple[float, ...] | None = setting(
+        None, orNone(several("dose level", LARGEST_DOSE, " Gy")), "Dose levels", unit="Gy",
+        about="Doses in Gy for which the volume that receives them is reported: V20Gy.",
+        inPython="None is those in the keys of the metrics.",
+        option=Option("--dose-level", DOSE, "dose for which the volume is reported, as in V20Gy", "GY", "none"),
+        parameter=Parameter("doseLevel", (), "d", "d", 20.0),
+    )
+    prescription: float | None = setting(
+        None, orNone(positive("prescription", LARGEST_DOSE, " Gy")), "Prescription", unit="Gy",
+        about="Prescribed dose in Gy: where it is reached, a hazard that is taken from the dose is full.",
+        option=Option("--prescription", DOSE, "prescribed dose, for the hazard kernel dose", "GY", ""),
+        panel=InPanel(label=_("Prescription"), row=13, low=0, high=LARGEST_DOSE, decimals=1, isAutomatic=True),
+        families=("hazard",), onlyIf=("hazardKernel", "dose"),
+    )
+    placesBy: str = setting(
+        "distance", oneOf("ranking of the worst places", ("distance", "dose")), "Worst places ranked by",
+        about="What the worst places are ranked by: how far apart the contours lie, or the dose there.",
+        option=Option("--places-by", DOSE, "what the worst places are ranked by"),
+        families=("dose",),
     )
     convention: str = setting(
         OWN_CONVENTION, chosenConvention, "Measured as",
@@ -475,7 +514,11 @@ class Settings:
 DECLARED = declared(Settings)
 # The parameters of keys, with the setting that lists the values of each; and a value of each for examples.
 PARAMETERS = {one.parameter.name: name for name, one in DECLARED.items() if one.parameter}
-EXAMPLES = {one.parameter.name: shortest(one.parameter.values[0]) for one in DECLARED.values() if one.parameter}
+EXAMPLES = {
+    one.parameter.name: shortest(one.parameter.example or one.parameter.values[0])
+    for one in DECLARED.values()
+    if one.parameter
+}
 # settings that the conventions of other tools fix
 DECIDED_BY_TOOLS = {name: getattr(Settings, name) for name, one in DECLARED.items() if one.isDecidedByTools}
 _PARAMETERS = (

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from SegmentMetricsLib.case.resulttables import doseTable
+
 from ..translation import _
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ def allPages() -> list[Page]:
         Page("places", _("Places"), _("Where the contours lie farthest apart."), isCompared),
         Page("lesions", _("Lesions"), _("What happened to each lesion, and gaps of vessels."), hasLesions),
         Page("slices", _("Slices"), _("The differences slice by slice."), isCompared),
+        Page("dose", _("Dose"), _("What dose the two receive."), hasDose),
         Page("tools", _("Tools"), _("What other tools would report."), isCompared),
     ]
 
@@ -56,6 +59,11 @@ def hasLesions(model: PanelModel) -> bool:
     """Return whether lesions, or gaps of vessels, were looked for."""
     record = model.record()
     return record is not None and (record.lesions is not None or record.gaps is not None)
+
+
+def hasDose(model: PanelModel) -> bool:
+    """Return whether the shown structures were compared with a dose."""
+    return model.record() is not None and doseTable(model.record()) is not None
 
 
 def rowsOf(count: int) -> list[range]:
