@@ -11,6 +11,7 @@ import numpy as np
 
 from ..distances.surfacedistances import TIE_TOLERANCE, DirectedDistances, SurfaceDistances, withTies
 from ..geometry.graphs import components
+from ..geometry.nearpoints import NearPoints
 from ..geometry.surfaces import Surface, outwardNormals
 from ..model.dose import Dose
 from ..model.structures import REFERENCE_AND_TEST
@@ -101,12 +102,9 @@ class _Side:
         return _cellCenters(self.direction.surface)
 
     @cached_property
-    def tree(self):
-        """Search tree of the centers."""
-        from scipy.spatial import cKDTree
-
-        # an unbalanced tree is built in half the time and is as fast for points spread over a surface
-        return cKDTree(self.centers, balanced_tree=False, compact_nodes=False)
+    def near(self) -> NearPoints:
+        """Finds centers."""
+        return NearPoints(self.centers)
 
     @cached_property
     def ownerOf(self) -> np.ndarray:
@@ -125,7 +123,7 @@ class _Side:
         if not (largest > np.abs(self.values) + TIE_TOLERANCE).any():
             return
         place = self.direction.largestPlace
-        there = self.owners[self.cells == self.tree.query(place)[1]]
+        there = self.owners[self.cells == self.near.nearest(place[None])]
         if len(there) > 1:  # the cell has parts in two patches, one of either kind
             isOver = self.direction.reached(1) >= self.direction.reached(-1)
             there = there[(self.values[there] > 0) == isOver]
@@ -139,7 +137,7 @@ class _Side:
         if not len(self.peaks):
             return set()
         cells = other.cells[other.owners == number]
-        found = self.ownerOf[self.tree.query(other.centers.take(cells, axis=0))[1]]
+        found = self.ownerOf[self.near.nearest(other.centers.take(cells, axis=0))]
         return set(np.unique(found[found >= 0]).tolist())
 
     def position(self, number: int) -> np.ndarray:
@@ -256,11 +254,8 @@ def _cellsNext(surface: Surface, points: np.ndarray) -> np.ndarray:
 
     Only a sample of the cells, spread over the surface, is searched, which suffices to find the side.
     """
-    from scipy.spatial import cKDTree
-
     cells = np.arange(0, len(surface.cells), 1 + len(surface.cells) // MOST_SAMPLES)
-    tree = cKDTree(_centersOf(surface.points, surface.cells[cells]))
-    return cells[tree.query(points)[1]]
+    return cells[NearPoints(_centersOf(surface.points, surface.cells[cells])).nearest(points)]
 
 
 def _sides(distances: SurfaceDistances, tolerance: float) -> list[_Side]:
@@ -347,8 +342,8 @@ def _normalsBelow(sides: Sequence[_Side], positions: np.ndarray, isUnder: np.nda
     for side, rows in zip(sides, (np.flatnonzero(~isUnder), np.flatnonzero(isUnder)), strict=True):
         if len(rows):
             surface = side.direction.surface
-            cells = side.tree.query(positions[rows])[1]
-            near = side.tree.query_ball_point(side.centers[cells], NORMAL_RADIUS, return_sorted=False)
+            cells = side.near.nearest(positions[rows])
+            near = side.near.within(side.centers[cells], NORMAL_RADIUS)
             ends = np.cumsum([len(some) for some in near])
             # in one call, because the first look-up takes long
             every = outwardNormals(surface, np.concatenate([*near, cells]))
