@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.relevance import isRelevant
+from SegmentMetricsLib.settings.names import BRATS, PANOPTICA, PRESETS
 from SegmentMetricsLib.settings.settings import DECLARED, OWN_CONVENTION, Settings
 
 from .enumerations import Mode
@@ -45,7 +46,8 @@ def valueOf(name: str, parameters):
 def isOffered(name: str, parameters) -> bool:
     """Return whether a setting has an effect with the other choices; otherwise the panel does not show it."""
     declaration = DECLARED[name]
-    if declaration.isDecidedByTools and conventionOf(parameters) != OWN_CONVENTION:
+    convention = conventionOf(parameters)
+    if name in PRESETS.get(convention, {}) or (declaration.isDecidedByTools and convention != OWN_CONVENTION):
         return False
     if declaration.onlyIf is not None and valueOf(declaration.onlyIf[0], parameters) != declaration.onlyIf[1]:
         return False
@@ -60,7 +62,9 @@ def shownSettings(parameters) -> dict[str, bool]:
 
 def conventionOf(parameters) -> str:
     """Return the chosen convention if it affects any chosen family, otherwise SegmentMetrics' own."""
-    return parameters.convention if isRelevant("convention", list(parameters.families)) else OWN_CONVENTION
+    families, chosen = list(parameters.families), parameters.convention
+    isOfLesions = chosen.startswith((BRATS, PANOPTICA)) and "instances" in families
+    return chosen if isOfLesions or isRelevant("convention", families) else OWN_CONVENTION
 
 
 def possibleCriticals(parameters, scene) -> list[str]:

@@ -22,6 +22,7 @@ from .views.focus import FocusView
 from .views.hazard import HazardView
 from .views.inputs import InputsView
 from .views.layouts import LayoutView
+from .views.lesions import LesionsView
 from .views.maps import MapView
 from .views.observers import ObserverChoiceView, ObserversView
 from .views.pages import PagesView
@@ -73,6 +74,7 @@ class Panel(VTKObservationMixin):
         self.focus = FocusView(model)
         self.hazard = HazardView(ui, model)
         self.places = PlacesView(ui, model)
+        self.lesions = LesionsView(ui, model)
         self.slices = SlicesView(ui, model)
         self.doses = DoseView(ui, model)
         self.conventions = ConventionsView(ui, model, self.attempts.compareTools, self.attempts.which, self.onWritten)
@@ -298,7 +300,7 @@ class Panel(VTKObservationMixin):
         shown = (self.outcome, model.number(), self.parameters.showMarkers, self.observers.wanted())
         if shown != self.shown:  # unless results are new, tables keep their selection
             self.shown = shown
-            for view in (self.results, self.verdicts, self.places, self.pages):
+            for view in (self.results, self.verdicts, self.places, self.lesions, self.pages):
                 view.show()
         for view in (self.observers, self.map, self.variation, self.focus, self.hazard):
             view.show()

@@ -21,7 +21,7 @@ def withSettings(kind: type) -> type:
         if panel.words:
             choices = choicesOf(name)
             kind.__annotations__[panel.name] = choices
-            usual = choices[usual]
+            usual = choices[str(usual)]
         else:
             number = declaration.check.option["type"]
             kind.__annotations__[panel.name] = Annotated[number, WithinRange(number(panel.low), number(panel.high))]

@@ -1,4 +1,4 @@
-"""Colors of distance maps, in Slicer and in reports."""
+"""Colors of distance maps and of lesions, in Slicer and in reports."""
 
 from __future__ import annotations
 
@@ -6,3 +6,12 @@ from __future__ import annotations
 # Agreement is a light sand, never white: white would vanish on bright slices and on a white page.
 SIGNED = ("#1f3f8f", "#3a76bd", "#77b0dc", "#bcd6dd", "#f1e8ca", "#f6c48d", "#e98a50", "#cc4a31", "#8c1427")
 ABSOLUTE = ("#f1e8ca", "#f8cf84", "#f4a653", "#e2733f", "#c14140", "#8d2349", "#551247")
+# What happened to a lesion; apart from each other with every color vision deficiency (Okabe & Ito).
+EVENTS = {
+    "missed": "#d55e00",
+    "invented": "#0072b2",
+    "mixed": "#999933",
+    "merged": "#cc79a7",
+    "split": "#e69f00",
+    "found": "#009e73",
+}

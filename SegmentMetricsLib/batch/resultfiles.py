@@ -16,6 +16,7 @@ from ..base.errors import InputError
 from ..base.texts import shortest
 from ..case.missing import BOTH, CountedNames, Roster
 from ..case.protocol.protocol import Protocol
+from ..case.resulttables import FAMILY_OF_LIST, LISTED, listedRows
 from ..case.tablemodel import Column
 from ..families.registry import REGISTRY, restored
 from ..families.selection import selected
@@ -27,7 +28,7 @@ from ..show import verdicts as verdictwriting
 from ..show.report.blocks import PLOTLY_FILE
 from ..show.report.index import INDEX, CaseLine, writeIndex
 from ..show.writing import UNENCODABLE, VERDICTS_FILE, cells, openTable, writeSchema
-from . import correlations, tableschema
+from . import correlations, lesionsizes, tableschema
 from .alarms import inShort
 from .cases import FAILED, OK, RECORDS, Task
 from .earlier import EARLIER, Earlier, measuredWith, parsed
@@ -54,7 +55,10 @@ IDENTITY = {
     "Alarms": "Alarms: what must be checked before the numbers can be used",
 }
 # The files that a batch writes.
-OWN_NAMES = {RECORDS, EARLIER, TABLE, SCHEMA, SCHEMA_FILE, PARQUET, VERDICTS_FILE, *SUMMARY_FILES, correlations.JSON}
+OWN_NAMES = {
+    *(RECORDS, EARLIER, TABLE, SCHEMA, SCHEMA_FILE, PARQUET, VERDICTS_FILE, *LISTED, *SUMMARY_FILES, correlations.JSON),
+    *lesionsizes.FILES,
+}
 CONVENTION = {"Convention": CONVENTION_WORDS}
 
 
@@ -95,7 +99,7 @@ class CohortFiles:
         return self
 
     def __exit__(self, *_) -> None:
-        for file in (self._records, self._table, self._verdicts):
+        for file in (self._records, self._table, self._verdicts, *self._lists.values()):
             if file is not None:
                 file.close()
         with suppress(OSError):  # Windows does not remove open files
@@ -207,7 +211,12 @@ class CohortFiles:
 
     def _open(self) -> None:
         """Create the tables with their headings, and the schema."""
-        for file in (getattr(self, "_table", None), getattr(self, "_verdicts", None)):
+        opened = (
+            getattr(self, "_table", None),
+            getattr(self, "_verdicts", None),
+            *getattr(self, "_lists", {}).values(),
+        )
+        for file in opened:
             if file is not None:
                 file.close()
         self._names = CountedNames()
@@ -218,10 +227,16 @@ class CohortFiles:
         if self.isJudged:
             self._verdicts = openTable(self.folder / VERDICTS_FILE)
             csv.writer(self._verdicts).writerow(["Case", "Method", *verdictwriting.HEADINGS])
+        self._lists = {}
+        for name, listed in LISTED.items():
+            (self.folder / name).unlink(missing_ok=True)
+            if any(FAMILY_OF_LIST[name] in task.settings.families for task in self.tasks.values()):
+                self._lists[name] = openTable(self.folder / name)
+                csv.writer(self._lists[name]).writerow(["Case", "Method", STRUCTURE, *(one.key for one in listed)])
         columns = [Column(key, description=text, isText=True) for key, text in self.identity.items()]
         columns += self.columns.values()
         writeSchema(columns, self.folder / SCHEMA)
-        tableschema.write(columns, len(self.identity) > len(IDENTITY), self.folder)
+        tableschema.write(columns, len(self.identity) > len(IDENTITY), self.folder, self._lists)
 
     def repeatRows(self) -> None:
         """Write the rows of all outcomes that are kept from an earlier run, and add these to the roster."""
@@ -246,11 +261,14 @@ class CohortFiles:
             structure = structures.get(id(record), record["structure"])
             titles[pairTitle(record[side]["name"] for side in REFERENCE_AND_TEST)] = structure
             writer.writerow(cells([*start, structure, *_told(record), *self._values(record, verdicts)]))
+            for name, file in self._lists.items():
+                csv.writer(file).writerows(cells([*start, structure, *row]) for row in listedRows(name, record) or ())
         for title in failed:
             reference, joint, test = title.partition(PAIR_JOINT)
             told = (self._names.knownAs(reference), FAILED, failures[title], reference, test if joint else title)
             writer.writerow(self._padded([*start, *told]))
-        self._table.flush()
+        for file in (self._table, *self._lists.values()):
+            file.flush()
         if self._verdicts is not None:
             for row in verdictwriting.rows(judged, lambda title: titles.get(title) or self._names.knownAs(title)):
                 csv.writer(self._verdicts).writerow(cells([*start, *row]))

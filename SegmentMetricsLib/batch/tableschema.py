@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
+from ..case.resulttables import GAPS_FILE, LESIONS_FILE, LISTED
 from ..case.tablemodel import Column
 from ..show.writing import VERDICTS_FILE, writeJson
 from .statistics import PairedTest, Summary
 
 SCHEMA_FILE, SCHEMA = "schema.json", "segment-metrics-tables/1"
 RESULTS_FILE, SUMMARY_FILE, TESTS_FILE = "results.csv", "summary.csv", "tests.csv"
+SIZES_FILE = "lesions_by_size.csv"
 # The columns on which the tables join; a measurement has a column of its own in the results.
 CASE, METHOD, STRUCTURE, MEASUREMENT = "Case", "Method", "Structure", "Measurement"
 JOIN = (CASE, METHOD, STRUCTURE, MEASUREMENT)
@@ -101,6 +103,22 @@ TEST_COLUMNS = {
     "FriedmanP": "p of Friedman's test; empty for fewer than three methods or if they do not differ",
     "FriedmanCorrected": "FriedmanP, corrected for the number of such tests as P is",
 }
+SIZE_COLUMNS = {
+    STRUCTURE: STRUCTURE_WORDS,
+    METHOD: METHOD_WORDS,
+    "VolumeLow": "Smallest volume of the lesions of a row in mm3, for contours their area in mm2",
+    "VolumeHigh": "Volume below which they are",
+    "Lesions": "Number of lesions of the reference of this size, in all cases",
+    "Found": "Number of those that a lesion of the test overlaps",
+    "Sensitivity": "Found as a share of Lesions",
+    "Low": f"Lower end {BOUND} of the sensitivity (Wilson)",
+    "High": f"Upper end {BOUND} of the sensitivity (Wilson)",
+}
+# The rows of lists, and the columns that tell those of a structure apart.
+LISTS = {
+    LESIONS_FILE: ("lesion of the reference and invented lesion", ("Side", "Number")),
+    GAPS_FILE: ("gap or spur of the center lines", ("Kind", "X", "Y", "Z")),
+}
 # Columns of text; all others hold numbers.
 TEXTS = (
     *JOIN,
@@ -114,10 +132,11 @@ def columnName(field: str) -> str:
     return field.upper() if field in ABBREVIATIONS else f"{field[0].upper()}{field[1:]}"
 
 
-def write(results: Sequence[Column], convention: bool, folder: Path) -> None:
+def write(results: Sequence[Column], convention: bool, folder: Path, lists: Iterable[str] = ()) -> None:
     """Write schema.json into a folder.
 
-    results: the columns of results.csv. convention: whether the tables of statistics state a convention.
+    results: the columns of results.csv. convention: whether the tables of statistics state a convention. lists: the
+    files of lesions, and of gaps and spurs, that there are.
     """
     stated = {"Convention": CONVENTION_WORDS} if convention else {}
     tables = {
@@ -138,6 +157,12 @@ def write(results: Sequence[Column], convention: bool, folder: Path) -> None:
             _columns(_ofFields(PairedTest, TEST_COLUMNS) | stated),
         ),
     }
+    for file in lists:
+        rows, key = LISTS[file]
+        tables[file] = _table(rows, (CASE, METHOD, STRUCTURE, *key), map(_column, (*_identityOfRows(), *LISTED[file])))
+    if LESIONS_FILE in lists:
+        rows = "structure, method and size of lesions"
+        tables[SIZES_FILE] = _table(rows, (STRUCTURE, METHOD, "VolumeLow"), _columns(SIZE_COLUMNS))
     about = (
         "Tables join on these columns. In results.csv, each measurement has a column of its own; a difference of two "
         "methods is the second minus the first; a difference of two structures is the test minus the reference."
@@ -147,6 +172,11 @@ def write(results: Sequence[Column], convention: bool, folder: Path) -> None:
 
 def _table(rows: str, key: Sequence[str], columns: Iterable[Mapping]) -> dict:
     return {"rows": f"one per {rows}", "key": list(key), "columns": list(columns)}
+
+
+def _identityOfRows() -> list[Column]:
+    words = {CASE: "Name of the case", METHOD: METHOD_WORDS, STRUCTURE: STRUCTURE_WORDS}
+    return [Column(name, description=text, isText=True) for name, text in words.items()]
 
 
 def _ofFields(kind: type, words: Mapping[str, str]) -> dict[str, str]:

@@ -20,6 +20,7 @@ from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
+from ..model.instances import joined
 from ..model.structures import Labels, Match, Pairing, Structure, inAnySpelling, nameMeant, requireUsable, unusableIn
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
@@ -262,6 +263,7 @@ def openCase(
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
+    sets = [_lesions(one, settings) if settings.instanceMaps else one for one in sets]
     sets = settled(sets, name=listedAs)
     isInFiles = len(paths) == len(given)
     ours, theirs = sets
@@ -290,6 +292,11 @@ def _ofCase(names: Collection[str], sets: Sequence[StructureSet], labelNames: Ma
     """Return those names that a structure of either set has, or one that was left out of its file."""
     known = {one.name for own in sets for one in (*own, *own.leftOut)}
     return [name for name in inAnySpelling(names, labelNames, *sets) if name in known]
+
+
+def _lesions(structures: StructureSet, settings: Settings) -> StructureSet:
+    """Return the structures of an instance map, in which every label or segment is a lesion."""
+    return structures.having(joined(structures, dict(settings.instanceClasses)))
 
 
 def _several(structures: Iterable[Structure]) -> StructureSet:

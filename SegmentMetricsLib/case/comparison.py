@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import SimpleITK
@@ -16,6 +16,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from ..analysis import places
 from ..analysis.places import Place, worstPlaces
 from ..base.errors import InputError, Undefined, asPath, requireKind
+from ..base.texts import commaSeparated
 from ..comparison.findings import Finding, Kind
 from ..comparison.measurements import Measurement, evaluate, finite, measurementOf
 from ..comparison.workspace import Workspace
@@ -25,16 +26,22 @@ from ..families.dose.formulas import DoseCurves
 from ..families.dose.ofpair import curvesOf
 from ..families.hazard.formulas import Field
 from ..families.hazard.ofpair import errorsOf, fieldOf
+from ..families.instances.ofpair import Lesion, lesionsOf, listOf
 from ..families.selection import selected
 from ..families.similarity.formulas import Similarity
 from ..families.similarity.ofpair import inSlices
 from ..families.slices.formulas import SliceRow
 from ..families.slices.ofpair import needsOfProfile, profileOf
+from ..families.topology.formulas import Run
+from ..families.topology.ofpair import gapsOf, spursOf
+from ..geometry.grids import Grid
+from ..geometry.masks import Mask
 from ..io.doses import readDose
 from ..model import inputs
 from ..model.dose import Dose
 from ..model.inputs import UNPLACED, Placing
-from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf
+from ..model.instances import joined
+from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf, numbered
 from ..settings.settings import Settings, asSettings
 from . import multilabel, resulttables, summary
 from .findings import pairfindings
@@ -47,6 +54,8 @@ if TYPE_CHECKING:
     from ..conventions.evaluation import Reported
     from ..conventions.which import Candidate, Found
 
+# The measurement whose distances are those of each lesion, which would take long if nothing else needed them.
+LESION_DISTANCES = "LesionHD95"
 # What compare() takes as a reference or a test.
 Comparable = Structure | SimpleITK.Image | np.ndarray | vtkPolyData | str | os.PathLike
 # What it takes as a dose: an image in Gy, or a file.
@@ -85,6 +94,11 @@ class Comparison(Mapping):
         The volumes (areas) of both and of their intersection in mm3 (mm2), None without the agreement family.
     criticals : tuple[Structure, ...], optional
         The critical structures that were considered.
+    lesions : tuple[Lesion, ...] | None, optional
+        What happened to each lesion, those that need a look first; None without the instances family.
+    gaps, spurs : tuple[Run, ...] | None, optional
+        The stretches of center lines that the test lacks, or that only the test has, longest first; None without the
+        topology family.
     dose : Dose | None, optional
         The dose of a plan, None if none is given.
     doseCurves : DoseCurves | None, optional
@@ -104,6 +118,9 @@ class Comparison(Mapping):
     extent: Mapping | None = None
     share: Share | None = None
     criticals: tuple[Structure, ...] = ()
+    lesions: tuple[Lesion, ...] | None = None
+    gaps: tuple[Run, ...] | None = None
+    spurs: tuple[Run, ...] | None = None
     dose: Dose | None = None
     doseCurves: DoseCurves | None = None
 
@@ -228,6 +245,9 @@ class Comparison(Mapping):
             worstPlaces=self.worstPlaces,
             summary=self.summary,
             similarity=self.similarity,
+            lesions=self.lesions,
+            gaps=self.gaps,
+            spurs=self.spurs,
             doseCurves=self.doseCurves,
         )
 
@@ -360,8 +380,12 @@ def compared(pair: Workspace) -> Comparison:
     pair.plan(need for one in asked for need in one.definition.needs)
     if "slices" in pair.settings.families:
         pair.plan(needsOfProfile(pair))
+    if "instances" in pair.settings.families:
+        pair.plan([lesionsOf])
     values = evaluate(pair, asked)
     rows, missing = _profile(pair)
+    hasDistances = any(one.definition.key == LESION_DISTANCES for one in asked)
+    lesions = None if pair.planned(lesionsOf) is None else listOf(pair, hasDistances)
     pair.forgetIfLarge()
     found = pairfindings.find(pair, values)
     pair.forget()
@@ -378,6 +402,9 @@ def compared(pair: Workspace) -> Comparison:
         pair.extent.description,
         multilabel.shareOf(pair) if multilabel.isWanted(pair.settings) else None,
         tuple(structure for structure, _ in pair.criticals),
+        lesions,
+        pair.planned(gapsOf),
+        pair.planned(spursOf),
         pair.dose,
         pair.planned(curvesOf),
     )
@@ -444,6 +471,8 @@ def asStructure(
     not canChoose, only in one that holds several. placing: of arrays. A displayed surface is dropped if the settings
     ask for the unsmoothed one. Raises InputError for input that is not a structure.
     """
+    if settings.instanceMaps and canChoose and isinstance(given, (str, os.PathLike, np.ndarray, SimpleITK.Image)):
+        return _instances(given, which, settings, placing)
     if isinstance(given, Structure):
         if settings.surface == "unsmoothed":
             given = given.unsmoothed()
@@ -464,6 +493,27 @@ def asStructure(
         raise InputError(f"The {which} cannot be compared. {error}") from error
     kinds = "a SimpleITK image, a numpy array, a vtkPolyData, a Structure or the path of a file"
     raise InputError(f"The {which} must be {kinds}, not {type(given).__name__}{_hint(given)}.")
+
+
+def _instances(given: Any, which: str, settings: Settings, placing: Placing) -> Structure:
+    """Return an image or a file in which every label is a lesion as one structure; arguments as for asStructure()."""
+    try:
+        if isinstance(given, (str, os.PathLike)):
+            from ..io.reading import readStructures
+
+            lesions: Sequence[Structure] = readStructures(given)
+        else:
+            image = placing.imageOf(given) if isinstance(given, np.ndarray) else given
+            masks = inputs.labelMasks(image, inputs.HALF)
+            found = masks or {1: Mask.empty(Grid.fromImage(image))}
+            lesions = [Structure(numbered(label), mask) for label, mask in found.items()]
+        structures = joined(lesions, dict(settings.instanceClasses))
+    except InputError as error:
+        raise InputError(f"The {which} cannot be compared. {error}") from error
+    if len(structures) != 1:
+        names = commaSeparated(one.name for one in structures) or "no structure"
+        raise InputError(f"The {which} has {names}: compare one of them, or compare all with compareCase().")
+    return structures[0]
 
 
 def _hint(given: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..analysis.places import Place
 from ..base.errors import InputError
@@ -11,14 +12,18 @@ from ..comparison.findings import asDictionaries, asFinding
 from ..comparison.measurements import Measurement
 from ..conventions.chosen import definitionsOf
 from ..families.dose.formulas import DoseCurves
+from ..families.instances.ofpair import Lesion
 from ..families.registry import findDefinition
 from ..families.similarity.formulas import Similarity
 from ..families.slices.formulas import SliceRow
+from ..families.topology.formulas import Run
 from ..model.naming import pairTitle
 from ..model.structures import SEGMENTATION
 
 # Of the plain values of a record: since 2, findings have a kind and values; in 1 they were sentences.
 SCHEMA = 2
+# Lists that some families make, by the names of their fields, with what is in them.
+LISTS: dict[str, Any] = {"lesions": Lesion, "gaps": Run, "spurs": Run}
 
 
 @dataclass(frozen=True)
@@ -30,8 +35,9 @@ class Record:
     were computed, "" if none were. worstPlaces: where the boundaries lie farther apart than the first tolerance.
     summary: the outcome in one sentence. similarity: the slice-by-slice agreement of the contours, None if it was not
     measured. slices: the per-slice profile, () if it was not requested or does not exist. extent: a description of the
-    common extent, None if the whole structures were compared. doseCurves: the dose-volume histograms of both, None
-    without a dose.
+    common extent, None if the whole structures were compared. lesions: what happened to each, those that need a look
+    first; gaps, spurs: stretches of center lines that the test lacks, or has too many; doseCurves: the dose-volume
+    histograms of both; None if they were not measured.
     """
 
     reference: Mapping
@@ -48,6 +54,9 @@ class Record:
     similarity: Similarity | None = None
     slices: tuple[SliceRow, ...] = ()
     extent: Mapping | None = None
+    lesions: tuple[Lesion, ...] | None = None
+    gaps: tuple[Run, ...] | None = None
+    spurs: tuple[Run, ...] | None = None
     doseCurves: DoseCurves | None = None
 
     @property
@@ -86,6 +95,9 @@ class Record:
         }
         if self.similarity is not None:
             values["similarity"] = self.similarity.toDictionary()
+        for name in LISTS:
+            if (listed := getattr(self, name)) is not None:
+                values[name] = [one.toDictionary() for one in listed]
         if self.doseCurves is not None:
             values["doseCurves"] = self.doseCurves.toDictionary()
         return values
@@ -112,6 +124,7 @@ class Record:
                 slices=tuple(SliceRow.fromDictionary(row) for row in data.get("slices", ())),
                 extent=dict(data["extent"]) if data.get("extent") else None,
                 similarity=Similarity.fromDictionary(data["similarity"]) if "similarity" in data else None,
+                **{name: tuple(map(kind.fromDictionary, data[name])) for name, kind in LISTS.items() if name in data},
                 doseCurves=DoseCurves.fromDictionary(data["doseCurves"]) if "doseCurves" in data else None,
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:

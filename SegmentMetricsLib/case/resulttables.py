@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ..analysis.places import positionText
 from ..base.errors import Cause
+from ..base.texts import commaSeparated, counted
+from ..comparison.definitions import AREA
 from ..comparison.measurements import Measurement, fixed, withUnit
+from ..families.instances.ofpair import ROW, Lesion
 from ..families.registry import REGISTRY, findDefinition
 from ..settings.names import OWN_CONVENTION
 from .records import Record, identityOf
@@ -63,6 +67,41 @@ IDENTITY = (
 CONVENTION = Column(
     "Convention", description="Tool whose convention the boundary and overlap measurements follow", isText=True
 )
+# What happened to a lesion, in words; those of the test are listed if the reference has nothing there.
+LESION_COLUMNS = (
+    Column("Number", "Lesion", description="Number of the lesion in its structure, from 1"),
+    Column("Side", "Of", description="Structure that has the lesion: reference or test", isText=True),
+    Column(
+        "Event",
+        "What happened",
+        description="missed, invented, mixed, merged, split or found; the reference's lesions, and the invented ones",
+        isText=True,
+    ),
+    Column("VolumeReference", "Reference", "mm3", "Volume of the lesion in the reference, of contours its area"),
+    Column("VolumeTest", "Test", "mm3", "Volume of the test's lesions that overlap it, or of the invented one"),
+    Column("DSC", description="Dice of the lesion and those of the test that overlap it"),
+    Column("IoU", description="Intersection over union of the same"),
+    Column("HD95", unit="mm", description="95th percentile Hausdorff distance of the same"),
+    Column("MASD", unit="mm", description="Mean average surface distance of the same"),
+    Column("CenterDistance", "Centers", "mm", "Distance between the centers of the same"),
+    Column(
+        "Clearance", unit="mm", description="Distance of a missed or invented lesion from the other structure's nearest"
+    ),
+)
+RUN_COLUMNS = (
+    Column(
+        "Kind", "", description="gap, where the test lacks the center line, or spur, where only it has one", isText=True
+    ),
+    Column("Length", unit="mm", description="Length along the center line"),
+    Column("Voxels", description="Number of voxels of the center line"),
+)
+POSITION = tuple(
+    Column(axis, unit="mm", description=f"LPS {axis.lower()} of its center, or of its middle") for axis in "XYZ"
+)
+# The files of lists, with the columns of each.
+LESIONS_FILE, GAPS_FILE = "lesions.csv", "gaps.csv"
+LISTED = {LESIONS_FILE: (*LESION_COLUMNS, *POSITION), GAPS_FILE: (*RUN_COLUMNS, *POSITION)}
+FAMILY_OF_LIST = {LESIONS_FILE: "instances", GAPS_FILE: "topology"}
 # Ends of keys of the dose family, with the column of a table that they are in: what only the test has is the test's.
 OF_DOSE = {"Reference": "reference", "Test": "test", "Difference": "difference", "Under": "reference", "Over": "test"}
 # How rows of that table are called that are about such a part.
@@ -147,6 +186,55 @@ def overviewTable(named: Iterable[tuple[str, Mapping[str, Measurement]]], keys: 
     keys = list(keys)
     columns = [Column("Structure", isText=True), *(Column(key, heading(key)) for key in keys)]
     return Table(columns, [[name, *map(found.get, keys)] for name, found in named])
+
+
+def listedRows(file: str, pair: Mapping) -> list[list[Any]] | None:
+    """Return the rows of a file of LISTED about one pair, None if it was not measured. pair: as plain values."""
+    if file == LESIONS_FILE:
+        lesions = pair.get("lesions")
+        return None if lesions is None else [[*(one[key] for key in ROW), *one["position"]] for one in lesions]
+    if "gaps" not in pair:
+        return None
+    return [
+        [kind.removesuffix("s"), run["length"], run["voxels"], *run["position"]]
+        for kind in ("gaps", "spurs")
+        for run in pair[kind]
+    ]
+
+
+def lesionsTable(record: Record | Comparison) -> Table | None:
+    """Return what happened to each lesion, those that need a look first; None without any."""
+    if not record.lesions:
+        return None
+    area = {"mm3": AREA} if record.dimension == 2 else {}
+    shown = [column._replace(unit=area.get(column.unit, column.unit)) for column in LESION_COLUMNS]
+    rows = []
+    for lesion in record.lesions:
+        *values, position = lesion.toDictionary().values()
+        # what one side does not have is no volume of 0
+        rows.append([*(None if value == 0 and n in (3, 4) else value for n, value in enumerate(values)), position])
+    texts = [[*row[:-1], positionText(row[-1])] for row in rows]
+    table = Table([*shown, Column("Position", "Position (mm)")], texts)
+    return table.only({column.key: column.heading for column in table.columns if column.key != "IoU"})
+
+
+def runsTable(record: Record | Comparison) -> Table | None:
+    """Return the gaps and spurs of center lines, longest first; None without any."""
+    runs = [("gap", run) for run in record.gaps or ()] + [("spur", run) for run in record.spurs or ()]
+    rows = [[kind, run.length, positionText(run.position)] for kind, run in runs]
+    return Table([RUN_COLUMNS[0], RUN_COLUMNS[1], Column("Position", "Position (mm)")], rows) if rows else None
+
+
+def lesionsSentence(lesions: Sequence[Lesion]) -> str:
+    """Return in a sentence what happened to lesions."""
+    events = [lesion.event for lesion in lesions]
+    ours = len(events) - events.count("invented")
+    parts = [
+        f"{events.count(event)} {event}" for event in dict.fromkeys(("found", "missed", *events)) if event != "invented"
+    ]
+    invented = events.count("invented")
+    more = f"; the test has {counted(invented, 'lesion')} more that {'are' if invented > 1 else 'is'} invented"
+    return f"{counted(ours, 'lesion')} in the reference: {commaSeparated(parts)}{more if invented else ''}."
 
 
 def sidesTable(record: Record | Comparison) -> Table | None:

@@ -164,6 +164,7 @@ def run(options: argparse.Namespace) -> int:
     from ..batch.cases import tasksOf
     from ..batch.cohortpage import CohortPage
     from ..batch.correlations import chosenKeys, writeCorrelations
+    from ..batch.lesionsizes import LesionSizes
     from ..batch.plots import keysToPlot, removePlots, requireMatplotlib
     from ..batch.resultfiles import CohortFiles, columnsOf, requireInputsKept, writeParquet
     from ..batch.statistics import Cohort, compareMethods
@@ -229,9 +230,10 @@ def run(options: argparse.Namespace) -> int:
         files.sortTables(broken)
         counts = {"given": len(tasks), "ok": len(tasks) - len(failures), "failed": len(failures), "repeated": repeated}
         together, judged, lines, unlimited = Cohort(roster=files.roster), [], [], []
-        alarms, paired, page = Alarms(), set(), CohortPage()
+        alarms, paired, page, sizes = Alarms(), set(), CohortPage(), LesionSizes(files.roster)
         for outcome in files.outcomes():
             page.add(outcome, together.add(outcome))
+            sizes.add(outcome)
             alarms.add(outcome)
             paired |= {tuple(pair[side]["name"] for side in REFERENCE_AND_TEST) for pair in outcome["pairs"]}
             lines.append(lineOf(outcome))
@@ -245,6 +247,7 @@ def run(options: argparse.Namespace) -> int:
         files.writeIndex(lines, Path(cases.source).stem, content)
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention, alarms)
         writeCorrelations(together, summaryOptions, options.output, correlated, settings.convention)
+        sizes.write(options.output)
         undrawn = []
         if plotted is None:
             removePlots(options.output, unless=summaryOptions)

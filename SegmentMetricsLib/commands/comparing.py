@@ -143,6 +143,7 @@ def _write(result: CaseResult, document: dict, report: Report | None, folder: Pa
         document = {**document, "report": writing.REPORT_FILE}
     writing.writeJson(document, folder / METRICS_FILE)
     writing.writeCsv(result, folder / "metrics.csv")
+    writing.writeLists(result, folder)
     writing.writeCsvSchema(result, folder / "metrics.schema.csv")
 
 

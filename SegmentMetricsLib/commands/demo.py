@@ -1,4 +1,4 @@
-"""The command demo: the sample that comes with the project."""
+"""The command demo: the samples that come with the project."""
 
 from __future__ import annotations
 
@@ -10,15 +10,27 @@ from .compare import newReport
 from .comparing import Request, compareAndWrite
 from .options import DEFAULTS, addOutput, addReport, addSettings, isReportWanted, requireWritable, settingsFrom
 
+# The samples, with what of them is measured unless the options say so, "" for the usual.
+FAMILIES = {"head-and-neck": "", "lesions": "boundary,overlap,instances", "vessel": "boundary,overlap,topology"}
+
 
 def add(commands) -> None:
     """Add the command to the parser."""
     demo = commands.add_parser(
         "demo",
         help="compare two made-up observers' head-and-neck contours",
-        description="Write the contours of two made-up observers and their CT into a folder, and compare them.",
-        usage="%(prog)s [-o DIR] [OPTION ...]",
+        description="Write the contours of two made-up observers into a folder, with their CT if there is one, and "
+        "compare them.",
+        usage="%(prog)s [SAMPLE] [-o DIR] [OPTION ...]",
         epilog=DEFAULTS,
+    )
+    demo.add_argument(
+        "sample",
+        metavar="SAMPLE",
+        nargs="?",
+        choices=tuple(FAMILIES),
+        default=next(iter(FAMILIES)),
+        help=f"contours to compare: {', '.join(FAMILIES)} (%(default)s)",
     )
     addOutput(demo, "folder (%(default)s)", Path("segment-metrics-demo"))
     addReport(demo)
@@ -28,13 +40,16 @@ def add(commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare the two observers of the sample and return the exit status."""
+    if options.metrics is None and FAMILIES[options.sample]:
+        options.metrics = [FAMILIES[options.sample]]
     settings = settingsFrom(options)
     requireWritable(options.output)
     from ..case.casework import openCase
     from ..io.reading import readAll
-    from ..io.samples import FILES, FOLDER, IMAGE
+    from ..io.samples import FOLDER, HEAD_AND_NECK, IMAGE, SAMPLES
 
-    paths, image = [FOLDER / name for name in FILES], FOLDER / IMAGE
+    paths = [FOLDER / name for name in SAMPLES[options.sample]]
+    image = FOLDER / IMAGE if options.sample == HEAD_AND_NECK else None
     # the results refer to the copies beside them, not to the files of the package
     options.reference, options.test = (options.output / path.name for path in paths)
     reference, test = (
@@ -45,4 +60,4 @@ def run(options: argparse.Namespace) -> int:
     report = newReport(options, case) if isReportWanted(options) else None
     if report is not None:
         case = replace(case, settings=report.settings)
-    return compareAndWrite(case, Request(options.output, [*paths, image], report=report))
+    return compareAndWrite(case, Request(options.output, [*paths, *([image] if image else [])], report=report))

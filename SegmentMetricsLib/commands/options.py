@@ -226,6 +226,10 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
     given |= chosenMetrics(options, saved)
     if options.grid is not None:
         given["grid"] = chosenGrid(options.grid)
+    if options.instanceClasses is not None:
+        from ..io.labelnames import readClasses
+
+        given["instanceClasses"] = readClasses(options.instanceClasses)
     if options.preset and options.convention:
         raise InputError("A preset is a convention: leave --preset or --convention out.")
     before = saved.pop("convention", OWN_CONVENTION)

@@ -100,6 +100,8 @@ class Definition:
         A short name for the head of a column, "" where the key is one.
     isMain : bool, optional
         Whether an overview of many structures shows it.
+    isCount : bool, optional
+        Whether it counts something: a whole number.
     areaTitle, areaDescription : str, optional
         For volumes, the title and description for contours in a plane, which have areas.
     unitSetting : Callable[[Settings], str] | None, optional
@@ -139,6 +141,7 @@ class Definition:
     hint: str = ""
     heading: str = ""
     isMain: bool = False
+    isCount: bool = False
     areaTitle: str = ""
     areaDescription: str = ""
     unitSetting: Callable[[Settings], str] | None = None
@@ -200,8 +203,8 @@ class Definition:
             return self.unitSetting(settings)
         return AREA if self.unit == VOLUME and dimension == 2 else self.unit
 
-    def textsFor(self, words: Mapping[str, str], unit: str) -> dict[str, str]:
-        """Return the texts of a measurement with these parameters, as text, and unit."""
+    def textsFor(self, words: Mapping[str, str], unit: str) -> dict[str, Any]:
+        """Return what a measurement with these parameters, as text, and unit has of its definition."""
         return {
             "key": self.keyFor(words),
             "title": self.titleIn(unit).format(**words),
@@ -209,6 +212,7 @@ class Definition:
             "description": self.descriptionIn(unit).format(**words),
             "source": self.source,
             "better": self.better,
+            "isCount": self.isCount,
         }
 
     def titleIn(self, unit: str) -> str:

@@ -126,6 +126,10 @@ class Kind(enum.Enum):
         "HD{percentile} is the distance within which {percentile} % of the boundary lies; the percentile that leaves "
         "out the farthest {rest} % is {better} {where}.",
     )
+    SEVERAL_PARTS = (
+        Severity.ADVICE,
+        "{parts}: numbers for the whole can hide a part that is missing or added.{told}",
+    )
     MOSTLY_ONE_KIND = (
         Severity.ADVICE,
         "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is. "

@@ -84,6 +84,8 @@ class Measurement:
         LPS in mm of the single place that the value refers to, None if there is none.
     empty : str, optional
         Which structure is empty, in words, "" if none is.
+    isCount : bool, optional
+        Whether it counts something, so that it is shown without decimal places.
     grid : Spread | None, optional
         The spread that the voxel grid alone causes, None if it was not computed.
     """
@@ -104,6 +106,7 @@ class Measurement:
     upper: float | None = None
     position: tuple[float, float, float] | None = None
     empty: str = ""
+    isCount: bool = False
     grid: Spread | None = None
 
     @property
@@ -162,7 +165,8 @@ class Measurement:
         def number(name: str) -> float:
             return missing if data[name] is None else float(data[name])
 
-        texts = {"key": key, "title": key, **dict.fromkeys(("family", "description", "source", "better"), "")}
+        texts: dict[str, Any] = {"key": key, "title": key}
+        texts.update(dict.fromkeys(("family", "description", "source", "better"), ""))
         if definition is not None:
             texts = definition.textsFor(definition.wordsIn(key) or {}, data["unit"])
         isDirected = "referenceToTest" in data
@@ -187,7 +191,7 @@ class Measurement:
             return "undefined"
         if self.status == "infinite":
             return infiniteText(self.value)
-        return withUnit(self.value, self.unit)
+        return rounded(self.value, 0) if self.isCount else withUnit(self.value, self.unit)
 
 
 def _reasonFrom(data: Mapping) -> str:

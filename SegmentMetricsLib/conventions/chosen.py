@@ -5,17 +5,19 @@ Boundary and overlap measurements are then the tool's, as their titles say.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from ..base.errors import Undefined
 from ..comparison.definitions import Definition, Empty
 from ..comparison.values import Remarked
 from ..comparison.workspace import Workspace
+from ..families.instances.ofpair import PERCENTILE, Scored, innerPair, meanHausdorff
 from ..families.registry import REGISTRY
-from ..settings.names import PRESETS
+from ..settings.names import BRATS, PRESETS
 from . import find
-from .convention import DSC, IOU, KEYS, Convention
+from .convention import DSC, HDP, IOU, KEYS, Convention
 from .evaluation import Source
 
 
@@ -23,7 +25,24 @@ from .evaluation import Source
 def definitionsOf(key: str) -> dict[str, Definition]:
     """Return the definitions of all measurements by their keys, those of a convention for the ones that it decides."""
     convention = None if key in PRESETS else find(key)
-    return {one.key: _asOf(convention, one) if convention and one.key in KEYS else one for one in REGISTRY}
+    found = {one.key: _asOf(convention, one) if convention and one.key in KEYS else one for one in REGISTRY}
+    return {**found, **{one.key: one for one in _ofBrats(found)}} if key.startswith(BRATS) else found
+
+
+def _ofBrats(definitions: Mapping[str, Definition]) -> Iterator[Definition]:
+    """Yield the definitions that differ for BraTS: nothing on both sides is all right, and distances are DeepMind's."""
+    for key in ("LesionDSC", "LesionHD95"):
+        one = definitions[key]
+        how = f"{one.description} As {BRATS} does it."
+        compute = partial(meanHausdorff, hausdorff=_hausdorffOf) if key == "LesionHD95" else one.compute
+        yield replace(one, title=f"{one.title} ({BRATS})", description=how, empty=Empty.COMPUTED, compute=compute)
+
+
+def _hausdorffOf(pair: Workspace, lesion: Scored) -> float:
+    """Return the HD95 in mm of a lesion that is found, as DeepMind's surface-distance reports it."""
+    convention, definition = find("DeepMind"), next(one for one in REGISTRY if one.key == HDP)
+    source = Source(innerPair(pair, lesion.reference, lesion.test))
+    return source.reportOne(convention, convention.numbers[HDP], definition, {"percentile": PERCENTILE}, {}).value
 
 
 def _asOf(convention: Convention, definition: Definition) -> Definition:

@@ -2,22 +2,100 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .graphs import components
 from .masks import Mask
+from .surfaces import Surface
 
 # Slices processed at a time, so that temporary arrays are small compared to the mask.
 SLICES = 16
+# Of the neighbors of a voxel that belong to one part with it: how many coordinates of the step to them may differ.
+COORDINATES = {6: 1, 18: 2, 26: 3}
+# Steps to later rows, as rows and slices, and in how many of these two coordinates they differ.
+ROWS = ((1, 0, 1), (-1, 1, 2), (0, 1, 1), (1, 1, 2))
 
 
-def partSizes(mask: Mask) -> list[int]:
-    """Return the voxel counts of the separate parts of a mask, largest first; parts do not touch even at a corner."""
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The separate parts of a mask.
+
+    voxels: (n, 3) indices i, j, k of its voxels on its grid. numbers: (n,) of the parts that they belong to, from 0.
+    count: of parts.
+    """
+
+    voxels: np.ndarray
+    numbers: np.ndarray
+    count: int
+
+
+def partSizes(mask: Mask, connectivity: int = 26) -> list[int]:
+    """Return the voxel counts of the separate parts of a mask, largest first.
+
+    connectivity: voxels are connected to the 6, 18 or 26 around them; with 26, parts do not touch even at a corner.
+    """
     if mask.isEmpty:
         return []
-    slices, rows, columns = mask.voxels.shape
-    # gaps between rows and slices keep the end of one from touching the start of the next
-    width, depth = columns + 2, rows + 1
+    first, last = _runs(mask)
+    labels = _labels(first, last, mask, connectivity)
+    return sorted(np.bincount(labels, last - first + 1).astype(int).tolist(), reverse=True)
+
+
+def partsOf(mask: Mask, connectivity: int = 26) -> Parts:
+    """Return the separate parts of a mask, in the order of their first voxels. connectivity: as for partSizes()."""
+    if mask.isEmpty:
+        return Parts(np.zeros((0, 3), int), np.zeros(0, int), 0)
+    first, last = _runs(mask)
+    labels = _labels(first, last, mask, connectivity)
+    lengths = last - first + 1
+    places = np.arange(lengths.sum()) + np.repeat(first - np.cumsum(lengths) + lengths, lengths)
+    width, depth = _strides(mask)
+    rows, i = np.divmod(places, width)
+    k, j = np.divmod(rows, depth)
+    return Parts(np.stack([i - 1, j, k], axis=1) + mask.low, np.repeat(labels, lengths), int(labels.max()) + 1)
+
+
+def partsOutside(mask: Mask, other: Mask) -> int:
+    """Return how many of the separate parts of a mask share no voxel with another mask on the same grid."""
+    if mask.isEmpty:
+        return 0
+    first, last = _runs(mask)
+    labels = _labels(first, last, mask, 26)
+    isShared = (mask.voxels > 0) & (other.block(mask.low, mask.high) > 0)
+    inBoth, _ = _runs(Mask(isShared.view(np.uint8), mask.offset, mask.grid))
+    # every run that both have begins within a run of the mask
+    isMet = np.zeros(int(labels.max()) + 1, bool)
+    isMet[labels[np.searchsorted(first, inBoth, side="right") - 1]] = True
+    return int((~isMet).sum())
+
+
+def closedParts(surface: Surface) -> list[Surface]:
+    """Return the connected parts of a closed surface of triangles that enclose something, in the order of their points.
+
+    Parts whose normals point inward are the walls of cavities, and are left out.
+    """
+    owners = components(surface.cells[:, [0, 1]].ravel(), surface.cells[:, [1, 2]].ravel(), len(surface.points))
+    ofCells = owners[surface.cells[:, 0]]
+    order = np.argsort(ofCells, kind="stable")
+    parts = []
+    for cells in np.split(surface.cells[order], np.flatnonzero(np.diff(ofCells[order])) + 1):
+        kept, anew = np.unique(cells, return_inverse=True)
+        parts.append(Surface(surface.points[kept], anew.reshape(cells.shape)))
+    return [part for part in parts if part.volume > 0]
+
+
+def _strides(mask: Mask) -> tuple[int, int]:
+    """Return the length of a row, and the rows of a slice, with gaps: the end of none touches the start of the next."""
+    _slices, rows, columns = mask.voxels.shape
+    return columns + 2, rows + 1
+
+
+def _runs(mask: Mask) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and the last place (r,) of every run of voxels along i, counted with gaps."""
+    slices, rows, _columns = mask.voxels.shape
+    width, depth = _strides(mask)
     found = []
     for start in range(0, slices, SLICES):
         some = mask.voxels[start : start + SLICES]
@@ -27,19 +105,26 @@ def partSizes(mask: Mask) -> list[int]:
         # where a run of voxels starts, and where the gap after it starts
         found.append(np.flatnonzero(flat[1:] != flat[:-1]) + (1 + start * depth * width))
     changes = np.concatenate(found)
-    first, last = changes[::2], changes[1::2] - 1
+    return changes[::2], changes[1::2] - 1
+
+
+def _labels(first: np.ndarray, last: np.ndarray, mask: Mask, connectivity: int) -> np.ndarray:
+    """Return the number (r,) of the part that every run belongs to."""
+    width, depth = _strides(mask)
+    most = COORDINATES[connectivity]
     # runs that touch a run: in the next row, and in three rows of the next slice
-    shifts = np.array([[1], [depth - 1], [depth], [depth + 1]]) * width
-    low = np.searchsorted(last, first + shifts - 1).ravel()
-    high = np.searchsorted(first, last + shifts + 1, side="right").ravel()
+    rows = [(step + slices * depth, differing) for step, slices, differing in ROWS if differing <= most]
+    shifts = np.array([[row] for row, _ in rows]) * width
+    # the ends of runs may be a voxel apart if one more coordinate may differ
+    beyond = np.array([[differing < most] for _, differing in rows], int)
+    low = np.searchsorted(last, first + shifts - beyond).ravel()
+    high = np.searchsorted(first, last + shifts + beyond, side="right").ravel()
     number = np.maximum(high - low, 0)
     one = np.repeat(np.tile(np.arange(len(first)), len(shifts)), number)
     other = np.arange(len(one)) + np.repeat(low - np.cumsum(number) + number, number)
-    lengths = last - first + 1
     isReached = np.zeros(len(first), bool)
     isReached[other] = True
     # every run but the first touches an earlier one, so that all are connected to the first, as in most small organs
     if isReached[1:].all():
-        return [int(lengths.sum())]
-    labels = components(one, other, len(first))
-    return sorted(np.bincount(labels, lengths).astype(int).tolist(), reverse=True)
+        return np.zeros(len(first), int)
+    return components(one, other, len(first))

@@ -65,6 +65,18 @@ def readLabelNames(path: str | Path) -> dict[Labels, str]:
     return _collected(str(path), READERS[suffix](str(path), text))
 
 
+def readClasses(path: str | Path) -> dict[str, str]:
+    """Return the names in a file by label, in a file as for readLabelNames(), where labels may have the same name."""
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{path}: classes are read from {', '.join(SUFFIXES)}, not from this kind of file.")
+    entries = READERS[path.suffix.lower()](str(path), _text(path))
+    found: dict[str, str] = {}
+    for labels, name in _collected(str(path), entries, areUnique=False).items():
+        found.update(dict.fromkeys(map(str, [labels] if isinstance(labels, int) else labels), name))
+    return found
+
+
 def _text(path: Path) -> str:
     text = textOf(path, "for a list of label names")
     if "\0" in text:
@@ -72,8 +84,12 @@ def _text(path: Path) -> str:
     return text
 
 
-def _collected(source: str, entries: Iterable[tuple[str, object, object]]) -> dict[Labels, str]:
-    """Return names by number. entries: place of each entry ("" if unknown), its number or numbers, and its name."""
+def _collected(source: str, entries: Iterable[tuple[str, object, object]], areUnique: bool = True) -> dict[Labels, str]:
+    """Return names by number.
+
+    entries: place of each entry ("" if unknown), its number or numbers, and its name. areUnique: whether names must
+    differ.
+    """
     found: dict[Labels, str] = {}
     numbers: set[Labels] = set()
     for where, number, name in entries:
@@ -88,7 +104,7 @@ def _collected(source: str, entries: Iterable[tuple[str, object, object]]) -> di
         numbers.add(label)
         if label == BACKGROUND:
             continue
-        if name in found.values():
+        if areUnique and name in found.values():
             raise InputError(oneLine(f"{place}: two labels are called {name!r}."))
         found[label] = name
     if not found:

@@ -102,6 +102,8 @@ class Structure(Identity):
         The labels of the image, if it is empty and stands for a label that does not occur there.
     isUnfilled : bool, optional
         Whether it was drawn but is empty, as its contours enclose no voxel.
+    instances : tuple[Mask, ...] | None, optional
+        The voxels of each of its lesions, None for those that are not known: they are its separate parts.
     """
 
     mask: Mask | None = None
@@ -115,6 +117,7 @@ class Structure(Identity):
     notes: tuple[str, ...] = ()
     otherLabels: tuple[int | str, ...] | None = None
     isUnfilled: bool = False
+    instances: tuple[Mask, ...] | None = None
 
     def __post_init__(self) -> None:
         requireKind(self.name, str, "The name of a structure", "a text")

@@ -19,6 +19,7 @@ from .folders import removeResults
 from .hazard import showHazard
 from .headless import ensureScene
 from .inputs import gridOf
+from .lesions import showLesions, showLesionsTable
 from .markers import showMarkers
 from .navigation import jumpTo, jumpToSlice
 from .observers import compareObservers, showConsensus, showMatrix, showVariation
@@ -49,6 +50,8 @@ __all__ = [
     "showDoseVolume",
     "showHazard",
     "showHistogram",
+    "showLesions",
+    "showLesionsTable",
     "showMarkers",
     "showMatrix",
     "showSlices",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.palettes import ABSOLUTE, SIGNED
+from ..base.palettes import ABSOLUTE, EVENTS, SIGNED
 
 TOLERANCE = ("#3a76bd", "#dfe3bd", "#d95f0e")  # test too small, within, test too large
 TOLERANCE_ABSOLUTE = ("#dfe3bd", "#d95f0e")
@@ -24,6 +24,8 @@ POSITION = (0.98, 0.3)
 # Bands extend beyond the tolerance by this fraction, because a distance equal to the tolerance is within it.
 HAIR = 1e-5
 
+# Kinds whose legends have words instead of numbers.
+OF_WORDS = ("tolerance", "lesions")
 KINDS = ("signed", "absolute", "tolerance", "hazard", "bld", "dose")
 # The point array that each kind of map shows; a surface without sides shows Distance instead of SignedDistance.
 ARRAYS = {
@@ -46,6 +48,8 @@ def mapColors(kind: str, signed: bool = True) -> tuple[str, ...]:
         return TOLERANCE if signed else TOLERANCE_ABSOLUTE
     if kind == "hazard":
         return HAZARD
+    if kind == "lesions":
+        return tuple(EVENTS.values())
     if kind == "dose":
         return DOSE
     return SIGNED if kind == "signed" and signed else ABSOLUTE
@@ -106,7 +110,7 @@ def showLegend(modelNode, kind: str, side: str, tolerance: float, signed: bool =
     legend = slicer.vtkSlicerColorLogic.AddDefaultColorLegendDisplayNode(modelNode)
     wasModifying = legend.StartModify()
     legend.SetTitleText(shortTitle(kind, tolerance, signed))
-    isOfWords = kind == "tolerance"
+    isOfWords = kind in OF_WORDS
     legend.SetMaxNumberOfColors(len(mapColors(kind, signed)) if isOfWords else 256)
     legend.SetNumberOfLabels(3)
     # Slicer ignores font sizes: it scales the labels until the widest one fits beside the bar, and the title to match.
@@ -153,7 +157,7 @@ def shortTitle(kind: str, tolerance: float, signed: bool = True) -> str:
         return "Local (mm)"
     if kind == "sd":
         return "Local SD (mm)"
-    if kind in ("hazard", "tolerance"):
+    if kind in ("hazard", "tolerance", "lesions"):
         return legendTitle(kind, tolerance, signed)
     return "mm, + outside" if signed and kind != "absolute" else "Distance (mm)"
 
@@ -162,6 +166,8 @@ def legendTitle(kind: str, tolerance: float, signed: bool = True) -> str:
     """Return the title of a legend in a picture, in short lines because Slicer does not wrap it."""
     if kind == "hazard":
         return "Hazard"
+    if kind == "lesions":
+        return "Lesions"
     if kind == "dose":
         return "Dose (Gy)"
     if kind == "sd":

@@ -11,9 +11,10 @@ from ..base.errors import InputError, reasonOf, requireFunction, requireKind
 from ..case.caseresult import CaseResult
 from ..case.casework import Case, PairWork, atOnce, oneByOne
 from ..case.comparison import Comparison, compare, withDose
-from ..case.pairing import withProposals
+from ..case.pairing import pairStructures, withProposals
 from ..case.protocol.protocol import Protocol
 from ..model.dose import Dose
+from ..model.instances import joined
 from ..model.naming import pairTitle
 from ..model.structures import Pairing, Structure, nameMeant
 from ..model.structureset import StructureSet
@@ -185,6 +186,12 @@ def compareSegmentations(
     if found is None:
         return Comparisons()
     read, problems = found
+    if settings.instanceMaps:  # every segment is a lesion
+        sides = [joined(structures.values(), dict(settings.instanceClasses)) for structures in read]
+        lost = {name: why for reasons in problems for name, why in reasons.items()}
+        case = Case(pairStructures(*sides, choices=choices), settings, unusable=lost)
+        work = PairWork(settings, protocol, criticals, run=run)
+        return case.compare(protocol, work, partial(oneByOne, progress=progress))
     failures = {name: reasonOf(error) for name, error in pairing.failures.items()}
     failures.update(_failuresOf(pairing, problems))
     alone = [nameMeant(r, pairing.unmatchedReference) for r, t in (choices or {}).items() if t is None]

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from ..base.errors import InputError
-from ..io.samples import FILES, FOLDER, IMAGE
+from ..io.samples import FOLDER, HEAD_AND_NECK, IMAGE, SAMPLES
 from .arguments import asScene
 
 # Window and level in HU.
 SOFT_TISSUE = (350, 40)
 
 
-def loadSample(*, scene=None) -> list:
-    """Load the two observers' head-and-neck contours and return their vtkMRMLSegmentationNodes, the reference first.
+def loadSample(*, sample: str = HEAD_AND_NECK, scene=None) -> list:
+    """Load the contours of a sample's two observers and return their vtkMRMLSegmentationNodes, the reference first.
 
-    scene: None is Slicer's.
+    sample: one of samples.SAMPLES. scene: None is Slicer's.
     """
     scene = asScene(scene)
     nodes = []
-    for number, name in enumerate(FILES, start=1):
+    for number, name in enumerate(SAMPLES[sample], start=1):
         node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", f"Observer {number}")
         storage = scene.AddNewNodeByClass("vtkMRMLSegmentationStorageNode")
         storage.SetFileName(str(FOLDER / name))

@@ -51,6 +51,19 @@ def oneOf(what: str, choices: Sequence[str]) -> Check:
     return Check(keep, accepts, {"choices": tuple(choices)}, choices=tuple(choices))
 
 
+def oneOfNumbers(what: str, choices: Sequence[int]) -> Check:
+    """Accept one of some whole numbers."""
+    words = tuple(map(str, choices))
+    accepts = f"one of {', '.join(words)}"
+
+    def keep(value: Any) -> int:
+        if isinstance(value, bool) or str(value) not in words:
+            raise InputError(f"The {what} must be {accepts}, not {value!r}.")
+        return int(value)
+
+    return Check(keep, accepts, {"type": int, "choices": tuple(choices)}, choices=words)
+
+
 def yesOrNo(what: str) -> Check:
     """Accept True or False. what: a sentence that is true or not."""
 
@@ -89,6 +102,18 @@ def positive(what: str, most: float = math.inf, unit: str = "", article: str = "
         return number
 
     return Check(keep, accepts, {"type": float})
+
+
+def notNegative(what: str, unit: str = "") -> Check:
+    """Accept numbers from 0 on."""
+
+    def keep(value: Any) -> float:
+        number = _number(value, what)
+        if number < 0:
+            raise InputError(f"The {what} must be at least 0{unit}, not {number:g}.")
+        return number
+
+    return Check(keep, f"at least 0{unit}", {"type": float})
 
 
 def share(what: str) -> Check:
@@ -139,6 +164,22 @@ def weights(what: str, most: float = math.inf) -> Check:
 
     accepts = f"names, or name -> weight {positive(what, most).accepts}; they are kept as pairs"
     return Check(keep, accepts, {"action": "append"}, read=_namedWeights, plain=dict)
+
+
+def classes(what: str) -> Check:
+    """Accept a mapping of names or numbers to names, or such pairs; they become pairs of texts."""
+
+    def keep(given: Any) -> tuple[tuple[str, str], ...]:
+        try:
+            pairs = dict(given.items() if isinstance(given, Mapping) else given).items()
+        except (TypeError, ValueError):
+            pairs = {None: None}.items()
+        found = tuple((str(label), name) for label, name in pairs)
+        if not all(isinstance(name, str) and name.strip() for _, name in found):
+            raise InputError(f"{what} are given as label and name, not as {given!r}.")
+        return found
+
+    return Check(keep, "pairs of a label and a name", plain=dict)
 
 
 def orNone(check: Check) -> Check:

@@ -16,8 +16,9 @@ DISTANCES = "surfaces and distances"
 MEMBERSHIPS = "membership images, with values between 0 and 1"
 HAZARD = "hazard family"
 SIMILARITY = "similarity family"
+INSTANCES = "instances family"
 DOSE = "dose family"
-HEADINGS = (MEASURED, DISTANCES, MEMBERSHIPS, HAZARD, SIMILARITY, DOSE)
+HEADINGS = (MEASURED, DISTANCES, MEMBERSHIPS, HAZARD, SIMILARITY, INSTANCES, DOSE)
 
 
 def _(text: str) -> str:

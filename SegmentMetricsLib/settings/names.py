@@ -22,6 +22,8 @@ PURPOSES = {
     "voxel": "How far apart the voxels of the segments lie, over whole segments rather than their contours.",
     "hazard": "How dangerous the differences are: those near the chosen critical structures count more.",
     "similarity": "How well the test follows the reference's contours slice by slice; inside and outside have levels.",
+    "topology": "Whether vessels are in one piece: gaps, spurs, and the numbers of parts, tunnels and cavities.",
+    "instances": "Which lesions are found, missed, invented, split or merged, and how well each is drawn.",
     "dose": "What dose each of the two receives; the plan was made for one of them.",
     "slices": "How the segments differ in every slice of the reference, as a table and a chart.",
     "effort": "What it takes to correct the test: the length of contour to draw, and how far the center is off.",
@@ -35,11 +37,19 @@ FAMILY_CHOICE = ", ".join((*FAMILIES, ALL))
 GRIDS = ("reference", "union")
 # The preset, and thus the convention, of this library itself.
 OWN_CONVENTION = "SegmentMetrics"
+# Presets of the family instances: the rules of BraTS 2023, with variants for its tasks, and those of panoptica.
+BRATS, PANOPTICA = "BraTS 2023", "panoptica"
+BRATS_2023 = {"lesionConnectivity": 26, "lesionPenalty": 374.0}
 # Named ways to measure whose numbers never change; agreement with the tool of the same name is tested.
 PRESETS: dict[str, dict[str, Any]] = {
     OWN_CONVENTION: {},
     "MeshMetrics-0.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": None, "oversampling": 5},
     "MeshMetrics-1.4.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": 0, "oversampling": 1},
+    # for the tasks GLI, SSA and PED; the others differ in the dilation and the smallest lesion
+    BRATS: {**BRATS_2023, "lesionDilation": 3, "lesionMinimum": 50.0},
+    f"{BRATS} MEN": {**BRATS_2023, "lesionDilation": 1, "lesionMinimum": 50.0},
+    f"{BRATS} MET": {**BRATS_2023, "lesionDilation": 1, "lesionMinimum": 2.0},
+    PANOPTICA: {},
 }
 # Tools whose numbers can be reported, each a file in conventions/tools.
 TOOLS = (

@@ -9,11 +9,24 @@ from typing import TYPE_CHECKING
 
 from ..base.errors import InputError, requireKind
 from ..base.texts import shortest
-from .checks import oneOf, orNone, positive, several, share, weights, wholeNumber, yesOrNo
+from .checks import (
+    classes,
+    notNegative,
+    oneOf,
+    oneOfNumbers,
+    orNone,
+    positive,
+    several,
+    share,
+    weights,
+    wholeNumber,
+    yesOrNo,
+)
 from .declarations import (
     DISTANCES,
     DOSE,
     HAZARD,
+    INSTANCES,
     MEASURED,
     MEMBERSHIPS,
     SIMILARITY,
@@ -25,11 +38,13 @@ from .declarations import (
     setting,
 )
 from .names import (
+    BRATS,
     DEFAULT_FAMILIES,
     FAMILIES,
     FAMILY_CHOICE,
     GRIDS,
     OWN_CONVENTION,
+    PANOPTICA,
     PRESETS,
     chosenConvention,
     chosenFamilies,
@@ -49,6 +64,8 @@ LARGEST_TOLERANCE = 1000.0
 LARGEST_BETA = 1000.0
 LARGEST_MEMBERSHIP = 2**31 - 1
 LARGEST_LEVEL = 1000.0
+# mm3, of the smallest lesion; and voxels
+LARGEST_LESION, LARGEST_DILATION = 1e6, 20
 # Gy, and cm3
 LARGEST_DOSE, LARGEST_VOLUME = 1000.0, 1e5
 
@@ -97,7 +114,7 @@ class Settings:
         inPython='None means "sampled" if subdivisions are given, else "converged".',
         option=Option("--accuracy", DISTANCES, "refine where the result needs it, or cut all surface elements alike",
                       default="converged"),
-        families=("boundary", "signed"), isAlwaysTold=True,
+        families=("boundary", "signed", "instances"), isAlwaysTold=True,
     )
     subdivisions: int | None = setting(
         None, orNone(wholeNumber("subdivisions", 0, 8)), "Subdivisions of surface elements",
@@ -106,7 +123,7 @@ class Settings:
         inPython="None means automatic, and, if sampled, 1 for surfaces and 5 for contours.",
         option=Option("--subdivisions", DISTANCES, "if sampled: how often elements are cut", "N", "1, in 2D 5"),
         panel=InPanel(label=_("Subdivisions"), row=1, low=-1, high=4, isAutomatic=True),
-        families=("boundary", "signed"), isDecidedByTools=True,
+        families=("boundary", "signed", "instances"), isDecidedByTools=True,
     )
     oversampling: int | None = setting(
         None, orNone(wholeNumber("oversampling", 1, 20)), "Parts of a voxel for the boundary IoU",
@@ -310,6 +327,72 @@ class Settings:
                       "cut touching contours of a slice apart, so that each has its counterpart", default=""),
         families=("similarity",),
     )
+    lesionConnectivity: int = setting(
+        26, oneOfNumbers("connectivity of lesions", (6, 18, 26)), "Connectivity of lesions",
+        about="How many of the voxels around a voxel belong to the same lesion with it: 26, 18 without corners, or 6 "
+              "with a common face. In a plane 26 stands for 8, and the others for 4.",
+        option=Option("--lesion-connectivity", INSTANCES, "neighbors of a voxel that belong to one lesion with it"),
+        panel=InPanel(label=_("Lesions: connectivity"), row=14, control="ComboBox",
+                      words={"26": _("26 neighbors"), "18": _("18 neighbors"), "6": _("6 neighbors")}),
+        families=("instances",),
+    )
+    instanceMaps: bool = setting(
+        False, yesOrNo("The labels are lesions"), "Labels are lesions of one structure",
+        about="Every label or segment is one lesion, and all together are one structure.",
+        inPython="Or several, as given by instanceClasses.",
+        option=Option("--instances", INSTANCES, "every label or segment is one lesion of one structure", default=""),
+        families=("instances",),
+    )
+    instanceClasses: tuple[tuple[str, str], ...] = setting(
+        (), classes("The classes of lesions"), "Classes of the lesions",
+        about="The structure that each label or segment of an instance map is a lesion of, by its name or number; "
+              "those that are not named are left out.",
+        option=Option("--instance-classes", INSTANCES,
+                      "table of labels, and the structure that each is a lesion of (.csv, .tsv, .json)", "FILE", ""),
+        families=("instances",),
+        onlyIf=("instanceMaps", True),
+    )
+    lesionMinimum: float = setting(
+        0.0, notNegative("smallest lesion", " mm3"), "Smallest lesion", unit="mm3",
+        about="Lesions of a smaller volume are left out on both sides, and counted.",
+        inPython="In mm3, in a plane in mm2. BraTS leaves out those of the reference up to this volume, after it has "
+                 "found their counterparts.",
+        option=Option("--lesion-minimum", INSTANCES, "volume of the smallest lesion that counts, in mm3", "MM3"),
+        panel=InPanel(label=_("Smallest lesion"), row=15, low=0, high=LARGEST_LESION, decimals=1, step=10),
+        families=("instances",),
+    )
+    lesionOverlap: float = setting(
+        0.0, share("overlap of lesions"), "Overlap (IoU) of a lesion that is found",
+        about="Intersection over union above which a lesion counts as found; 0 is any overlap.",
+        option=Option("--lesion-overlap", INSTANCES, "IoU above which a lesion is found", "IOU", "0, any overlap"),
+        panel=InPanel(label=_("Found above IoU"), row=16, low=0, high=1, decimals=2, step=0.05),
+        families=("instances",),
+    )
+    panopticOverlap: float = setting(
+        0.5, share("overlap for the panoptic quality"), "Overlap (IoU) of a match in the panoptic quality",
+        about="Intersection over union above which two lesions match in the panoptic quality.",
+        inPython="For the preset panoptica, an IoU that equals it matches, too.",
+        option=Option("--panoptic-overlap", INSTANCES, "IoU above which lesions match in PQ, RQ and SQ", "IOU"),
+        panel=InPanel(label=_("Matched above IoU"), row=17, low=0, high=1, decimals=2, step=0.05),
+        families=("instances",),
+    )
+    lesionDilation: int = setting(
+        0, wholeNumber("dilation of lesions", 0, LARGEST_DILATION), "Dilation that joins lesions", unit="voxels",
+        about="Lesions of the reference that touch when they are dilated by so many voxels are scored as one in "
+              "LesionDSC and LesionHD95, and what the test has within them belongs to them.",
+        option=Option("--lesion-dilation", INSTANCES,
+                      "voxels by which lesions are dilated for LesionDSC and LesionHD95", "N"),
+        panel=InPanel(label=_("Dilation of lesions"), row=18, low=0, high=LARGEST_DILATION),
+        families=("instances",),
+    )
+    lesionPenalty: float | None = setting(
+        None, orNone(positive("penalty of a lesion", unit=" mm")), "Distance of a missed or invented lesion", unit="mm",
+        about="Distance that counts in LesionHD95 for a lesion that is missed or invented.",
+        inPython="None is the diagonal of the image.",
+        option=Option("--lesion-penalty", INSTANCES, "distance in LesionHD95 of a missed or invented lesion", "MM",
+                      "the image's diagonal"),
+        families=("instances",),
+    )
     dosePercents: tuple[float, ...] | None = setting(
         None, orNone(several("percentage of the volume", 100, " %")), "Percentages of the volume for a dose", unit="%",
         about="Shares of the volume, in %, whose dose is reported: D95 is what 95 % of it receive at least.",
@@ -374,7 +457,8 @@ class Settings:
         named = [one for one in named if one.family not in whole]
         families = inOrder((*(self.families or ()), *whole, *(one.family for one in named)))
         object.__setattr__(self, "metrics", tuple(one.key for one in named))
-        object.__setattr__(self, "families", families or DEFAULT_FAMILIES)
+        ofLesions = ("instances",) if self.convention.startswith((BRATS, PANOPTICA)) else ()
+        object.__setattr__(self, "families", inOrder((*(families or DEFAULT_FAMILIES), *ofLesions)))
         for name, one in DECLARED.items():
             if one.parameter is not None:
                 given, stated = getattr(self, name), [value for each in named for value in each.stated.get(name, ())]

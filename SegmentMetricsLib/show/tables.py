@@ -22,6 +22,8 @@ from ..families.slices.formulas import columnOf
 FIRST_FAMILIES = ("boundary", "overlap")
 LONGEST_NAME = 28
 LONGEST_TITLE = 48
+# Most lesions, or gaps and spurs, of a pair.
+MOST_LISTED = 20
 # Between the columns of a table.
 GAP = "  "
 
@@ -43,8 +45,18 @@ def pairTable(record: Record, width: int | None = None) -> str:
     if not found and record.slices:
         main = slicesTable(record, width)
     note = SPREAD_NOTE if resulttables.spreadOf(everything) else ""
-    parts = (main, note, *(aligned(one, width) for one in apart), reasons([record]), evaluatedGrid([record]))
+    lists = (_listed(resulttables.lesionsTable(record), width), _listed(resulttables.runsTable(record), width))
+    parts = (main, note, *(aligned(one, width) for one in apart), *lists, reasons([record]), evaluatedGrid([record]))
     return "\n\n".join(filter(None, parts))
+
+
+def _listed(table: Table | None, width: int | None) -> str:
+    """Return the first rows of a list of lesions, gaps or spurs, and how many more there are; "" without any."""
+    if table is None:
+        return ""
+    more = len(table.rows) - MOST_LISTED
+    shown = aligned(Table(table.columns, table.rows[:MOST_LISTED]), width)
+    return f"{shown}\n... and {more} more" if more > 0 else shown
 
 
 def slicesTable(record: Record, width: int | None = None) -> str:

@@ -24,8 +24,8 @@ from ..base.version import __version__
 from ..case.comparison import Comparison
 from ..case.multilabel import MultiLabel
 from ..case.protocol.protocol import OPTIONAL, REQUIRED, Protocol
-from ..case.records import Record
-from ..case.resulttables import pairsTable
+from ..case.records import Record, identityOf
+from ..case.resulttables import GAPS_FILE, IDENTITY, LESIONS_FILE, LISTED, listedRows, pairsTable
 from ..case.tablemodel import Column, Table, plain
 from ..comparison.findings import asDictionaries
 from ..families.similarity.ofpair import localDistancesOn
@@ -120,6 +120,15 @@ def writeSlices(rows: Sequence[SliceRow], path: Path) -> None:
     columns = [Column(key) for key in ("Slice", "Position", "Only", *rows[0].values, "X", "Y", "Z")]
     lines = [[row.index, row.position, row.only, *row.values.values(), *row.place] for row in rows]
     writeTable(Table(columns, lines), path)
+
+
+def writeLists(records: Sequence[Record], folder: Path) -> None:
+    """Write the lesions of all pairs, one per row, and their gaps and spurs, each file if it was measured."""
+    for file, columns in LISTED.items():
+        listed = [(record, listedRows(file, record.toDictionary())) for record in records]
+        if any(rows is not None for _, rows in listed):
+            rows = [[*identityOf(record), *row] for record, own in listed for row in own or ()]
+            writeTable(Table([*IDENTITY, *columns], rows), folder / file)
 
 
 def writeTable(table: Table, path: Path) -> None:
@@ -361,7 +370,7 @@ def deliver(results: Path, output: Path, earlier: Sequence[Path] | None = None) 
 
 
 def earlierResults(folder: Path) -> list[Path]:
-    """Return the surfaces, pictures, slices, verdicts and report of an earlier run in a folder, by its metrics.json.
+    """Return what an earlier run wrote into a folder beside its metrics.json and metrics.csv, by the former.
 
     If they were not replaced, they would seem to belong to the new numbers.
     """
@@ -371,6 +380,8 @@ def earlierResults(folder: Path) -> list[Path]:
             return []
         named = [(kind, pair["files"].get(kind)) for pair in content["pairs"] for kind in RESULT_FILES]
         judged = [folder / VERDICTS_FILE] if "protocol" in content else []
+        lists = {LESIONS_FILE: "lesions", GAPS_FILE: "gaps"}
+        listed = [folder / file for file, name in lists.items() if any(name in pair for pair in content["pairs"])]
         reported = [folder / REPORT_FILE] if content.get("report") == REPORT_FILE else []
     except (
         OSError,
@@ -384,4 +395,4 @@ def earlierResults(folder: Path) -> list[Path]:
     # the file may have been edited: accept only names of results, and none outside the folder
     pattern = {kind: re.compile(rf"{kind}_[^/\\]+\.{suffix}") for kind, suffix in RESULT_FILES.items()}
     ours = [folder / name for kind, name in named if isinstance(name, str) and pattern[kind].fullmatch(name)]
-    return [*ours, *judged, *reported]
+    return [*ours, *judged, *listed, *reported]

@@ -159,7 +159,7 @@ def testCommandsThatCannotBeUsed(run, arguments, part):
         (["--paint"], "there is no option --paint."),
         (["-t", "3"], "unrecognized arguments: -t 3"),
         (["--surface", "displaid"], "invalid choice: 'displaid'; choose from unsmoothed, displayed. Did you mean disp"),
-        (["--preset", "meshmetrics-1.4"], "MeshMetrics-1.4.1. Did you mean MeshMetrics-1.4.1?"),
+        (["--preset", "meshmetrics-1.4"], "panoptica. Did you mean MeshMetrics-1.4.1?"),
     ],
 )
 def testOptionsThatWereMeant(run, pair, choices, said):

@@ -33,6 +33,8 @@ OTHERS = {
     "ol": 5.0,
     "asPublished": True,
     "msiUnit": "pixel",
+    "lesionMinimum": 1e6,
+    "panopticOverlap": 0.9,
     "dosePercents": 10,
     "doseVolumes": 1,
     "doseLevels": 25,

@@ -8,6 +8,7 @@ import pytest
 import SimpleITK
 from scipy import ndimage
 
+from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.io import samples
 
 # Volume of the first observer in cm3 and Dice coefficient of the two observers, each as (lowest, highest).
@@ -186,3 +187,21 @@ def test_slicerLoadsNamesColorsAndVoxels(sample, files):
             assert (loaded == segment.GetLabelValue()).sum() == (array == segment.GetLabelValue()).sum()
             assert np.allclose(oriented.GetSpacing(), image.GetSpacing())
             assert np.allclose(oriented.GetOrigin(), np.array(image.GetOrigin()) * (-1, -1, 1))
+
+
+@pytest.mark.parametrize(("name", "draw"), [("lesions", anatomy.lesionMap), ("vessel", anatomy.vesselMap)])
+def test_theOtherFilesAreThoseOfTheAnatomy(name, draw):
+    for observer, file in enumerate(samples.SAMPLES[name]):
+        read = SimpleITK.ReadImage(samples.FOLDER / file)
+        assert np.array_equal(SimpleITK.GetArrayFromImage(read), SimpleITK.GetArrayFromImage(draw(observer)))
+        assert (samples.FOLDER / file).stat().st_size < 20_000
+
+
+def test_whatTheOthersShow():
+    """What the page on lesions and vessels says of them."""
+    lesions, vessel = ([samples.FOLDER / file for file in samples.SAMPLES[name]] for name in ("lesions", "vessel"))
+    found = compare(*lesions, Settings(metrics=("instances", "DSC")))
+    keys = ("LesionsReference", "LesionsFound", "LesionsMerged", "LesionsMissed", "LesionsInvented")
+    assert [found[key].value for key in keys] == [9, 5, 1, 2, 1] and found["DSC"].value > 0.85
+    cut = compare(*vessel, Settings(metrics=("BettiError", "Gaps", "Spurs", "DSC")))
+    assert [cut[key].value for key in ("BettiError", "Gaps", "Spurs")] == [1, 2, 1] and cut["DSC"].value > 0.9

@@ -234,6 +234,8 @@ PLACES = {
     "mrml.showComparisonsTable": ["comparisons"],
     "mrml.showDistanceMap": ["comparison"],
     "mrml.showHistogram": ["comparison"],
+    "mrml.showLesions": ["comparison"],
+    "mrml.showLesionsTable": ["comparison"],
     "mrml.showCumulative": ["comparisons"],
     "mrml.showSlices": ["comparison"],
     "mrml.showMarkers": ["comparison"],

@@ -39,12 +39,15 @@ def testEverySettingIsDeclared():
         assert one.onlyIf is None or one.onlyIf[0] in DECLARED
 
 
-def testOptionsTakeWhatTheSettingsTake():
+def testOptionsTakeWhatTheSettingsTake(tmp_path):
     """What the command line gives to a setting is accepted, whatever kind it is of."""
     parser = argparse.ArgumentParser()
     addSettings(parser)
+    table = tmp_path / "classes.csv"
+    table.write_text("label,class\n1,Edema\n2,Edema\n", encoding="utf-8")
     words = {
         "--metrics": "DSC",
+        "--instance-classes": str(table),
         "--membership-maximum": "255",
         "--critical": "Cord=0.5",
         "--label-weight": "Liver=2",
@@ -112,6 +115,14 @@ def testDefaults():
         "asPublished": False,
         "msiUnit": "mm",
         "splitContours": False,
+        "lesionConnectivity": 26,
+        "instanceMaps": False,
+        "instanceClasses": {},
+        "lesionMinimum": 0.0,
+        "lesionOverlap": 0.0,
+        "panopticOverlap": 0.5,
+        "lesionDilation": 0,
+        "lesionPenalty": None,
         "dosePercents": [2.0, 50.0, 95.0, 98.0],
         "doseVolumes": [0.03],
         "doseLevels": [],
@@ -153,6 +164,9 @@ def testDefaults():
         ({"membershipMaximum": np.uint8(255)}, {"membershipMaximum": 255}),
         ({"labelWeights": {"Liver": 20}}, {"labelWeights": (("Liver", 20.0),)}),
         ({"meshSpacing": np.float64(0.5)}, {"meshSpacing": 0.5}),
+        ({"lesionConnectivity": "18", "lesionMinimum": 0}, {"lesionConnectivity": 18, "lesionMinimum": 0.0}),
+        ({"instanceClasses": {7: "Edema"}}, {"instanceClasses": (("7", "Edema"),)}),
+        ({"convention": "panoptica", "metrics": "DSC"}, {"families": ("overlap", "instances")}),
     ],
 )
 def testAcceptedValues(given, kept):
@@ -164,6 +178,10 @@ def testAcceptedValues(given, kept):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        ({"lesionConnectivity": 8}, "The connectivity of lesions must be one of 6, 18, 26, not 8."),
+        ({"lesionConnectivity": True}, "The connectivity of lesions must be one of 6, 18, 26, not True."),
+        ({"lesionMinimum": -1}, "The smallest lesion must be at least 0 mm3, not -1."),
+        ({"instanceClasses": "Edema"}, "The classes of lesions are given as label and name, not as 'Edema'."),
         ({"tolerances": 0}, "A tolerance must be greater than 0 and at most 1000 mm, not 0."),
         ({"tolerances": (2, -1)}, "A tolerance must be greater than 0 and at most 1000 mm, not -1."),
         ({"tolerances": 1e300}, "A tolerance must be greater than 0 and at most 1000 mm, not 1e+300."),

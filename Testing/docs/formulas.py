@@ -109,7 +109,7 @@ def settings(definition: Definition) -> str:
 def withDefault(name: str) -> str:
     """Return the name of a setting, and its default if there is one."""
     value = getattr(Settings(), name)
-    values = value if isinstance(value, tuple) else (value,)
+    values = value if isinstance(value, tuple) else () if value is None else (value,)
     default = ", ".join(one if isinstance(one, str) else shortest(one) for one in values)
     return f"`{name}` ({default})" if default else f"`{name}`"
 

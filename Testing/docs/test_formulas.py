@@ -28,7 +28,7 @@ from SegmentMetricsLib.settings.settings import DECLARED
 # What is measured by slices, by sides and by levels is not the same for both, and nothing is alike by chance.
 SETTINGS = Settings(
     families=("all", "dose"), tolerances=(0.8,), percentiles=(71.3,), betas=(0.7,), quantiles=(0.83,), il=0.4,
-    dosePercents=(31.7,), doseLevels=(30.3,),
+    dosePercents=(31.7,), doseLevels=(30.3,), panopticOverlap=0.1,
 )  # fmt: skip
 WEIGHTS = {"One": 3.0}
 TEXT = formulas.PAGE.read_text(encoding="utf-8")
@@ -141,7 +141,8 @@ class TestEveryDefinition:
         symbols = dict(definition.symbols)
         assert all(symbol in definition.formula for symbol in symbols)
         assert {name for names in symbols.values() for name in names} <= {field.name for field in fields(Settings)}
-        decided = {symbol for symbol in (r"\lambda", r"\alpha", "w_i", "l_t", "a_l") if symbol in definition.formula}
+        settled = (r"\lambda", r"\alpha", "w_i", "l_t", "a_l", "P_0", r"\mathrm{TP}_t")
+        decided = {symbol for symbol in settled if symbol in definition.formula}
         assert set(symbols) == decided
         told = formulas.settings(definition)
         assert f"*Settings:* {told}\n" in TEXT if told else not symbols and not definition.trend

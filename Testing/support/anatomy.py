@@ -1,4 +1,4 @@
-"""The anatomy of the demonstration sample: two observers' contours of a few head-and-neck organs, and a CT of them.
+"""The anatomy of the demonstration samples: two observers' contours of organs, lesions and a vessel, and a CT.
 
 All of it is synthetic; no patient data are used. The anatomy is the table ORGANS: each organ is a blend of simple
 shapes in millimeters, and each observer's drawing is a short list of deviations from it, such as a margin, a missed
@@ -9,6 +9,7 @@ lobe or a cord that ends lower.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import numpy as np
 import SimpleITK
 
 from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.io.samples import FILES, FOLDER, IMAGE
+from SegmentMetricsLib.io.samples import FOLDER, IMAGE, SAMPLES
 
 # World coordinates are LPS mm: x to the left, y to the back, z to the head; the origin lies between the ear canals.
 Point = tuple[float, float, float]
@@ -199,16 +200,93 @@ ORGANS = (
     Organ("OpticNrv_L", (245, 150, 80), NERVE, Drawing(wobble=0.1), irregularity=0.1,
           second=Drawing(wobble=0.2, shift=(0.9, 0, 0.7))),
 )
+
+LESION, VESSEL = ("Metastases", (220, 90, 70)), ("Vessel", (200, 60, 60))
+# Metastases: center, radius, and by how much the second observer's are larger, None where he overlooks one.
+LESIONS = (
+    ((-31, -22, 34), 11, 0.4), ((28, 31, 22), 7.5, -0.5), ((-44, 18, 12), 6, 0.8), ((14, -41, 41), 4.5, -0.3),
+    ((24, -40, 42), 4, 1.9),  # drawn as one with the one before
+    ((-8, 44, -6), 3.5, 0.2), ((41, -4, -14), 2.5, None), ((-22, 8, 52), 2, None), ((6, 12, 60), 1.8, 0.4),
+)
+# What only the second observer takes for one.
+INVENTED = ((36, -20, 12), 2.6)
+BRAIN = ((-62.0, -62.0, -30.0), (125, 125, 105))
+# Branches of a vessel: radius, and points along it. The second observer has a gap, lacks the last branch, and adds one.
+BRANCHES = (
+    (4.2, ((0, 0, -40), (2, -3, -20), (0, 0, 0), (-1, 3, 12))),
+    (3.0, ((-1, 3, 12), (-10, 4, 22), (-20, 0, 36), (-24, -6, 52))),
+    (3.2, ((-1, 3, 12), (9, 6, 20), (20, 4, 30), (24, 8, 50))),
+    (1.8, ((9, 6, 20), (18, 14, 18), (27, 20, 10))),
+)
+SPUR = (1.5, ((0, 0, -10), (-9, -4, -8), (-16, -8, -2)))
+GAP = ((20, 4, 30), 4.0)
+TREE = ((-40.0, -25.0, -48.0), (90, 62, 134), 0.8)
 # fmt: on
 
 
 def writeFiles(folder: Path) -> None:
     """Write the files of both observers into a folder: compressed NRRD label maps with names and colors of segments."""
-    for observer, name in enumerate(FILES):
-        image = labelMap(observer)
-        for key, value in _segmentationHeader(image).items():
-            image.SetMetaData(key, value)
-        SimpleITK.WriteImage(image, str(folder / name), useCompression=True)
+    organs = [(organ.name, organ.color) for organ in ORGANS]
+    for observer in (0, 1):
+        images = (labelMap(observer), organs), (lesionMap(observer), [LESION]), (vesselMap(observer), [VESSEL])
+        for (image, segments), files in zip(images, SAMPLES.values(), strict=True):
+            for key, value in _segmentationHeader(image, segments).items():
+                image.SetMetaData(key, value)
+            SimpleITK.WriteImage(image, str(folder / files[observer]), useCompression=True)
+
+
+def lesionMap(observer: int) -> SimpleITK.Image:
+    """Return the metastases that an observer (0 or 1) drew."""
+    origin, size = BRAIN
+    x, y, z = position = _positions(origin, size, 1.0)
+    lesions = [(center, radius, 0.0 if observer == 0 else more) for center, radius, more in LESIONS]
+    lesions += [(*INVENTED, 0.0)] * observer
+    inside = np.zeros(size[::-1], bool)
+    for number, (center, radius, more) in enumerate(lesions):
+        if more is not None:
+            distance = np.sqrt(sum((axis - middle) ** 2 for axis, middle in zip((x, y, z), center))) - radius
+            irregular = 0.12 * radius * _smoothNoise(position, (50 + number,), (8, 16))
+            wobble = 0.05 * radius * _smoothNoise(position, (50 + number, observer), (6, 12))
+            inside |= distance - more - irregular - observer * wobble < 0
+    return _imageOf(inside, origin, 1.0)
+
+
+def vesselMap(observer: int) -> SimpleITK.Image:
+    """Return the vessel that an observer (0 or 1) drew."""
+    origin, size, spacing = TREE
+    position = _positions(origin, size, spacing)
+    branches = BRANCHES if observer == 0 else (*BRANCHES[:-1], SPUR)
+    distance = np.min([_tubeDistance(position, points) - radius for radius, points in branches], axis=0)
+    inside = distance + 0.15 * observer * _smoothNoise(position, (70,), (10, 20)) < 0
+    if observer == 1:
+        center, radius = GAP
+        inside &= sum((axis - middle) ** 2 for axis, middle in zip(position, center)) > radius**2
+    return _imageOf(inside, origin, spacing)
+
+
+def _positions(origin: Point, size: tuple[int, int, int], spacing: float) -> tuple[np.ndarray, ...]:
+    x, y, z = (start + spacing * np.arange(count) for start, count in zip(origin, size))
+    return x[None, None, :], y[None, :, None], z[:, None, None]
+
+
+def _tubeDistance(position: tuple, points: tuple) -> np.ndarray:
+    """Return the distance in mm from a smooth curve through points (n, 3)."""
+    curve = _smoothCurve(points)
+    nearest = np.inf
+    for start, end in itertools.pairwise(curve):
+        along = end - start
+        share = sum((axis - s) * a for axis, s, a in zip(position, start, along)) / (along @ along)
+        share = np.clip(share, 0, 1)
+        squared = sum((axis - s - share * a) ** 2 for axis, s, a in zip(position, start, along))
+        nearest = np.minimum(nearest, squared)
+    return np.sqrt(nearest)
+
+
+def _imageOf(inside: np.ndarray, origin: Point, spacing: float) -> SimpleITK.Image:
+    image = SimpleITK.GetImageFromArray(inside.astype(np.uint8))
+    image.SetSpacing((spacing,) * 3)
+    image.SetOrigin(origin)
+    return image
 
 
 def writeImage(folder: Path) -> None:
@@ -427,8 +505,11 @@ def _outlineDistance(u: np.ndarray, v: np.ndarray, outline: np.ndarray) -> np.nd
     return np.where(crossings % 2 == 1, -nearest, nearest)
 
 
-def _segmentationHeader(image: SimpleITK.Image) -> dict[str, str]:
-    """Return the NRRD header fields from which 3D Slicer makes a segmentation: one segment per label in the image."""
+def _segmentationHeader(image: SimpleITK.Image, segments: list[tuple]) -> dict[str, str]:
+    """Return the NRRD header fields from which 3D Slicer makes a segmentation: one segment per label in the image.
+
+    segments: name and color of every label, from 1.
+    """
     geometry = Grid.fromImage(image).toSlicerGeometry()
     header = {
         "Segmentation_ContainedRepresentationNames": "Binary labelmap|",
@@ -442,14 +523,14 @@ def _segmentationHeader(image: SimpleITK.Image) -> dict[str, str]:
     statistics = SimpleITK.LabelShapeStatisticsImageFilter()
     statistics.Execute(image)
     for index, label in enumerate(statistics.GetLabels()):
-        organ = ORGANS[label - 1]
+        name, color = segments[label - 1]
         start, size = np.split(np.array(statistics.GetBoundingBox(label)), 2)
         extent = np.stack([start, start + size - 1], axis=1).ravel()
         fields = {
             "ID": f"Segment_{label}",
-            "Name": organ.name,
+            "Name": name,
             "NameAutoGenerated": "0",
-            "Color": " ".join(f"{part / 255:.6f}" for part in organ.color),
+            "Color": " ".join(f"{part / 255:.6f}" for part in color),
             "ColorAutoGenerated": "0",
             "LabelValue": str(label),
             "Layer": "0",

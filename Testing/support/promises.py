@@ -17,6 +17,8 @@ ROUNDING = 1e-6
 EXCHANGED = [
     ("TPR", "PPV"), ("VolumeReference", "VolumeTest"), ("VoxelVolumeReference", "VoxelVolumeTest"),
     ("OverVolume", "UnderVolume"), ("OverMax", "UnderMax"), ("OverFraction_", "UnderFraction_"),
+    ("LesionsReference", "LesionsTest"), ("LesionsMissed", "LesionsInvented"), ("LesionsSplit", "LesionsMerged"),
+    ("LesionSensitivity", "LesionPrecision"), ("Tprec", "Tsens"), ("Gaps", "Spurs"), ("GapLength", "SpurLength"),
     ("DmeanOver", "DmeanUnder"), ("DmaxOver", "DmaxUnder"),
 ]  # fmt: skip
 # Those that change their sign.
@@ -24,7 +26,10 @@ TURNED = ("SignedMean", "VolumeDifference", "CentroidShiftR", "CentroidShiftA", 
 # The end of what two structures have of a dose, each by itself.
 OF_ONE = ("Reference", "Test")
 # What a structure has by itself; two equal ones have it, too.
-SIZES = ("VolumeReference", "VolumeTest", "VoxelVolumeReference", "VoxelVolumeTest", "MI", "TP", "TN")
+SIZES = (
+    *("VolumeReference", "VolumeTest", "VoxelVolumeReference", "VoxelVolumeTest", "MI", "TP", "TN"),
+    *("LesionsReference", "LesionsTest", "LesionsFound"),
+)
 
 
 def requireSound(key: str, measurement: Measurement) -> None:

@@ -39,6 +39,7 @@ def allPages() -> list[Page]:
         Page("plot", _("Plot"), _("How the distances are distributed."), isCompared),
         Page("map", _("Map"), _("How the surfaces are colored by their distance."), isCompared),
         Page("places", _("Places"), _("Where the contours lie farthest apart."), isCompared),
+        Page("lesions", _("Lesions"), _("What happened to each lesion, and gaps of vessels."), hasLesions),
         Page("slices", _("Slices"), _("The differences slice by slice."), isCompared),
         Page("dose", _("Dose"), _("What dose the two receive."), hasDose),
         Page("tools", _("Tools"), _("What other tools would report."), isCompared),
@@ -58,6 +59,12 @@ def isObserved(model: PanelModel) -> bool:
 def isCompared(model: PanelModel) -> bool:
     """Return whether any structures were compared."""
     return model.record() is not None
+
+
+def hasLesions(model: PanelModel) -> bool:
+    """Return whether lesions, or gaps of vessels, were looked for."""
+    record = model.record()
+    return record is not None and (record.lesions is not None or record.gaps is not None)
 
 
 def hasDose(model: PanelModel) -> bool:

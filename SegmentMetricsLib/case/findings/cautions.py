@@ -22,7 +22,7 @@ from ...families.voxel import formulas as voxels
 from ...families.voxel.ofpair import distancesOf
 from ...geometry.density import shareMissingInside
 from ...geometry.grids import Grid
-from ...geometry.parts import partSizes
+from ...geometry.parts import partSizes, partsOutside
 from ...model.structures import REFERENCE_AND_TEST
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ OUTLYING_FACTOR, OUTLYING_VOXELS, OUTLYING_PERCENTILE = 3, 3, 95.0
 # At least this many parts, most of them single voxels, indicate noise.
 MANY_PARTS = 50
 THRESHOLD = Place("--threshold 0.5", "threshold=0.5")
+LESIONS = Place("--metrics instances", 'metrics="instances"', "Metrics > instances")
 UNION = Place("--grid union", 'grid="union"', "Advanced > Evaluated grid")
 
 
@@ -125,7 +126,22 @@ def _parts(pair: Workspace) -> Iterator[str]:
         said = f"The {which} has {max(numbers)} separate parts, the {other} one part"
     else:
         said = f"The reference has {numbers[0]} and the test {numbers[1]} separate parts"
-    yield f"{said}: numbers for the whole can hide a part that is missing or added."
+    reference, test = pair.masks
+    missed, added = partsOutside(reference, test), partsOutside(test, reference)
+    counts = [
+        *([f"{missed} of the reference's {numbers[0]} {_are(missed)} missed"] if missed else []),
+        *([f"{added} of the test's {numbers[1]} {_are(added)} not in the reference"] if added else []),
+    ]
+    told = f" {' and '.join(counts)}." if counts else ""
+    finding = Finding.of(Kind.SEVERAL_PARTS, parts=said, told=told, missed=missed, added=added)
+    if not _chosen(pair, "instances"):
+        text = f"{finding} The family instances lists them one by one {LESIONS}."
+        finding = Finding(text, Kind.SEVERAL_PARTS, {**finding.values, "where": LESIONS})
+    yield finding
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _units(pair: Workspace) -> Iterator[str]:

@@ -47,6 +47,7 @@ from .blocks import NO_DEVICE, NOTHING, PLOTLY_FILE, badge, fromFile, linkTo, pa
 from .charts import chart
 from .flatmap import flatMap
 from .gray import Gray
+from .lesions import gapsAndSpurs, lesions
 from .notices import alarms, common, failed, sentences
 from .provenance import Source, provenance, sourceOf
 from .ranking import UNJUDGED, Ranking
@@ -279,7 +280,7 @@ class Report:
         from .othertools import otherTools
 
         steps = stepPictures(comparison, f"step{n}", self.gray) if comparison.distances is not None else NOTHING
-        beside = [_places(record, n if steps else None)]
+        beside = [_places(record, n if steps else None), gapsAndSpurs(record)]
         if comparison.slices:
             profile = self._chart("profile", f"slices{n}", figures.profile(comparison.slices), "Slice by slice")
             beside.append(filled("<h3>Profile</h3>$profile$note", profile=profile, note=_profileNote(comparison)))
@@ -294,6 +295,7 @@ class Report:
             volumes=_volumes(record),
             pictures=self._pictures(comparison, n, images) if comparison.distances is not None else "",
             where=joined(map(_div, where)),
+            lesions=lesions(record),
             measurements=_measurements(record),
             conventions=otherTools(comparison) if self.withConventions else "",
         )

@@ -1,0 +1,63 @@
+"""What happened to each lesion, and the gaps and spurs of vessels."""
+
+from __future__ import annotations
+
+from SegmentMetricsLib.analysis.places import positionText
+from SegmentMetricsLib.case.resulttables import lesionsSentence
+from SegmentMetricsLib.comparison.definitions import AREA, VOLUME
+from SegmentMetricsLib.comparison.measurements import typeset, withUnit
+
+from ..translation import _
+from .table import Table
+
+
+def places(record) -> list[tuple[float, float, float]]:
+    """Return where the lesions, gaps and spurs of a record are, in the order of the rows; LPS in mm."""
+    return [one.position for one in (*(record.lesions or ()), *(record.gaps or ()), *(record.spurs or ()))]
+
+
+def lesions(record) -> Table:
+    """Return the list of the lesions, gaps and spurs of a record; empty for None."""
+    if record is None:
+        return Table()
+    rows = [_lesion(one, AREA if record.dimension == 2 else VOLUME) for one in record.lesions or ()]
+    rows += [_run(_("gap"), one, _("The test lacks the center line here.")) for one in record.gaps or ()]
+    rows += [_run(_("spur"), one, _("Only the test has a center line here.")) for one in record.spurs or ()]
+    tips = [
+        _("What happened to the lesion, or whether it is a gap or a spur of a vessel."),
+        _("Volume of the lesion, or length of the gap or spur."),
+        _("Dice of the lesion and those of the test that overlap it."),
+        _("The center in mm."),
+    ]
+    return Table([_("What"), _("Size"), _("DSC"), _("Where")], rows, tips, stretched=[3]) if rows else Table()
+
+
+def about(record) -> str:
+    """Return a sentence about the list; "" for None."""
+    if record is None:
+        return ""
+    if record.lesions:
+        return " ".join((lesionsSentence(record.lesions), _("Click to go there.")))
+    if record.gaps or record.spurs:
+        return _("Gaps and spurs of the center line. Click to go there.")
+    return _("There are no lesions.") if record.lesions is not None else _("There are neither gaps nor spurs.")
+
+
+def _lesion(one, unit: str) -> list[tuple]:
+    size = max(one.volumeReference, one.volumeTest) if one.side == "test" else one.volumeReference
+    tip = _("Lesion {number} of the {side}.").format(number=one.number, side=one.side)
+    if one.clearance is not None:
+        nearest = _("The nearest one of the other side is {mm} mm away.")
+        tip = " ".join((tip, nearest.format(mm=f"{one.clearance:.1f}")))
+    where = positionText(one.position)
+    return [
+        (one.event, one.event, tip),
+        (typeset(withUnit(size, unit)), size, tip),
+        ("" if one.dice is None else f"{one.dice:.2f}", one.dice, tip),
+        (where, where, tip),
+    ]
+
+
+def _run(kind: str, one, tip: str) -> list[tuple]:
+    where = positionText(one.position)
+    return [(kind, kind, tip), (f"{one.length:.1f} mm", one.length, tip), ("", None, tip), (where, where, tip)]

@@ -1,0 +1,143 @@
+"""How many lesions of a cohort are found, by their size: a table, and a picture with a curve for each structure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from ..base.markup import escaped
+from ..base.texts import oneLine, shortest
+from ..case.missing import CountedNames, Roster
+from ..case.tablemodel import Column, Table
+from ..families.instances.formulas import Event
+from ..show.writing import writeTable
+from .plots import COLORS, INK
+from .statistics import NO_METHOD
+from .tableschema import SIZE_COLUMNS, SIZES_FILE
+
+FILES = TABLE, PICTURE = SIZES_FILE, "lesions_by_size.svg"
+# Groups of sizes begin at these times a power of ten, in mm3.
+STEPS = (1, 3)
+# Standard normal quantile of a 95 % interval.
+QUANTILE = 1.959963984540054
+# Most curves of a picture, those of the most lesions; and its size in pixels.
+MOST_CURVES, WIDTH, HEIGHT = len(COLORS), 520, 300
+LEFT, TOP, ROW = 60, 20, 18
+PALE = "#d0d7de"
+# Most characters of an entry of the legend.
+LONGEST = 60
+
+
+class LesionSizes:
+    """The sizes of a cohort's lesions by structure and method, and how many of each size are found.
+
+    A lesion is found if one of the test overlaps it, however it is drawn.
+    """
+
+    def __init__(self, roster: Roster):
+        self._roster, self._names = roster, CountedNames()
+        # lesions, and those found, by structure and method, then by group
+        self._counts: dict[tuple[str, str], dict[int, list[int]]] = {}
+
+    def add(self, outcome: Mapping) -> None:
+        """Add the lesions of the reference in all structures of a case."""
+        for record, structure, counts in self._names.of(outcome, self._roster):
+            for lesion in record.get("lesions", ()) if counts else ():
+                if lesion["side"] == "reference":
+                    groups = self._counts.setdefault((structure, outcome["method"]), {})
+                    both = groups.setdefault(groupOf(lesion["volumeReference"]), [0, 0])
+                    both[0] += 1
+                    both[1] += lesion["event"] != Event.MISSED.value
+
+    def rows(self) -> Iterator[tuple]:
+        """Yield the rows of the table, with the columns SIZE_COLUMNS."""
+        for (structure, method), groups in self._counts.items():
+            for group, (lesions, found) in sorted(groups.items()):
+                ends = (startOf(group), startOf(group + 1))
+                yield (structure, method, *ends, lesions, found, found / lesions, *wilson(found, lesions))
+
+    def write(self, folder: Path) -> None:
+        """Write the table and the picture into a folder, in place of those of an earlier run."""
+        for name in FILES:
+            (folder / name).unlink(missing_ok=True)
+        rows = list(self.rows())
+        if rows:
+            writeTable(Table(list(map(Column, SIZE_COLUMNS)), rows), folder / TABLE)
+            (folder / PICTURE).write_text(picture(rows), encoding="utf-8")
+
+
+def groupOf(volume: float) -> int:
+    """Return the number of the group of sizes that a volume in mm3 belongs to; larger ones have larger numbers."""
+    power = math.floor(math.log10(volume))
+    candidates = (len(STEPS) * n + step for n in (power - 1, power, power + 1) for step in range(len(STEPS)))
+    return max(group for group in candidates if startOf(group) <= volume)
+
+
+def startOf(group: int) -> float:
+    """Return the smallest volume in mm3 of a group of sizes."""
+    power, step = divmod(group, len(STEPS))
+    return STEPS[step] * 10.0**power
+
+
+def wilson(found: int, lesions: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share (Wilson 1927, doi:10.1080/01621459.1927.10502953)."""
+    share, z = found / lesions, QUANTILE
+    middle = (share + z**2 / (2 * lesions)) / (1 + z**2 / lesions)
+    half = z / (1 + z**2 / lesions) * math.sqrt(share * (1 - share) / lesions + z**2 / (4 * lesions**2))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def picture(rows: list[tuple]) -> str:
+    """Return a picture of the sensitivity over the volume, with its intervals. rows: as from LesionSizes.rows()."""
+    curves: dict[tuple, list[tuple]] = {}
+    for row in rows:
+        curves.setdefault(row[:2], []).append(row)
+    names = sorted(curves, key=lambda name: -sum(row[4] for row in curves[name]))[:MOST_CURVES]
+    shown = [row for name in names for row in curves[name]]
+    groups = sorted({groupOf(row[2]) for row in shown})
+    span = range(groups[0], groups[-1] + 2)
+    hasMethods = any(method for _, method in curves)
+    height = TOP + HEIGHT + 50 + ROW * len(names)
+
+    def x(group: float) -> float:
+        return round(LEFT + (WIDTH - LEFT - 20) * (group - span[0]) / (len(span) - 1), 1)
+
+    def y(share: float) -> float:
+        return round(TOP + HEIGHT * (1 - share), 1)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
+        f'font-family="sans-serif" font-size="12" fill="{INK}">',
+        f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+    ]
+    for tick in (0, 0.25, 0.5, 0.75, 1):
+        parts.append(f'<line x1="{x(span[0])}" x2="{x(span[-1])}" y1="{y(tick)}" y2="{y(tick)}" stroke="{PALE}"/>')
+        parts.append(f'<text x="{LEFT - 8}" y="{y(tick) + 4}" text-anchor="end">{100 * tick:g} %</text>')
+    for group in span[:: 1 + len(span) // 12]:
+        label = shortest(float(f"{startOf(group):.3g}"))
+        parts.append(f'<text x="{x(group)}" y="{y(0) + 18}" text-anchor="middle">{label}</text>')
+    middle = x((span[0] + span[-1]) / 2)
+    parts.append(f'<text x="{middle}" y="{y(0) + 36}" text-anchor="middle">volume of the lesion (mm³)</text>')
+    for number, name in enumerate(names):
+        color, below = COLORS[number], y(0) + 56 + ROW * number
+        # curves of the same groups are drawn beside each other
+        shift = (number - (len(names) - 1) / 2) * 0.08
+        points = [(x(groupOf(row[2]) + 0.5 + shift), row) for row in curves[name]]
+        line = " ".join(f"{place},{y(row[6])}" for place, row in points)
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"/>')
+        for place, row in points:
+            told = f"<title>{row[5]} of {row[4]} lesions</title>"
+            parts.append(f'<line x1="{place}" x2="{place}" y1="{y(row[7])}" y2="{y(row[8])}" stroke="{color}"/>')
+            parts.append(f'<circle cx="{place}" cy="{y(row[6])}" r="4" fill="{color}">{told}</circle>')
+        words = f"{name[0]}, {name[1] or NO_METHOD}" if hasMethods else name[0]
+        lesions = sum(row[4] for row in curves[name])
+        parts.append(f'<rect x="{LEFT}" y="{below - 10}" width="12" height="12" fill="{color}"/>')
+        parts.append(f'<text x="{LEFT + 18}" y="{below}">{_text(f"{words} ({lesions} lesions)")}</text>')
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def _text(text: str) -> str:
+    """Return a text for SVG, cut short; what no file can hold becomes question marks."""
+    shown = oneLine(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+    return escaped(shown.encode("utf-8", "replace").decode("utf-8"))

@@ -1,0 +1,169 @@
+"""Lesions in Slicer: their surfaces, colored by what happened to each, and the list as a table."""
+
+from __future__ import annotations
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData
+from vtkmodules.vtkFiltersCore import vtkAppendPolyData
+
+from ..base.errors import InputError
+from ..base.palettes import EVENTS
+from ..case.resulttables import LESION_COLUMNS
+from ..case.tablemodel import Column, Table
+from ..comparison.workspace import Workspace
+from ..families.instances.formulas import Event, Lesions
+from ..families.instances.ofpair import lesionsOf
+from ..geometry.grids import RAS_FROM_LPS
+from . import colors, folders
+from .arguments import asNode, asScene, requireComparison
+from .conversion import displayedSurface, pointsOf
+from .navigation import PLACE_COLUMNS
+from .nodenames import nameResult
+from .outputs import fillTable, pairName
+
+EVENT = "Event"
+
+
+def showLesions(comparison, *, modelNode=None, scene=None):
+    """Show the lesions of a pair, colored by what happened to each, and return the vtkMRMLModelNode.
+
+    They are those of the reference and the invented ones of the test, in the 3D views with a legend, and in the slice
+    views as a colored line. The point array Event holds the index of the color. The colors can be told apart with every
+    color vision deficiency.
+
+    Parameters
+    ----------
+    comparison
+        The comparison to show; it must have the family instances.
+    modelNode : optional
+        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLModelNode
+
+    Raises
+    ------
+    ValueError
+        If there are no lesions, or none were looked for.
+    """
+    found = _requireLesions(comparison)
+    if not hasattr(comparison, "distances"):
+        raise InputError("The lesions of a record cannot be shown: it holds the numbers, but no surfaces.")
+    scene = asScene(scene)
+    events = [event for event in EVENTS if any(lesion.event == event for lesion in found)]
+    pair = Workspace(comparison.reference, comparison.test, comparison.settings)
+    append = vtkAppendPolyData()
+    for side, lesions in zip(("reference", "test"), pair.once(lesionsOf), strict=True):
+        happened = {lesion.number - 1: events.index(lesion.event) for lesion in found if lesion.side == side}
+        if happened:
+            append.AddInputData(_colored(lesions, happened))
+    append.Update()
+    model = asNode(modelNode, "vtkMRMLModelNode", "model") or folders.findResult(comparison, "lesions", scene)
+    model = model or scene.AddNewNodeByClass("vtkMRMLModelNode")
+    nameResult(model, f"{pairName(comparison)}: lesions")
+    model.SetAndObservePolyData(append.GetOutput())
+    _colorByEvents(model, events)
+    folders.addToFolder(model, comparison, "lesions")
+    folders.removeUnusedColors(scene)
+    return model
+
+
+def showLesionsTable(comparison, *, tableNode=None, scene=None):
+    """Show what happened to each lesion as a table, those that need a look first, and return the vtkMRMLTableNode.
+
+    Its columns are those of lesions.csv, with the center in RAS mm as R, A and S: jumpToSlice() goes there.
+
+    Parameters
+    ----------
+    comparison
+        The comparison to show; it must have the family instances.
+    tableNode : optional
+        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
+    scene : optional
+        None is Slicer's.
+
+    Returns
+    -------
+    vtkMRMLTableNode
+
+    Raises
+    ------
+    ValueError
+        If there are no lesions, or none were looked for.
+    """
+    found = _requireLesions(comparison)
+    scene = asScene(scene)
+    node = asNode(tableNode, "vtkMRMLTableNode", "table") or folders.findResult(comparison, "lesions table", scene)
+    node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
+    places = [Column(axis, unit="mm", description="Center of the lesion") for axis in PLACE_COLUMNS]
+    rows = [
+        [*list(lesion.toDictionary().values())[:-1], *(RAS_FROM_LPS[:3, :3] @ np.array(lesion.position)).tolist()]
+        for lesion in found
+    ]
+    wasModifying = node.StartModify()
+    nameResult(node, f"{pairName(comparison)}: list of lesions")
+    fillTable(node, Table([*LESION_COLUMNS, *places], rows))
+    node.EndModify(wasModifying)
+    folders.addToFolder(node, comparison, "lesions table")
+    return node
+
+
+def _requireLesions(comparison) -> tuple:
+    requireComparison(comparison)
+    if comparison.lesions is None:
+        raise InputError("There are no lesions to show: measure the family instances.")
+    if not comparison.lesions:
+        raise InputError("There are no lesions to show: neither structure has one.")
+    return comparison.lesions
+
+
+def _colored(lesions: Lesions, happened: dict[int, int]) -> vtkPolyData:
+    """Return the surface of some lesions, by number, in RAS, with what happened to each at its points."""
+    from scipy.spatial import cKDTree
+
+    numbers = list(happened)
+    result = vtkPolyData()
+    result.ShallowCopy(displayedSurface(lesions.mask(numbers)))
+    rows = np.flatnonzero(np.isin(lesions.numbers, numbers))
+    nearest = rows[cKDTree(lesions.grid.toWorld(lesions.voxels[rows])).query(pointsOf(result))[1]]
+    events = np.array([happened[number] for number in lesions.numbers[nearest].tolist()], float)
+    array = numpy_to_vtk(events, deep=True)
+    array.SetName(EVENT)
+    result.GetPointData().AddArray(array)
+    return result
+
+
+def _colorByEvents(model, events: list[str]) -> None:
+    """Give a model its colors and a legend with the names of what happened."""
+    scene = model.GetScene()
+    model.CreateDefaultDisplayNodes()
+    display = model.GetDisplayNode()
+    colorNode = display.GetColorNode()
+    if colorNode is None or colorNode.GetAttribute(colors.COLORS_ATTRIBUTE) != "lesions":
+        colorNode = scene.AddNewNodeByClass("vtkMRMLColorTableNode")
+        display.SetVisibility2D(True)
+        display.SetSliceIntersectionThickness(4)
+        display.SetAmbient(0.3)
+        display.SetDiffuse(0.8)
+        display.SetSpecular(0.0)
+    names = {Event.INVENTED.value: "invented (test)"}
+    colorNode.SetTypeToUser()
+    colorNode.SetNumberOfColors(len(events))
+    for number, event in enumerate(events):
+        colorNode.SetColor(number, names.get(event, event), *colors.rgb(EVENTS[event]), 1.0)
+    low, high = -0.5, len(events) - 0.5
+    colorNode.GetLookupTable().SetTableRange(low, high)
+    colorNode.SetAttribute(colors.COLORS_ATTRIBUTE, "lesions")
+    nameResult(colorNode, f"{model.GetName()} (colors)")
+    display.SetAndObserveColorNodeID(colorNode.GetID())
+    display.SetActiveScalar(EVENT, vtkDataObject.POINT)
+    display.SetScalarRangeFlag(display.UseManualScalarRange)
+    display.SetScalarRange(low, high)
+    display.SetScalarVisibility(True)
+    legend = colors.showLegend(model, "lesions", "reference", 0.0)
+    legend.SetMaxNumberOfColors(len(events))
+    legend.SetNumberOfLabels(len(events))

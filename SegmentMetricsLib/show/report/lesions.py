@@ -1,0 +1,123 @@
+"""The lesions of a pair in a report: a picture of where they are and what happened to each, and the list of all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...analysis.places import LETTERS_OF_AXES
+from ...base.markup import Markup, filled, joined
+from ...base.palettes import EVENTS
+from ...case.records import Record
+from ...case.resulttables import lesionsSentence, lesionsTable, runsTable
+from ...case.tablemodel import Table
+from ...families.instances.ofpair import Lesion
+from .blocks import NOTHING, fromFile, table
+
+# Pixels of a picture, and of the room around the lesions for letters and large ones.
+SIZE, ROOM = 240, 26
+# Radius in pixels of the smallest lesion that is seen.
+LEAST = 2.5
+# Rows of a list that are shown.
+MOST = 100
+
+
+class View(NamedTuple):
+    """A look along an axis. across, down: the LPS axes of the picture; signs: the directions to the right, and down."""
+
+    name: str
+    across: int
+    down: int
+    signs: tuple[int, int]
+
+
+VIEWS = (
+    View("From the front", 0, 2, (1, -1)),
+    View("From the left", 1, 2, (1, -1)),
+    View("From below", 0, 1, (1, 1)),
+)
+
+
+def lesions(record: Record) -> Markup:
+    """Return the section about the lesions of a pair, nothing if it has none."""
+    if not record.lesions:
+        return NOTHING
+    return fromFile(
+        "lesions",
+        sentence=lesionsSentence(record.lesions),
+        legend=_legend(record.lesions),
+        views=joined(_picture(record.lesions, view) for view in VIEWS[:: 1 if record.dimension == 3 else -1]),
+        lesions=_list(lesionsTable(record)),
+    )
+
+
+def gapsAndSpurs(record: Record) -> Markup:
+    """Return the section about the gaps and spurs of center lines, nothing if there are none."""
+    found = runsTable(record)
+    return filled("<h3>Gaps and spurs</h3>$runs", runs=_list(found)) if found else NOTHING
+
+
+def _list(found: Table | None) -> Markup:
+    if found is None:
+        return NOTHING
+    more = len(found.rows) - MOST
+    note = filled('<p class="soft">… and $more more</p>', more=more) if more > 0 else NOTHING
+    return joined((table(Table(found.columns, found.rows[:MOST])), note))
+
+
+def _legend(found: Sequence[Lesion]) -> Markup:
+    """Return what the colors stand for, of what happened only."""
+    events = [event for event in EVENTS if any(lesion.event == event for lesion in found)]
+    template = '<span><svg width="14" height="14">$mark</svg> $event</span>'
+    return joined((filled(template, mark=_mark(event, 7, 7, 5), event=event) for event in events), " ")
+
+
+def _mark(event: str, x: float, y: float, radius: float, title: str = "") -> Markup:
+    """Return a lesion: what is missed is an open circle, what is invented a square, all else a disk."""
+    told = filled("<title>$title</title>", title=title) if title else NOTHING
+    places = {name: f"{value:.1f}" for name, value in (("x", x), ("y", y), ("r", radius))}
+    if event == "invented":
+        places = {"x": f"{x - radius:.1f}", "y": f"{y - radius:.1f}", "r": f"{2 * radius:.1f}"}
+        shape = '<rect class="lesion" x="$x" y="$y" width="$r" height="$r" fill="$color">$told</rect>'
+    elif event == "missed":
+        shape = '<circle class="lesion missed" cx="$x" cy="$y" r="$r" stroke="$color">$told</circle>'
+    else:
+        shape = '<circle class="lesion" cx="$x" cy="$y" r="$r" fill="$color">$told</circle>'
+    return filled(shape, color=EVENTS[event], told=told, **places)
+
+
+def _radius(lesion: Lesion) -> float:
+    """Return the radius in mm of a ball with the volume of a lesion."""
+    return (3 * max(lesion.volumeReference, lesion.volumeTest) / (4 * math.pi)) ** (1 / 3)
+
+
+def _picture(found: Sequence[Lesion], view: View) -> Markup:
+    axes = [view.across, view.down]
+    places = np.array([lesion.position for lesion in found])[:, axes] * view.signs
+    radii = np.array([_radius(lesion) for lesion in found])
+    # the same scale in all views
+    everything = np.array([lesion.position for lesion in found])
+    extent = float(((everything + radii[:, None]).max(axis=0) - (everything - radii[:, None]).min(axis=0)).max())
+    scale = (SIZE - 2 * ROOM) / max(extent, 1e-9)
+    low, high = (places - radii[:, None]).min(axis=0), (places + radii[:, None]).max(axis=0)
+    pixels = (places - (low + high) / 2) * scale + SIZE / 2
+    # what needs a look is drawn last
+    marks = [
+        _mark(
+            lesion.event,
+            x,
+            y,
+            max(radius * scale, LEAST),
+            f"{lesion.event}: lesion {lesion.number} of the {lesion.side}",
+        )
+        for lesion, (x, y), radius in reversed(list(zip(found, pixels.tolist(), radii.tolist(), strict=True)))
+    ]
+    left, right = (LETTERS_OF_AXES[view.across][int(sign * view.signs[0] > 0)] for sign in (-1, 1))
+    top, bottom = (LETTERS_OF_AXES[view.down][int(sign * view.signs[1] > 0)] for sign in (-1, 1))
+    return fromFile(
+        "lesionview", size=SIZE, middle=SIZE / 2, end=SIZE - 10, low=SIZE - 8, name=view.name, marks=joined(marks),
+        left=left, right=right, top=top, bottom=bottom,
+    )  # fmt: skip

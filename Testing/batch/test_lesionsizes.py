@@ -1,0 +1,85 @@
+"""The lesions of all cases of a batch: one per row, and how many of each size are found."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from scipy.stats import binomtest
+
+from SegmentMetricsLib import __main__
+from SegmentMetricsLib.batch.lesionsizes import groupOf, startOf, wilson
+
+
+def write(path: str, *lesions: tuple[int, int]) -> None:
+    """Write an image of cubes, each given by its place along i and the length of its sides."""
+    array = np.zeros((12, 12, 60), np.uint8)
+    for place, side in lesions:
+        array[2 : 2 + side, 2 : 2 + side, place : place + side] = 1
+    SimpleITK.WriteImage(shapes.imageOf(array), path)
+
+
+def batch(*options: str) -> int:
+    return __main__.main(["batch", "cases.csv", "--output", "out", "--workers", "1", *options])
+
+
+def table(name: str) -> list[dict]:
+    with Path("out", name).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Two cases with five lesions, of which the small ones are missed."""
+    monkeypatch.chdir(tmp_path)
+    write("r0.nrrd", (2, 2), (12, 5), (30, 8))
+    write("t0.nrrd", (12, 5), (31, 8), (50, 2))
+    write("r1.nrrd", (2, 2), (30, 7))
+    write("t1.nrrd", (30, 7))
+    Path("cases.csv").write_text("case,reference,test,method\n0,r0.nrrd,t0.nrrd,nnÜNet\n1,r1.nrrd,t1.nrrd,nnÜNet\n")
+
+
+def testLesionsOfAllCases(study):
+    assert batch("--metrics", "instances") == 0
+    rows = table("lesions.csv")
+    assert [(row["Case"], row["Event"], row["Side"]) for row in rows] == [
+        ("0", "missed", "reference"), ("0", "invented", "test"), ("0", "found", "reference"),
+        ("0", "found", "reference"), ("1", "missed", "reference"), ("1", "found", "reference"),
+    ]  # fmt: skip
+    assert {row["Method"] for row in rows} == {"nnÜNet"} and float(rows[0]["VolumeReference"]) == 8
+    found = {
+        (float(r["VolumeLow"]), float(r["VolumeHigh"])): (r["Lesions"], r["Found"])
+        for r in table("lesions_by_size.csv")
+    }
+    assert found == {(3, 10): ("2", "0"), (100, 300): ("1", "1"), (300, 1000): ("2", "2")}
+    picture = xml.parse("out/lesions_by_size.svg").getroot()
+    texts = [one.text for one in picture.iter() if one.tag.endswith("text")]
+    assert any("nnÜNet (5 lesions)" in text for text in texts)
+    tables = json.loads(Path("out/schema.json").read_text("utf-8"))["tables"]
+    for name in ("lesions.csv", "lesions_by_size.csv"):
+        assert [column["name"] for column in tables[name]["columns"]] == list(table(name)[0])
+        keys = [tuple(row[key] for key in tables[name]["key"]) for row in table(name)]
+        assert len(set(keys)) == len(keys)
+    # results of an earlier run do not stay behind
+    batch("--metrics", "DSC")
+    assert not list(Path("out").glob("lesions*")) and "lesions.csv" not in Path("out/schema.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize("volume", [0.3, 0.999999, 1, 2.9, 3, 29, 30, 1e6])
+def testGroupsOfSizes(volume):
+    group = groupOf(volume)
+    assert startOf(group) <= volume < startOf(group + 1)
+    assert math.log10(startOf(group + 2) / startOf(group)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("found", "lesions"), [(0, 3), (3, 3), (2, 7), (40, 100)])
+def testInterval(found, lesions):
+    expected = binomtest(found, lesions).proportion_ci(method="wilson")
+    assert wilson(found, lesions) == pytest.approx((expected.low, expected.high))
