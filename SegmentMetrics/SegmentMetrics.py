@@ -225,11 +225,8 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         work: a LongWork. isPartWanted: whether to keep what is finished if the work is stopped; raises Cancelled if
         not, and if nothing is.
         """
-        from SegmentMetricsPanel.enumerations import Mode
-
         from SegmentMetricsLib.base.progress import Cancelled
         from SegmentMetricsLib.case.protocol.measuring import measuredFor
-        from SegmentMetricsLib.mrml import outcomes
 
         p, model = parameters, self.modelOf(parameters)
         settings, protocol, measured = model.settings(), model.protocol(), []
@@ -245,11 +242,22 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         comparisons = self.compareChosen(p, settings, work, inFull=inFull)
         if comparisons.wasStopped and not (isPartWanted and work.isWanted()):
             raise Cancelled
+        return self.keep(p, comparisons, measured, settings)
+
+    def keep(self, parameters, comparisons, measured, settings):
+        """Return the Outcome of Comparisons of what the parameter node describes, stored in a table node.
+
+        measured: as for judge(). settings: that all were measured with.
+        """
+        from SegmentMetricsPanel.enumerations import Mode
+
+        from SegmentMetricsLib.mrml import outcomes
+
+        p = parameters
         judgment = self.judge(p, comparisons, measured)
         if p.mode == Mode.allStructures:
-            return outcomes.keepAll(
-                comparisons, p.reference, p.test, settings, judgment=judgment, choices=model.choices()
-            )
+            choices = self.modelOf(p).choices()
+            return outcomes.keepAll(comparisons, p.reference, p.test, settings, judgment=judgment, choices=choices)
         return outcomes.keepPair(comparisons[0], judgment=judgment)
 
     def compareChosen(self, parameters, settings, work, *, inFull=lambda compare: compare()) -> list:

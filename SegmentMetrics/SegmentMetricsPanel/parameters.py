@@ -53,6 +53,9 @@ class SegmentMetricsParameterNode:
     convention: str = OWN_CONVENTION
     protocol: slicer.vtkMRMLTableNode
     autoUpdate: bool = False
+    follow: bool = False
+    edit: str = ""  # the Edit of the pair that is followed
+    session: slicer.vtkMRMLTableNode  # of the last practice
 
     result: slicer.vtkMRMLTableNode
     shownPair: int = 0

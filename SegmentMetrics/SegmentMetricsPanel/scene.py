@@ -8,6 +8,7 @@ import slicer
 
 from SegmentMetricsLib.mrml import outcomes, pairSegments, protocolFromTable
 from SegmentMetricsLib.mrml.inputs import nameOf
+from SegmentMetricsLib.mrml.practice import practiceState
 from SegmentMetricsLib.mrml.protocols import allProtocols
 
 
@@ -24,6 +25,7 @@ class SlicerScene:
     recall = staticmethod(outcomes.recall)
     pairing = staticmethod(pairSegments)
     protocol = staticmethod(protocolFromTable)
+    practiceState = staticmethod(practiceState)
 
     @staticmethod
     def isChanging() -> bool:

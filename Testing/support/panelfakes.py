@@ -26,7 +26,8 @@ DEFAULTS = {
     "reference": None, "referenceSegment": "", "test": None, "testSegment": "", "pairs": [], "tolerance": 2.0,
     "percentile": 95.0, "families": ["boundary", "signed", "overlap"], "critical": [], "subdivisions": -1,
     "oversampling": 0, "beta": 1.0, "quantile": 1.0, "hazardReach": 10.0, "hazardDecay": 8.0, "il": 1.0, "ol": 1.0,
-    "convention": "SegmentMetrics", "protocol": None, "autoUpdate": False, "result": None, "shownPair": 0,
+    "convention": "SegmentMetrics", "protocol": None, "autoUpdate": False, "follow": False, "edit": "",
+    "session": None, "result": None, "shownPair": 0,
     "showMap": True, "focus": True, "automaticRange": True, "range": 5.0, "opacity": 1.0, "sliceContour": True,
     "legend": True, "showMarkers": False, "showHazard": False, "reportConventions": False,
 }  # fmt: skip
@@ -91,6 +92,9 @@ class Scene:
 
     def protocol(self, table):
         return parseProtocol(table.text, table.name)
+
+    def practiceState(self, segmentation) -> str:
+        return getattr(segmentation, "practice", "")
 
     def recall(self, table):
         return table and table.results()
