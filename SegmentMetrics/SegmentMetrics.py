@@ -77,22 +77,27 @@ def restoreHidden(scene, _event) -> None:
 
 
 def registerSampleData() -> None:
-    """Register the two observers' head-and-neck contours and their CT with the Sample Data module."""
+    """Register the two observers' contours and a task for practicing, each with the CT, with the Sample Data module."""
     try:
         import SampleData
     except ImportError:  # custom applications may not include it
         return
 
     icon = Path(__file__).parent / "Resources" / "Icons" / "SegmentMetrics.png"
-    SampleData.SampleDataLogic.registerCustomSampleDataSource(
-        category="Segment Metrics",
-        sampleName="HeadAndNeckObservers",
-        uris="",  # required, although nothing is downloaded
-        fileNames="HeadAndNeckObservers.seg.nrrd",
-        nodeNames="Observer 1",
-        thumbnailFileName=str(icon),
-        customDownloader=lambda _source: SegmentMetricsLogic().loadSample(),
+    samples = (
+        ("HeadAndNeckObservers", "Observer 1", SegmentMetricsLogic.loadSample),
+        ("ContouringPractice", "Trainee", SegmentMetricsLogic.loadPractice),
     )
+    for name, node, load in samples:
+        SampleData.SampleDataLogic.registerCustomSampleDataSource(
+            category="Segment Metrics",
+            sampleName=name,
+            uris="",  # required, although nothing is downloaded
+            fileNames=f"{name}.seg.nrrd",
+            nodeNames=node,
+            thumbnailFileName=str(icon),
+            customDownloader=lambda _source, load=load: load(),
+        )
 
 
 class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
@@ -320,7 +325,23 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         """
         from SegmentMetricsLib.mrml import sample
 
-        nodes = sample.loadSample(scene=slicer.mrmlScene)
+        return SegmentMetricsLogic._withImage(sample.loadSample(scene=slicer.mrmlScene))
+
+    @staticmethod
+    def loadPractice() -> list:
+        """Load the task for practicing that comes with the extension, and return its segmentation nodes.
+
+        They are a reference that the module hides, and one with an empty segment to draw in. The CT is loaded, too.
+        """
+        from SegmentMetricsLib.mrml import sample
+
+        return SegmentMetricsLogic._withImage(sample.loadPractice(scene=slicer.mrmlScene))
+
+    @staticmethod
+    def _withImage(nodes: list) -> list:
+        """Load the CT of the sample, show it in the slice views, and return the segmentation nodes."""
+        from SegmentMetricsLib.mrml import sample
+
         image = sample.loadImage(nodes, scene=slicer.mrmlScene)
         if slicer.app.layoutManager() is not None:
             slicer.util.setSliceViewerLayers(background=image, fit=True)

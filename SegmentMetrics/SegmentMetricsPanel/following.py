@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import qt
 import slicer
 
-from SegmentMetricsLib.analysis.places import worstPlaces
+from SegmentMetricsLib.analysis.places import MOST_LISTED, worstPlaces
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.progress import Cancelled, stoppable
 from SegmentMetricsLib.case.comparison import compare
@@ -20,7 +20,7 @@ from SegmentMetricsLib.mrml.comparing import Comparisons, criticalStructures
 from SegmentMetricsLib.mrml.contents import contentHashOfSegment
 from SegmentMetricsLib.mrml.conversion import displayedSurface
 from SegmentMetricsLib.mrml.inputs import structureFromSegment
-from SegmentMetricsLib.mrml.outputs import distanceMap
+from SegmentMetricsLib.mrml.outputs import checkedLimits, distanceMap
 
 from .contents import following
 
@@ -172,7 +172,7 @@ class Follower:
         if pair is None:
             return None
         settings = self.model.followedSettings()
-        earlier = self._ofOutcome() if self.model.outcome is not None else {}
+        earlier, earlierContents = self._ofOutcome() if self.model.outcome is not None else ({}, {})
         structures, keys = [], {}
         for side, node, segment in zip(REFERENCE_AND_TEST, *pair):
             if node.GetSegmentation().GetSegment(segment) is None:
@@ -186,23 +186,24 @@ class Follower:
         criticals = criticalStructures(pair[0], settings)
         contents = {name: contentHashOfSegment(s, pair[0], settings.surface) for name, s in criticals.items()}
         now = keys, contents, settings
-        if self.isBusy or not earlier:
-            isSame = now == self.last
-        else:
-            isSame = keys == {side: known[0] for side, known in earlier.items()} and not self.model.change
-        self.last = now
+        if earlier and not self.isBusy:
+            self.last = {side: known[0] for side, known in earlier.items()}, earlierContents, settings
+        isSame, self.last = now == self.last, now
         return None if isSame else Run(*pair, structures, self._work(structures, settings, criticals))
 
-    def _ofOutcome(self) -> dict:
-        """Return the key and the Structure of each side of the shown outcome; {} if it came with a scene."""
+    def _ofOutcome(self) -> tuple[dict, dict]:
+        """Return the key and the Structure of each side of the shown outcome, and the hashes of critical structures.
+
+        Both are empty if the outcome came with a scene.
+        """
         outcome, number = self.model.outcome, self.model.number()
         if outcome.comparisons is None or not outcome.records:
-            return {}
-        found = {}
+            return {}, {}
+        comparison, found = outcome.comparisons[number], {}
         for side, segment in zip(REFERENCE_AND_TEST, outcome.segments[number]):
-            structure = getattr(outcome.comparisons[number], side)
+            structure = getattr(comparison, side)
             found[side] = _keyOf(structure, outcome.settings, outcome.contentHashes[side][segment]), structure
-        return found
+        return found, {s.name: outcome.contentHashes["reference"][s.segmentID] for s in comparison.criticals}
 
     def _work(self, structures, settings, criticals):
         """Return the function that a thread runs for a pair of structures."""
@@ -222,6 +223,7 @@ class Follower:
             comparison.record()  # its worst places are kept for the list of them
             if comparison.distances is not None:
                 found["places"] = allPlaces(comparison)
+                checkedLimits(comparison, "signed", None, None)  # the range of the colors is kept
                 for side in sides:
                     drawn = distanceMap(comparison, side, surface, shown.get(side), kind == "bld")
                     found["maps"][side] = surface, kind, drawn
@@ -238,8 +240,9 @@ class Follower:
 
 def allPlaces(comparison) -> tuple:
     """Return all places of a comparison where the contours lie farther apart than its first tolerance."""
-    if comparison.distances is None or not comparison.settings.tolerances:
-        return ()
+    found = comparison.worstPlaces
+    if len(found) < MOST_LISTED:
+        return found
     return worstPlaces(comparison.distances, comparison.settings.tolerances[0], ALL_PLACES)
 
 

@@ -227,7 +227,7 @@ class PanelModel:
 
     def isUpdateDue(self) -> bool:
         """Return whether to measure again without being asked: only what is shown, and once after each change."""
-        isFollowed = self.isFollowing() and self.isFollowable() and bool(self.change)
+        isFollowed = self.isFollowing() and self.isOnePair() and self.isFollowable() and bool(self.change)
         isWanted = self.isNews and self.parameters.autoUpdate and bool(self.staleness()) and not isFollowed
         return isWanted and not self.whyNot() and self._isSamePair()
 

@@ -77,7 +77,7 @@ class Panel(VTKObservationMixin):
         self.conventions = ConventionsView(ui, model, self.attempts.compareTools, self.attempts.which, self.onWritten)
         self.follower = Follower(model, self.onFollowed, self.onFollowFailed)
         self.corners = CornersView()
-        self.practice = PracticeView(ui, model, self.follower, self.apply, self.onWritten)
+        self.practice = PracticeView(ui, model, self.follower, self.forgetResults, self.apply, self.onWritten)
         self.reports = ReportsView(ui, model, self.attempts.report)
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
         ui.applyButton.connect("clicked(bool)", self.onApply)
@@ -291,9 +291,17 @@ class Panel(VTKObservationMixin):
         model.notice = ""
         self.map.prepared = found["maps"]
         try:
-            self.showOutcome()
+            if self.isActive:
+                self.showOutcome()
+            else:
+                self._showInViews()
         finally:
             self.map.prepared = {}
+
+    def forgetResults(self) -> None:
+        """Show no results any more; their nodes stay in the scene."""
+        self.model.forgetResults()
+        self._show()
 
     def onFollowFailed(self, reason: str) -> None:
         """Say why an edit could not be measured."""
@@ -318,6 +326,16 @@ class Panel(VTKObservationMixin):
         elif model.isFollowable() and model.edit() is None:
             isKnown = outcome.comparisons is not None
             model.beginEdit(allPlaces(outcome.comparisons[model.number()]) if isKnown else model.record().worstPlaces)
+
+    def _showInViews(self) -> None:
+        """Update only what can be seen while another module is open; resume() does the rest."""
+        self.model.isNews = False
+        self.map.show()
+        self.places.showInViews()
+        if self.layout.isShown:
+            self.plot.show()
+            self.layout.show()
+        self._showCorners()
 
     def _showCorners(self) -> None:
         model = self.model

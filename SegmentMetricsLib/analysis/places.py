@@ -22,6 +22,8 @@ NORMAL_RADIUS = 5.0
 # toward the next side.
 CLEAR_MAJORITY = 0.5
 CLEAR_LEAD = 0.6
+# Most places that are listed.
+MOST_LISTED = 10
 # Maximum number of elements and cells sampled to find the dominant side.
 MOST_SAMPLES = 3_000
 
@@ -155,7 +157,7 @@ def coordinateText(value: float, axis: int, decimals: int = 0) -> str:
     return f"{LETTERS_OF_AXES[axis][int(value > 0)]} {abs(value) + 1e-6:.{decimals}f}"
 
 
-def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -> tuple[Place, ...]:
+def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = MOST_LISTED) -> tuple[Place, ...]:
     """Return the places where two boundaries are farther apart than a tolerance in mm, the worst first.
 
     A place usually shows on both boundaries. The patch with the larger distance represents it; patches of the other

@@ -98,17 +98,14 @@ def advanced(edit: Edit, places: Sequence[Place]) -> Edit:
     its radius as a disk, or its largest distance, as far as a contour may move there. A place of the edit to which none
     belongs is corrected; a place that belongs to none is a new one.
     """
-    known = list(edit.places)
-    isDone = [True] * len(known)
+    known, isDone = list(edit.places), [True] * len(edit.places)
+    positions = np.array([one.position for one in edit.places]).reshape(-1, 3)
+    values, reaches = np.array([one.value for one in edit.places]), np.array([reachOf(one) for one in edit.places])
     for place in places:
-        reachable = [
-            (away, number)
-            for number, one in enumerate(known)
-            if (one.value > 0) == (place.value > 0)
-            and (away := math.dist(one.position, place.position)) <= reachOf(one) + radiusOf(place)
-        ]
-        if reachable:
-            isDone[min(reachable)[1]] = False
+        away = np.linalg.norm(positions - place.position, axis=1)
+        away[((values > 0) != (place.value > 0)) | (away > reaches + radiusOf(place))] = np.inf
+        if np.isfinite(away).any():
+            isDone[int(away.argmin())] = False
         else:
             known.append(replace(place, rank=len(known) + 1))
             isDone.append(False)

@@ -41,19 +41,23 @@ class PlacesView:
 
         While the pair is followed, they are those of the edit, with those that are corrected ticked off.
         """
-        outcome, number, record = self.model.outcome, self.model.number(), self.model.record()
-        edit = self.model.edit()
-        self.places = edit.places if edit is not None else record.worstPlaces if record else ()
+        outcome, number, edit = self.model.outcome, self.model.number(), self.model.edit()
+        self.showInViews()
         self.visited = -1
-        for shortcut in self.shortcuts:
-            shortcut.enabled = self.model.isFollowing()
         self.table.show(*places.places(outcome, number, edit))
         ui = self.ui
         for widget in (ui.placesTable, ui.showMarkersCheckBox, ui.nextPlaceButton, ui.previousPlaceButton):
             widget.visible = bool(self.places)
         ui.placesLabel.text = self.about = places.about(outcome, number)
         self.showProgress()
-        self._showMarkers(outcome.pair(number) if record else None, record)
+
+    def showInViews(self) -> None:
+        """Use the places of the outcome, and show their markers if requested, without listing them."""
+        outcome, record, edit = self.model.outcome, self.model.record(), self.model.edit()
+        self.places = edit.places if edit is not None else record.worstPlaces if record else ()
+        for shortcut in self.shortcuts:
+            shortcut.enabled = self.model.isFollowing()
+        self._showMarkers(outcome.pair(self.model.number()) if record else None, record)
 
     def showProgress(self) -> None:
         """Say how many places are corrected, and which brush suits the one that was visited last."""

@@ -17,13 +17,13 @@ from .buttons import ExplainedButton
 class PracticeView:
     """The switch of the practice mode, and what can be done in it.
 
-    follower: the Follower, whose session is recorded. onReveal: called when the reference was revealed. onWritten:
-    called with the path of a file that was written.
+    follower: the Follower, whose session is recorded. onForget: called to show no results any more. onReveal: called
+    when the reference was revealed. onWritten: called with the path of a file that was written.
     """
 
-    def __init__(self, ui, model, follower, onReveal, onWritten):
+    def __init__(self, ui, model, follower, onForget, onReveal, onWritten):
         self.ui, self.model, self.follower = ui, model, follower
-        self.onReveal, self.onWritten = onReveal, onWritten
+        self.onForget, self.onReveal, self.onWritten = onForget, onReveal, onWritten
         self.switch = ExplainedButton(ui.practiceCheckBox)
         ui.practiceCheckBox.connect("clicked(bool)", self.onSwitch)
         ui.revealButton.connect("clicked(bool)", self.onClicked)
@@ -52,7 +52,7 @@ class PracticeView:
         """Hide the reference and begin a session, or end it; the selectors may have changed a moment ago."""
         p = self.model.parameters
         if isOn and not self._whyNot(p):
-            self.model.forgetResults()
+            self.onForget()  # first, because what was hidden beside the pair comes back
             p.session = None
             self.follower.stop()
             self.follower.session = Session()
