@@ -351,7 +351,8 @@ class Panel(VTKObservationMixin):
         if self.model.isNews:
             self.model.notice = ""
         self._show()
-        if self.model.isFollowing() and (self.outcome is None or self.model.change):
+        isFirst = self.outcome is None and not self.follower.known
+        if self.model.isFollowing() and (isFirst or self.model.change):
             self.follower.request(isEdit=False)
         if self.model.isUpdateDue():
             with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):

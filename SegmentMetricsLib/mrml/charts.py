@@ -230,9 +230,16 @@ def showSession(pair, tableNode, *, chartNode=None, scene=None):
     chart = _Chart(pair, "session", chartNode, scene)
     chart.series("curve", "NSD", tableNode, "Time", "NSD", BAR_COLOR, hasMarkers=True)
     end = max([row[0] for row in rows], default=0.0)
+    low = min([row[4] for row in rows if math.isfinite(row[4])], default=0.0)
     strokes = int(rows[-1][1]) if rows else 0
     title = f"{name}: {counted(strokes, 'stroke')}"
-    return chart.finish(f"{name}: practice", title, ("Time (s)", "NSD"), roundRange(0.0, max(end, 1.0)), (0.0, 1.0))
+    return chart.finish(
+        f"{name}: practice",
+        title,
+        ("Time (s)", "NSD"),
+        roundRange(0.0, max(end, 1.0)),
+        (min(math.floor(10 * low) / 10, 0.9), 1.0),
+    )
 
 
 def isDrawn(chartNode) -> bool:

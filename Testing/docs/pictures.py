@@ -15,13 +15,14 @@ import numpy as np
 from desktop import Desktop, photographs
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QImage, QPainter, QPalette
-from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
 from SegmentMetricsLib.mrml import practice
 
 ROOT = Path(__file__).parents[2]
 STRUCTURE = "Parotid_L"
+PRACTICED = "Brainstem"
 PROTOCOL = "head-and-neck-observers"
 COLUMN = 330  # width of the panel in pixels, as in Slicer
 WIDER = 420  # and where somebody has made it wider
@@ -30,7 +31,7 @@ HEIGHT = 740  # of the panel, so that a page is seen whole
 TALL = 960  # and where there is more above the page
 GAP = 16
 BORDER = 8
-STROKE = 12  # mm around a place that is corrected
+STROKE = 20  # mm around a place that is corrected
 # pictures of views, which have no widgets in them
 WITHOUT_BORDER = ("Resources/DistanceMap.png", "Resources/Histogram.png", "docs/pictures/HazardMap.png")
 # from the patient's right and front, RAS: the side on which this gland was drawn differently
@@ -122,12 +123,14 @@ def taken(desktop, ui, panel, reference) -> Iterator[tuple[str, QImage]]:
     ui.nextPlaceButton.click()
     panel.pages.open("places")
     desktop.processEvents(100)
-    yield "docs/pictures/Following.png", photographs.photograph(ui.placesPage, width=WIDER, height=240)
+    yield "docs/pictures/Following.png", photographs.photograph(ui.placesPage, width=WIDER, height=300)
 
+    ui.referenceSelector.setCurrentSegmentID(reference.GetSegmentation().GetSegmentIdBySegmentName(PRACTICED))
+    apply()
     places = panel.places.places
     ui.practiceCheckBox.click()
     desktop.processEvents(300)
-    for place in places[2:]:
+    for place in places:
         correct(desktop, panel, place)
     table = panel.parameters.session
     rows = [[20.0 * number, *row[1:]] for number, row in enumerate(practice.rowsOf(table))]  # as slow as a person
@@ -157,7 +160,11 @@ def correct(desktop, panel, place) -> None:
     offsets = [a * i + b * j + c * k + d - at for (a, b, c, d), at in zip(m, (-x, -y, z))]
     isNear = sum(offset**2 for offset in offsets) < STROKE**2
     arrays[1][isNear] = arrays[0][isNear]
-    slicer.util.updateSegmentBinaryLabelmapFromArray(arrays[1], p.test, p.testSegment, volume)
+    image = slicer.vtkOrientedImageData()
+    image.SetDimensions(arrays[1].shape[::-1])
+    image.SetImageToWorldMatrix(matrix)
+    image.GetPointData().SetScalars(numpy_to_vtk(arrays[1].ravel(), deep=True))
+    slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(image, p.test, p.testSegment)
     desktop.processEvents(150)
     panel.follower.settle()
     desktop.processEvents(100)
