@@ -233,13 +233,8 @@ def showSession(pair, tableNode, *, chartNode=None, scene=None):
     low = min([row[4] for row in rows if math.isfinite(row[4])], default=0.0)
     strokes = int(rows[-1][1]) if rows else 0
     title = f"{name}: {counted(strokes, 'stroke')}"
-    return chart.finish(
-        f"{name}: practice",
-        title,
-        ("Time (s)", "NSD"),
-        roundRange(0.0, max(end, 1.0)),
-        (min(math.floor(10 * low) / 10, 0.9), 1.0),
-    )
+    ranges = roundRange(0.0, max(end, 1.0)), (min(math.floor(10 * low) / 10, 0.9), 1.0)
+    return chart.finish(f"{name}: practice", title, ("Time (s)", "NSD"), *ranges)
 
 
 def isDrawn(chartNode) -> bool:

@@ -45,7 +45,7 @@ class Edit:
             pair, numbers, places, isDone, current = json.loads(text)
             key = tuple(tuple(side) for side in pair)
             return Edit(key, numbers, tuple(map(Place.fromDictionary, places)), tuple(isDone), current)
-        except (TypeError, ValueError):
+        except (KeyError, TypeError, ValueError):
             return None
 
     @property
