@@ -107,6 +107,12 @@ def requireKind(given: object, kinds: type | tuple[type, ...], what: str, needed
         raise InputError(f"{what} must be {needed}, not {type(given).__name__}.")
 
 
+def requireFunction(given: object, what: str) -> None:
+    """Raise InputError when an argument cannot be called. what: the argument, in words for the message."""
+    if not callable(given):
+        raise InputError(f"{what} must be a function, not {type(given).__name__}.")
+
+
 def asPath(given: str | os.PathLike[str], what: str = "The path") -> Path:
     """Return the path of a file or folder. Raises InputError for anything but a text or a Path."""
     requireKind(given, (str, os.PathLike), what, "a text or a Path")

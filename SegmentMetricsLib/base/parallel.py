@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from concurrent.futures import (
     ALL_COMPLETED,
     FIRST_COMPLETED,
@@ -294,7 +294,7 @@ def runEach(
     makeExecutor: Callable[[int | None], Executor],
     window: int,
     own: Callable[[S], T] | None = None,
-) -> Iterator[tuple[S, T | Exception]]:
+) -> Generator[tuple[S, T | Exception], None, None]:
     """Do work on tasks with an executor, and yield each with its result, or the error that it raised, when it is done.
 
     When a worker process dies, the tasks that may have killed it are run again, each alone; the result of one that

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -50,11 +51,11 @@ def inAnyCase(given: str, names: Iterable[str]) -> str:
     return next((name for name in names if name.casefold() == given.casefold()), given)
 
 
-def tellingApart(paths: Iterable[str | Path]) -> dict[str | Path, str]:
+def tellingApart(paths: Iterable[str | os.PathLike]) -> dict[str | os.PathLike, str]:
     """Return names for paths in messages, by path: the last part of each, or as many as no other path ends with."""
     parts = {path: Path(path).parts or Path.cwd().parts[-1:] for path in paths}
 
-    def ending(path: str | Path) -> tuple[str, ...]:
+    def ending(path: str | os.PathLike) -> tuple[str, ...]:
         others = [other for other in parts.values() if other != parts[path]]
         endings = (parts[path][-number:] for number in range(1, len(parts[path])))
         return next((some for some in endings if all(o[-len(some) :] != some for o in others)), parts[path])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import cached_property
 from pathlib import Path
 
@@ -91,7 +91,7 @@ class BatchResults:
 def _frame(kind: type, rows: Iterable):
     """Return rows of a dataclass as a data frame with its fields as columns; None is NaN."""
     values = [{name: math.nan if value is None else value for name, value in asdict(row).items()} for row in rows]
-    return pandasOrError().DataFrame(values, columns=list(kind.__dataclass_fields__))
+    return pandasOrError().DataFrame(values, columns=[one.name for one in fields(kind)])
 
 
 def readBatch(folder: str | Path) -> BatchResults:

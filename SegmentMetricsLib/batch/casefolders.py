@@ -228,7 +228,8 @@ def _structures(lines: Sequence[tuple[Entry, Entry, str]], titles: dict[Entry, s
         [stemOf(entry.path) if suffixOf(entry.path) and not entry.isFile else "" for entry in line[:2]]
         for line in lines
     ]
-    return tuple(namesOfFiles((titles[line[0]], *own) for line, own in zip(lines, stems, strict=True)))
+    given = ((titles[line[0]], ours, theirs) for line, (ours, theirs) in zip(lines, stems, strict=True))
+    return tuple(namesOfFiles(given))
 
 
 def labelsBeside(reference: Path, tests: Sequence[tuple[str, Path]]) -> Path | None:

@@ -46,8 +46,8 @@ def compared(task: Task) -> dict:
         # a copy, so that the surfaces made on the way are freed with it
         one = work(number, match.anew())
         if report is not None:
-            isDrawn = report.isFlat and task.drawn is not None and one.comparison.distances is not None
-            report.add(one.comparison, task.drawn(one.comparison) if isDrawn else ())
+            drawn = task.drawn if report.isFlat and one.comparison.distances is not None else None
+            report.add(one.comparison, () if drawn is None else drawn(one.comparison))
             thumbnails[number] = thumbnail(one.comparison)
         return replace(one, comparison=one.comparison.record())
 
@@ -55,10 +55,11 @@ def compared(task: Task) -> dict:
     criticals = [name for name, _ in settings.critical]
     missing, more = compareMissing(case.sets, case.pairing, criticals, lambda match: work.compare(match)[0])
     problems = [*dict.fromkeys(map(oneLine, _problems(case, result))), *more]
+    pairs = [_recordOf(one, match) for one, match in zip(result, result.pairing.pairs, strict=True)]
     outcome = {
         "status": FAILED if problems else OK,
         "reason": " ".join(cutShort(problems)),
-        "pairs": [_recordOf(one, match) for one, match in zip(result, result.pairing.pairs, strict=True)],
+        "pairs": pairs,
         "unmatched": result.unmatched,
         "missing": missing,
         "pairing": {
@@ -67,7 +68,7 @@ def compared(task: Task) -> dict:
         },
         **({"failures": result.failures} if result.failures else {}),
     }
-    for record, number in zip(outcome["pairs"], sorted(thumbnails)):
+    for record, number in zip(pairs, sorted(thumbnails)):
         if thumbnails[number]:
             record["thumbnail"] = thumbnails[number]
     if result.judgment is not None:

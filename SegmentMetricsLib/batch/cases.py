@@ -69,7 +69,7 @@ class Task:
     fingerprint: str = ""
     report: str = ""
     withConventions: bool = False
-    choices: tuple[tuple[str, str], ...] = ()
+    choices: tuple[tuple[str, str | None], ...] = ()
     labelNames: tuple[tuple[Labels, str], ...] = ()
     structure: str = ""
     displayed: Callable[[Structure], Structure] | None = None
@@ -94,7 +94,7 @@ def readCases(
     settings: Settings,
     *,
     protocol: Protocol | None = None,
-    choices: Mapping[str, str] | None = None,
+    choices: Mapping[str, str | None] | None = None,
     labelNames: Mapping[Labels, str] | None = None,
 ) -> list[Task]:
     """Return the tasks in a CSV file with the columns case, reference, test, and optionally protocol, method and image.
@@ -124,7 +124,7 @@ def tasksOf(
     sheet: Sheet,
     settings: Settings,
     protocol: Protocol | None = None,
-    choices: Sequence[tuple[str, str]] = (),
+    choices: Sequence[tuple[str, str | None]] = (),
     labelNames: Mapping[Labels, str] | None = None,
     names: Sequence[str] = (),
     structures: Sequence[str] | None = None,
@@ -141,8 +141,8 @@ def tasksOf(
             protocols[name] = _protocol(name, folder)
     chosen, named = tuple(choices), tuple((labelNames or {}).items())
     if structures is None:
-        files = [[_stem(line.cells[which]) for which in REFERENCE_AND_TEST] for line in sheet.lines]
-        structures = namesOfFiles((line.cells["case"], *both) for line, both in zip(sheet.lines, files, strict=True))
+        cells = (line.cells for line in sheet.lines)
+        structures = namesOfFiles((one["case"], _stem(one["reference"]), _stem(one["test"])) for one in cells)
     return [
         _task(line, folder, settings, protocols, seen, chosen, named, structure, tuple(names))
         for line, structure in zip(sheet.lines, structures, strict=True)
@@ -160,7 +160,7 @@ def _task(
     settings: Settings,
     protocols: Mapping,
     seen: dict[tuple[str, str], str],
-    choices: tuple[tuple[str, str], ...],
+    choices: tuple[tuple[str, str | None], ...],
     labelNames: tuple[tuple[Labels, str], ...],
     structure: str,
     names: tuple[str, ...],
@@ -212,7 +212,7 @@ def fingerprint(
     paths: Sequence[str],
     settings: Settings,
     protocol: Protocol | None,
-    choices: Sequence[tuple[str, str]] = (),
+    choices: Sequence[tuple[str, str | None]] = (),
     labelNames: Sequence[tuple[Labels, str]] = (),
     structure: str = "",
     names: Sequence[str] = (),

@@ -67,9 +67,9 @@ class CohortPage:
         pairs = {}
         for (case, method, structure), pair in self._pairs.items():
             if case in places[0] and structure in places[1] and method in places[2]:
-                at = ",".join(map(str, (places[0][case], places[1][structure], places[2][method])))
+                where = ",".join(map(str, (places[0][case], places[1][structure], places[2][method])))
                 entry = {name: pair[name] for name in ("number", "alarm") if pair[name] not in ("", None)}
-                pairs[at] = entry | ({"picture": pair["picture"]} if pair["picture"] and at in shown else {})
+                pairs[where] = entry | ({"picture": pair["picture"]} if pair["picture"] and where in shown else {})
         return {
             "measurements": [_measurement(key, cohort.units[key]) for key in keys],
             "first": next((key for start in SUMMARIZED for key in keys if key.startswith(start)), keys[0]),
@@ -123,7 +123,7 @@ def _worthAPicture(values: Mapping[str, list], keys: Iterable[str], missing: Map
             if value is not None and at not in missing:
                 for group in ((structure, method), (structure, None), (None, method), (None, None)):
                     groups.setdefault(group, []).append((sign * float(value), at))
-        for group in groups.values():
-            group.sort()
-            found |= {at for _, at in (*group[:BEST], *group[-WORST:])}
+        for members in groups.values():
+            members.sort()
+            found |= {at for _, at in (*members[:BEST], *members[-WORST:])}
     return found

@@ -89,7 +89,7 @@ def chosenKeys(names: Sequence[str], keys: Collection[str], purpose: str = "corr
     """
     found: set[str] = set()
     for name in names:
-        settings = Settings(metrics=name)
+        settings = Settings(metrics=(name,))
         stood = {key for key in keys if (one := findDefinition(key)) and isSelected(one.definition, settings, key)}
         if not stood:
             raise InputError(f"{name} is not measured, so it cannot be {purpose}: add it to --metrics.")

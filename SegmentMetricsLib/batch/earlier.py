@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from ..base.texts import counted
 
@@ -44,7 +44,7 @@ class Earlier:
         which = _which(outcome)
         if which not in self._known:
             self._known.add(which)
-            self._file.write(line)
+            cast(BinaryIO, self._file).write(line)
 
     def describe(self) -> str:
         """Return a line with the file of the outcomes and the reasons, "" if there are none."""

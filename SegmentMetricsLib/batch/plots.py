@@ -40,7 +40,7 @@ MARKERS = "osD^vPX"
 INK = "#222222"
 # Width of one and of two columns of a journal, and height, in inches; resolution of pictures.
 COLUMN, PAGE, HEIGHT, RESOLUTION = 3.5, 7.2, 3.0, 300
-STYLE = {
+STYLE: dict[Any, Any] = {  # matplotlib's own type lists every name
     "font.size": 8,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -224,7 +224,7 @@ def boxPlot(
     scale = _scaleFor(finite)
     gap = None if scale else _gapIn(finite)
     # of a broken axis, the part below the gap is an axis of its own
-    shares = {} if gap is None else {"height_ratios": [5, 1], "sharex": True}
+    shares: dict[str, Any] = {} if gap is None else {"height_ratios": [5, 1], "sharex": True}
     figure, parts = _newFigure(PAGE if wide else COLUMN, HEIGHT, 1 if gap is None else 2, **shares)
     axes, last = parts[0][0], parts[-1][0]
     _setScale(axes, scale, finite)
@@ -442,9 +442,9 @@ def blandAltman(cohort: Cohort, structures: Sequence[str]) -> tuple[Any, str] | 
     for structure in structures:
         for method in cohort.methods:
             both = [_drawnVolumes(cohort.values.get((structure, method, key), {})) for key in keys]
-            pairs = [[group[case] * factor for group in both] for case in both[0] if case in both[1]]
-            if len(pairs) >= 3:
-                points.setdefault(structure, {})[method] = np.array(pairs)
+            volumes = [[group[case] * factor for group in both] for case in both[0] if case in both[1]]
+            if len(volumes) >= 3:
+                points.setdefault(structure, {})[method] = np.array(volumes)
     if not points:
         return None
     columns = min(len(points), 3)
@@ -514,8 +514,8 @@ def ranksOfMethods(
         resampled = np.sort(sums[chosen].sum(axis=1) / counts[chosen].sum(axis=1)[:, None], axis=0)
         means = sums.sum(axis=0) / counts.sum()
         for number, method in enumerate(methods):
-            ends = (quantile(resampled[:, number], share) for share in ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
-            rows.append((key, method, float(means[number]), *ends, int(counts.sum())))
+            low, high = (quantile(resampled[:, number], (1 + side * CONFIDENCE) / 2) for side in (-1, 1))
+            rows.append((key, method, float(means[number]), low, high, int(counts.sum())))
     return rows
 
 

@@ -42,9 +42,9 @@ def middle(low: float, high: float) -> float:
     return 0.0 if math.isinf(low) and low == -high else float((low + high) / 2)
 
 
-def tied(values: Sequence[float], relative: float, absolute: float = 0.0) -> np.ndarray:
+def tied(given: Sequence[float] | np.ndarray, relative: float, absolute: float = 0.0) -> np.ndarray:
     """Return numbers (n,) in which those that differ by no more than a relative or an absolute difference are equal."""
-    values = np.array(values, float)
+    values = np.array(given, float)
     order = np.argsort(values, kind="stable")
     first = math.nan
     for place in order:

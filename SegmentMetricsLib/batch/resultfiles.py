@@ -129,8 +129,8 @@ class CohortFiles:
         self._open()
         for outcome in self.outcomes():
             self.addRows(outcome)
-        for outcome in others:
-            self.addRows(outcome)
+        for other in others:
+            self.addRows(other)
 
     def writeIndex(self, lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None) -> None:
         """Write the page about all cases beside their reports, if there are any.
@@ -290,7 +290,7 @@ def columnsOf(tasks: Sequence[Task]) -> dict[str, Column]:
     """
     wanted = {(id(task.settings), id(task.protocol)): task for task in tasks}
     allSettings = [_everything(task.settings, task.protocol) for task in wanted.values()]
-    columns = {}
+    columns: dict[str, tuple[int, Column]] = {}
     for settings in allSettings:
         for definition, parameter in selected(settings):
             words = {name: shortest(value) for name, value in parameter.items()}

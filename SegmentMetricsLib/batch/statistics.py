@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from typing import Any, cast
 
 import numpy as np
 
 from ..base.errors import requireKind
 from ..case.missing import REFERENCE, TEST, CountedNames, Roster
-from ..families.registry import REGISTRY, findDefinition, restored
+from ..families.registry import REGISTRY, Found, findDefinition, restored
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST, TEST_EMPTY
 from .ranks import Friedman, SignedRank, compareMany, compareRanks, corrected, quantile
@@ -201,7 +202,7 @@ class Cohort:
         found = list(dict.fromkeys(key for _, _, key in self.values))
         order = {id(definition): number for number, definition in enumerate(REGISTRY)}
         known = {key: findDefinition(key) for key in found}
-        return sorted(found, key=lambda key: order[id(known[key].definition)] if known[key] else len(order))
+        return sorted(found, key=lambda key: order[id(one.definition)] if (one := known[key]) else len(order))
 
     def given(self, options: Options) -> dict[tuple[str, str, str], dict[str, Value]]:
         """Return the values by case for each structure, method and key, for missing structures only if these count."""
@@ -251,7 +252,7 @@ def _score(given: Value, key: str) -> float | None:
     """Return the number that counts in the order of values, None if it does not."""
     better = betterOf(key)
     if better and given.isMissed:
-        definition = findDefinition(key).definition
+        definition = cast(Found, findDefinition(key)).definition
         return definition.high if better == "lower" else definition.low
     if math.isinf(given.value) and better:
         return math.inf if better == "lower" else -math.inf
@@ -265,8 +266,8 @@ def _treated(given: Value, treatment: str, unit: str, largest: float) -> float |
     if math.isnan(given.value) or treatment == LEAVE_OUT:
         return None
     if treatment == DIAGONAL:
-        known = unit == "mm" and given.diagonal is not None
-        return math.copysign(given.diagonal, given.value) if known else None
+        isKnown = unit == "mm" and given.diagonal is not None
+        return math.copysign(cast(float, given.diagonal), given.value) if isKnown else None
     return math.copysign(largest, given.value) if math.isfinite(largest) else None
 
 
@@ -276,7 +277,7 @@ def _checked(cohort: object, options: object) -> Options:
     if options is None:
         return Options()
     requireKind(options, Options, "The options", "Options")
-    return options
+    return cast(Options, options)
 
 
 def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
@@ -295,7 +296,9 @@ def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
                     infinite, undefined = sum(map(math.isinf, values)), sum(map(math.isnan, values))
                     result.append(
                         Summary(
-                            *name,
+                            structure,
+                            method,
+                            key,
                             cohort.units[key],
                             cases=len(values),
                             used=len(used[name]),
@@ -346,7 +349,7 @@ def betterOf(key: str) -> str:
     return found.definition.better if found else ""
 
 
-def _meanStatistics(used: Sequence[float], options: Options) -> dict[str, float | None]:
+def _meanStatistics(used: Sequence[float], options: Options) -> dict[str, Any]:
     if not used:
         return {}
     values = np.array(used)
@@ -359,7 +362,7 @@ def _meanStatistics(used: Sequence[float], options: Options) -> dict[str, float 
     }
 
 
-def _orderStatistics(ranked: Sequence[float]) -> dict[str, float | None]:
+def _orderStatistics(ranked: Sequence[float]) -> dict[str, Any]:
     if not ranked:
         return {}
     values = np.sort(ranked)
@@ -422,10 +425,11 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
     ofAll = _correct({name: one.p for name, one in together.items()}, options.correction)
     result = []
     for (key, structure, first, second), one in found.items():
-        groups = [cohort.values[structure, method, key] for method in (first, second)]
+        ofFirst, ofSecond = (cohort.values[structure, method, key] for method in (first, second))
+        missing = _missing(ofFirst, ofSecond)
         better = betterOf(key)
         p, tests = ofPairs[key, structure, first, second]
-        overall = {}
+        overall: dict[str, Any] = {}
         if several := together.get((key, structure)):
             overall = {
                 "friedmanMethods": sum((structure, method, key) in ranked for method in cohort.methods),
@@ -446,10 +450,12 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
                 p,
                 tests,
                 one.reason,
-                *_missing(*groups),
-                *(sum(value.isEmpty for value in group.values()) for group in groups),
-                *(sum(math.isinf(value.value) for value in group.values()) for group in groups),
-                leftOut=len(set.union(*map(set, groups))) - one.cases,
+                *missing,
+                emptyFirst=_countOfEmpty(ofFirst),
+                emptySecond=_countOfEmpty(ofSecond),
+                infiniteFirst=_countOfInfinite(ofFirst),
+                infiniteSecond=_countOfInfinite(ofSecond),
+                leftOut=len({*ofFirst, *ofSecond}) - one.cases,
                 correction=options.correction,
                 direction=f"{second or NO_METHOD} minus {first or NO_METHOD}",
                 better=better,
@@ -477,7 +483,7 @@ def _correct(given: Mapping[tuple, float | None], correction: str) -> dict[tuple
     families: dict[str, dict[tuple, float | None]] = {}
     for name, p in given.items():
         families.setdefault(name[0] if correction in BY_MEASUREMENT else "", {})[name] = p
-    result = {}
+    result: dict[tuple, tuple[float | None, int]] = {}
     for family in families.values():
         tests = sum(p is not None for p in family.values())
         result |= {name: (p, tests) for name, p in corrected(family, correction in STEPWISE).items()}
@@ -491,10 +497,20 @@ def _favored(effect: float | None, better: str, first: str, second: str) -> str:
     return (second if (effect > 0) == (better == "higher") else first) or NO_METHOD
 
 
-def _missing(*groups: Mapping[str, Value]) -> tuple[int, ...]:
+def _missing(first: Mapping[str, Value], second: Mapping[str, Value]) -> tuple[int, int, int]:
     """Return the number of cases in which the reference lacks a structure, and the test of each of two methods."""
-    sides = [{case for case, value in group.items() if value.missing == REFERENCE} for group in groups]
-    return len(set.union(*sides)), *(sum(v.missing == TEST for v in group.values()) for group in groups)
+    groups = (first, second)
+    lacking = {case for group in groups for case, value in group.items() if value.missing == REFERENCE}
+    ofFirst, ofSecond = (sum(value.missing == TEST for value in group.values()) for group in groups)
+    return len(lacking), ofFirst, ofSecond
+
+
+def _countOfEmpty(group: Mapping[str, Value]) -> int:
+    return sum(value.isEmpty for value in group.values())
+
+
+def _countOfInfinite(group: Mapping[str, Value]) -> int:
+    return sum(math.isinf(value.value) for value in group.values())
 
 
 @dataclass(frozen=True)
@@ -512,9 +528,9 @@ class Box:
     outliers: tuple[float, ...]
 
 
-def box(values: Sequence[float]) -> Box:
+def box(given: Sequence[float] | np.ndarray) -> Box:
     """Return the box of at least one number (Tukey's)."""
-    values = np.sort(np.asarray(values, float))
+    values = np.sort(np.asarray(given, float))
     q1, median, q3 = (quantile(values, share) for share in QUARTILES)
     reach = 1.5 * (q3 - q1) if q1 != q3 else 0.0
     inside = values[(values >= q1 - reach) & (values <= q3 + reach)]

@@ -20,7 +20,8 @@ from ..comparison.measurements import ROUNDING, Measurement
 from ..families.registry import findDefinition
 from ..io import reading
 from ..io.sheets import readSheet
-from ..model.structures import Structure, nameMeant, requireUsable
+from ..model.structures import Labels, Structure, nameMeant, requireUsable
+from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from .ranks import signedRankGreater
 from .statistics import meanInterval
@@ -112,7 +113,7 @@ def readStressCases(path: str | Path) -> list[StressCase]:
 
 
 def structureNamed(
-    name: str, structures: Sequence[Structure], where: str, labelNames: Mapping[int, str] | None = None
+    name: str, structures: Sequence[Structure], where: str, labelNames: Mapping[Labels, str] | None = None
 ) -> Structure:
     """Return the structure of a name in any spelling, or label. Raises InputError unless there is exactly one.
 
@@ -137,13 +138,13 @@ def stressCase(
     settings: Settings,
     count: int | None = None,
     share: float = USUAL_SHARE,
-    labelNames: Mapping[int, str] | None = None,
+    labelNames: Mapping[Labels, str] | None = None,
 ) -> Iterator[StressOutcome]:
     """Yield the stress test of each structure of a case; one that is not possible states the reason.
 
     settings: with the critical structures. count, share: as for stressTest(). labelNames: as for structureNamed().
     """
-    problem, found = case.problem, []
+    problem, found = case.problem, StructureSet()
     if not problem:
         try:
             (found,) = reading.readAll([case.reference], settings.threshold, labelNames=labelNames)
@@ -164,10 +165,9 @@ def stressCase(
 
 
 def _outcome(case: StressCase, name: str, result: StressTest) -> StressOutcome:
-    values = [dict(comparison.items()) for comparison in (result.risky, result.neutral)]
-    return StressOutcome(
-        case.case, case.reference, name, *values, result.count, result.inner, result.outer, result.varies
-    )
+    risky, neutral = (dict(comparison.items()) for comparison in (result.risky, result.neutral))
+    counts = (result.count, result.inner, result.outer)
+    return StressOutcome(case.case, case.reference, name, risky, neutral, *counts, result.varies)
 
 
 def differences(outcomes: Sequence[StressOutcome], resamples: int = RESAMPLES, seed: int = SEED) -> list[Difference]:
@@ -211,7 +211,7 @@ def _difference(name: tuple[str, str, str], values: np.ndarray, leftOut: int, re
     alternative = _worse(name[1])
     if not len(values):
         reason = "no case has a finite value of both variants"
-        return Difference(*name, 0, leftOut, *[None] * 5, alternative, None, reason)
+        return Difference(*name, 0, leftOut, None, None, None, None, None, alternative, None, reason)
     change = values[:, 0] - values[:, 1]
     # ranks count however small the differences are, so those due to rounding must be 0
     change[np.isclose(values[:, 0], values[:, 1], rtol=ROUNDING, atol=0)] = 0

@@ -108,8 +108,8 @@ def summaryTable(
     found = {(s.structure, s.method, s.measurement): s for s in shown}
     sides = cohort.sides()
     sides |= {(OVERALL, method): dict.fromkeys(_casesOf(cohort, method), "") for method in cohort.methods}
-    sides = {name: list(sides[name].values()) for name in dict.fromkeys((s.structure, s.method) for s in shown)}
-    told = ["Missing"] if any(map(any, sides.values())) else []
+    lacks = {name: list(sides[name].values()) for name in dict.fromkeys((s.structure, s.method) for s in shown)}
+    told = ["Missing"] if any(map(any, lacks.values())) else []
     isLeftOut = (options or Options()).missing == LEAVE_OUT
     units = {s.measurement: f" ({s.unit})" if s.unit else "" for s in shown}
     # no column for methods if the cases name none
@@ -122,7 +122,7 @@ def summaryTable(
         if any(s.measurement in keys and s.ranked < s.cases and getattr(s, why) for s in shown)
     )
     isStarred = False
-    for (structure, method), lacking in sides.items():
+    for (structure, method), lacking in lacks.items():
         cases = lacking.count("") if isLeftOut else len(lacking)
         cells = [found.get((structure, method, key)) for key in keys]
         names = [shortenedName(structure, LONGEST_NAME), *[shortened(method, LONGEST_NAME)] * isNamed]
@@ -136,8 +136,8 @@ def summaryTable(
     table = aligned(Table.headed(heads, rows, 1 + isNamed), width)
     if isStarred:
         *most, last = whys
-        told = f"{', '.join(most)} or {last}" if most else last
-        table += f"\n\n* from fewer cases, because the others are {told}; summary.csv says how many"
+        reason = f"{', '.join(most)} or {last}" if most else last
+        table += f"\n\n* from fewer cases, because the others are {reason}; summary.csv says how many"
     return table
 
 

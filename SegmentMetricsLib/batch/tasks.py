@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import closing, contextmanager
 
@@ -58,7 +58,7 @@ def _outcome(task: Task, reason: str = "") -> dict:
 
 def runAll(
     tasks: Sequence[Task], makeExecutor: Callable[[int | None], Executor], window: int
-) -> Iterator[tuple[Task, dict]]:
+) -> Generator[tuple[Task, dict], None, None]:
     """Run tasks on an executor and yield each with its outcome as it is completed.
 
     When a worker process dies, the tasks that may have killed it are run again, each alone; one that kills its worker
@@ -86,7 +86,7 @@ def cluster(address: str) -> Iterator[tuple[Callable[[int | None], Executor], in
     """
     try:
         from distributed import Client
-        from distributed.comm import resolve_address
+        from distributed.comm.addressing import resolve_address
     except ImportError as error:
         raise InputError(f"A cluster needs Dask: {installing('cluster')}.") from error
     try:

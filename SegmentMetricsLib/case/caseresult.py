@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..base.errors import InputError, raiseAny
 from ..base.texts import counted
@@ -17,6 +17,9 @@ from .frames import frameOf, pandasOrError
 from .multilabel import MultiLabel, Share, ofShares
 from .protocol.judgment import Judgment
 from .resulttables import overviewHtml
+
+if TYPE_CHECKING:
+    from .comparison import Comparison
 
 # What is kept of a comparison: itself, or its record if its geometry is no longer needed.
 Kept = TypeVar("Kept")
@@ -124,7 +127,7 @@ class CaseResult(list[Kept]):
         return part
 
     @property
-    def multiLabel(self) -> MultiLabel | None:
+    def multiLabel(self: CaseResult[Comparison]) -> MultiLabel | None:
         """DICEml and JACml of all structures together; None for a single pair or without the agreement family.
 
         Raises ValueError instead of returning None if the settings contain label weights.
@@ -142,7 +145,7 @@ class CaseResult(list[Kept]):
         sentences += self.findings
         return sentences + [f"{name} cannot be compared: {reason}" for name, reason in self.failures.items()]
 
-    def toFrame(self):
+    def toFrame(self: CaseResult[Comparison]):
         """Return the measurements of all structures as a pandas DataFrame, one row per structure and key.
 
         Its columns are those of Comparison.toFrame(). Raises InputError if pandas is not installed.
@@ -154,6 +157,6 @@ class CaseResult(list[Kept]):
     def __repr__(self) -> str:
         return "\n".join([super().__repr__(), *self.remarks])
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self: CaseResult[Comparison]) -> str:
         """Return the comparisons as notebooks show them."""
         return overviewHtml(((pairTitle((c.reference.name, c.test.name)), c.measurements) for c in self), self.remarks)

@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TypeVar
 
-from ..base.errors import InputError, PairError, reasonOf, requireKind
+from ..base.errors import InputError, PairError, reasonOf, requireFunction, requireKind
 from ..base.progress import Cancelled
 from ..base.texts import commaSeparated
 from ..comparison.findings import alarmsFirst
@@ -18,7 +19,7 @@ from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
 from ..model.grayimages import GrayImage
-from ..model.structures import Match, Pairing, Structure, inAnySpelling, nameMeant, requireUsable, unusableIn
+from ..model.structures import Labels, Match, Pairing, Structure, inAnySpelling, nameMeant, requireUsable, unusableIn
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from . import comparison
@@ -95,10 +96,10 @@ def compareCase(
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
     if progress is not None:
-        requireKind(progress, Callable, "The progress function", "a function")
-    labelNames = None if labelNames is None else labelNamesFrom(labelNames)
+        requireFunction(progress, "The progress function")
+    numbers = None if labelNames is None else labelNamesFrom(labelNames)
     chosen = tuple((choices or {}).items())
-    case = openCase(reference, test, settings, names=names, choices=chosen, labelNames=labelNames)
+    case = openCase(reference, test, settings, names=names, choices=chosen, labelNames=numbers)
     return case.compare(protocol, each=partial(oneByOne, progress=progress))
 
 
@@ -143,7 +144,10 @@ class Case:
         done: dict[int, PairResult] = {}
         raised: dict[int, InputError] = {}
         for number, outcome in (each or oneByOne)(work, pairs):
-            (raised if isinstance(outcome, InputError) else done)[number] = outcome
+            if isinstance(outcome, InputError):
+                raised[number] = outcome
+            else:
+                done[number] = outcome
         order = sorted(done)
         findings = (*filter(None, [self.advice]), *(self.whyNothing or self.pairing.findings))
         pairing = replace(self.pairing, pairs=tuple(pairs[number] for number in order), findings=findings)
@@ -208,6 +212,7 @@ def oneByOne(
     Raises Cancelled if it is stopped before any pair was compared.
     """
     isAny = False
+    outcome: PairResult | InputError
     for number, match in enumerate(matches):
         try:
             if progress is not None and progress(number, len(matches), match.reference.name) is False:
@@ -230,7 +235,7 @@ def openCase(
     *,
     names: Collection[str] | None = None,
     choices: Iterable[tuple[str, str | None]] = (),
-    labelNames: Mapping[int, str] | None = None,
+    labelNames: Mapping[Labels, str] | None = None,
     listedAs: str | None = None,
     needsPair: bool = False,
     image: str | os.PathLike | None = None,
@@ -248,28 +253,29 @@ def openCase(
     sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
     sets = settled(sets, name=listedAs)
     isInFiles = len(paths) == len(given)
-    settings = withLabelsNamed(settings, *sets, labelNames)
-    chosen = readableChoices(choices, *sets, labelNames, isNeeded=listedAs is None)
+    ours, theirs = sets
+    settings = withLabelsNamed(settings, ours, theirs, labelNames)
+    chosen = readableChoices(choices, ours, theirs, labelNames, isNeeded=listedAs is None)
     if names is not None and listedAs is not None:
         names = _ofCase(names, sets, labelNames)
-    pairing = pairStructures(*sets, names=names, choices=chosen, labelNames=labelNames)
+    pairing = pairStructures(ours, theirs, names=names, choices=chosen, labelNames=labelNames)
     advice = adviceOnCases(sets) if isInFiles and listedAs is None else ""
     why = []
     if not pairing.pairs:
-        owners = [paths] if needsPair and isInFiles else []
-        why = whyNothingIsPaired(pairing, sets, *owners, isChosen=bool(names))
+        owners = paths if needsPair and isInFiles else ()
+        why = whyNothingIsPaired(pairing, sets, owners, isChosen=bool(names))
         if needsPair:
             raise InputError(" ".join([*why, advice]).rstrip())
     isWhole = names is None or (not names and listedAs is None)
-    unusable = unusableIn(pairing, *sets) if isWhole else {}
+    unusable = unusableIn(pairing, ours, theirs) if isWhole else {}
     shown = None
     if image is not None:
-        shown = aroundPairs(readGrayImage(image), pairing.pairs)
+        shown = aroundPairs(readGrayImage(Path(image)), pairing.pairs)
         pairing = replace(pairing, findings=alarmsFirst([*imageFindings(shown, pairing.pairs), *pairing.findings]))
     return Case(pairing, settings, sets, unusable, isWhole, advice, why, shown)
 
 
-def _ofCase(names: Collection[str], sets: Sequence[StructureSet], labelNames: Mapping[int, str] | None) -> list[str]:
+def _ofCase(names: Collection[str], sets: Sequence[StructureSet], labelNames: Mapping[Labels, str] | None) -> list[str]:
     """Return those names that a structure of either set has, or one that was left out of its file."""
     known = {one.name for own in sets for one in (*own, *own.leftOut)}
     return [name for name in inAnySpelling(names, labelNames, *sets) if name in known]
@@ -298,8 +304,8 @@ def comparePair(
     already have the surfaces that are measured.
     """
     try:
-        both = (withSurface(structure, settings, displayed) for structure in (reference, test))
-        return comparison.compare(*both, settings, criticals=criticals)
+        ours, theirs = (withSurface(structure, settings, displayed) for structure in (reference, test))
+        return comparison.compare(ours, theirs, settings, criticals=criticals)
     except (InputError, MemoryError) as error:
         problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
         names = f"{reference.name} of {reference.file} and {test.name} of {test.file}"
@@ -310,15 +316,16 @@ def withSurface(
     structure: Structure, settings: Settings, displayed: Callable[[Structure], Structure] | None
 ) -> Structure:
     """Return a structure with the surface that the settings ask for. displayed: as for comparePair()."""
-    isMade = displayed is None or settings.surface == "unsmoothed" or structure.mask is None or structure.isEmpty
-    return structure if isMade else displayed(structure)
+    if displayed is None or settings.surface == "unsmoothed" or structure.mask is None or structure.isEmpty:
+        return structure
+    return displayed(structure)
 
 
 def withLabelsNamed(
     settings: Settings,
     reference: Sequence[Structure],
     test: Sequence[Structure] = (),
-    labelNames: Mapping[int, str] | None = None,
+    labelNames: Mapping[Labels, str] | None = None,
 ) -> Settings:
     """Return settings in which structures given in another spelling, or by number, are replaced by their actual names.
 
@@ -327,7 +334,7 @@ def withLabelsNamed(
     critical = {nameMeant(name, reference, labelNames): weight for name, weight in settings.critical}
     both = StructureSet.of(reference) + test
     weights = {nameMeant(name, both, labelNames): weight for name, weight in settings.labelWeights}
-    return replace(settings, critical=critical, labelWeights=weights)
+    return replace(settings, critical=tuple(critical.items()), labelWeights=tuple(weights.items()))
 
 
 def criticalsOf(structures: Sequence[Structure], settings: Settings) -> dict[str, Structure]:
@@ -350,7 +357,7 @@ def readableChoices(
     choices: Iterable[tuple[str, str | None]],
     reference: Collection[Structure],
     test: Collection[Structure],
-    labelNames: Mapping[int, str] | None = None,
+    labelNames: Mapping[Labels, str] | None = None,
     isNeeded: bool = True,
 ) -> dict[str, str | None]:
     """Return chosen pairs as pairStructures() takes them, each in the way in which both of its structures exist.

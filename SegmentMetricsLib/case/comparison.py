@@ -160,7 +160,9 @@ class Comparison(Mapping):
         Raises InputError if both are missing.
         """
         if displayed is None:
-            from ..mrml.inputs import displayed
+            from ..mrml.inputs import displayed as converted
+
+            displayed = converted
         criticals = {structure.name: structure for structure in self.criticals}
 
         def measure(reference: Structure, test: Structure, settings: Settings) -> Mapping[str, Measurement]:
@@ -311,7 +313,7 @@ def requireEither(structures: Iterable[Structure], label: int) -> None:
     """Raise InputError when neither the reference nor the test has a label, and other labels could be meant."""
     others = [() if s.isUnlabeled else s.otherLabels for s in structures]
     if None not in others and any(others):
-        reference, test = map(inputs.listed, others)
+        reference, test = (inputs.listed(labels or ()) for labels in others)
         raise InputError(f"Neither side has the label {label}: the reference has {reference}, the test {test}.")
 
 
@@ -370,7 +372,7 @@ def _profile(pair: Workspace) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]
         return (), (Finding.of(Kind.NO_PROFILE, reason=str(undefined)),)
 
 
-def criticalsFrom(given: object) -> Mapping[str, object]:
+def criticalsFrom(given: Mapping[str, Comparable] | None) -> Mapping[str, Comparable]:
     """Return critical structures by name as given, {} for None. Raises InputError for anything but a mapping."""
     if given is None:
         return {}
@@ -380,7 +382,9 @@ def criticalsFrom(given: object) -> Mapping[str, object]:
     return given
 
 
-def asCriticals(given: Mapping[str, object], settings: Settings, placing: Placing = UNPLACED) -> dict[str, Structure]:
+def asCriticals(
+    given: Mapping[str, Comparable], settings: Settings, placing: Placing = UNPLACED
+) -> dict[str, Structure]:
     """Return critical structures by name. Raises InputError for input that is not a structure or has several labels."""
     return {
         name: asStructure(one, f"critical structure {name}", None, settings, False, name, placing)

@@ -24,7 +24,7 @@ def ofMeasurement(measurement: Measurement) -> str:
         lines.append(found.definition.hint)
     if measurement.reason:
         lines.append(f"Here: {measurement.reason}.")
-    if measurement.lower is not None and measurement.status == "ok":
+    if measurement.lower is not None and measurement.upper is not None and measurement.status == "ok":
         bounds = dict.fromkeys(rounded(bound, 4) for bound in (measurement.lower, measurement.upper))
         between = "between " if len(bounds) > 1 else ""
         lines.append(f"Here: {between}{' and '.join(bounds)} {measurement.unit}".rstrip() + ".")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,13 +64,14 @@ def compareMissing(
     that only the test has and that cannot be measured is not a problem. sets: all structures of the reference and of
     the test. criticals: names of critical structures.
     """
-    records, problems = [], []
+    records: list[dict] = []
+    problems: list[str] = []
     for side, present in ((TEST, pairing.unmatchedReference), (REFERENCE, pairing.unmatchedTest)):
         lacking = StructureSet.of(sets[side == TEST])
         for structure in present:
             nothing = emptyBeside(structure, lacking)
             match = Match(structure, nothing) if side == TEST else Match(nothing, structure)
-            record = {
+            record: dict[str, Any] = {
                 "reference": {"name": structure.name, "file": match.reference.file},
                 "test": {"name": structure.name, "file": match.test.file},
                 "structure": structure.name,

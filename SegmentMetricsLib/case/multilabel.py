@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import SimpleITK
@@ -170,14 +170,14 @@ def ofShares(
     """
     unmatchedReference, unmatchedTest, failures = list(unmatchedReference), list(unmatchedTest), failures or {}
     number = len(shares) + len(unmatchedReference) + len(unmatchedTest) + len(failures)
-    if not shares or None in shares or number < 2:
+    known = [share for share in shares if share is not None]
+    if not known or len(known) < len(shares) or number < 2:
         if settings.labelWeights:
             raise InputError("Weights of labels need several structures and the agreement family.")
         return None
-    shares = list(shares)
-    shares += alone(unmatchedReference, settings, "reference") + alone(unmatchedTest, settings, "test")
-    shares += [Share(name, problem=f"cannot be compared: {reason}") for name, reason in failures.items()]
-    return combined(shares, settings)
+    known += alone(unmatchedReference, settings, "reference") + alone(unmatchedTest, settings, "test")
+    known += [Share(name, problem=f"cannot be compared: {reason}") for name, reason in failures.items()]
+    return combined(known, settings)
 
 
 def isWanted(settings: Settings) -> bool:
@@ -203,7 +203,9 @@ def alone(structures: Iterable[Structure], settings: Settings, side: str) -> lis
     shares = []
     for structure in structures:
         try:
-            shares.append(Share(structure.name, **{side: _size(structure, settings)}))
+            size, nothing = _size(structure, settings), Fraction(0)
+            both = (size, nothing) if side == "reference" else (nothing, size)
+            shares.append(Share(structure.name, nothing, *both))
         except Undefined as undefined:
             shares.append(Share(structure.name, problem=str(undefined)))
     return shares
@@ -236,7 +238,7 @@ def combined(shares: Sequence[Share], settings: Settings) -> MultiLabel:
             continue
         value, reason = math.nan, ""
         try:
-            value = definition.compute(jaccard(shares, weightings[weighting]))
+            value = cast(float, definition.compute(jaccard(shares, weightings[weighting])))
         except Undefined as undefined:
             reason = str(undefined)
         measurements[definition.key] = Measurement(
@@ -294,7 +296,7 @@ def _membersOf(given: object) -> list[object]:
     return list(given.values()) if isinstance(given, Mapping) else [given]
 
 
-def _structures(given: object, which: str, settings: Settings, placing: Placing) -> list[Structure]:
+def _structures(given: object, which: str, settings: Settings, placing: Placing) -> Sequence[Structure]:
     """Return the labels of a segmentation as structures."""
     from .comparison import asStructure
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from ..families.overlap import formulas as overlap
 from ..model import naming
 from ..model.structures import (
     REFERENCE_AND_TEST,
+    Labels,
     Match,
     Pairing,
     Structure,
@@ -65,7 +67,7 @@ def pairStructures(
     proposed: Mapping[str, float] | None = None,
     isProposing: bool = True,
     isAlonePair: bool = True,
-    labelNames: Mapping[int, str] | None = None,
+    labelNames: Mapping[Labels, str] | None = None,
 ) -> Pairing:
     """Return the structures of two sets paired by name and terminology code, in the order of the reference.
 
@@ -97,9 +99,10 @@ def pairStructures(
         failures = _leftOut(names, reference, test)
         names = [name for name in names if name not in failures] or names
         requireKnown(names, reference, test)
-    free = _without(reference, chosen, alone), _without(test, chosen, alone)
-    failures |= _ambiguous(*free) if names is None else {}
-    free = tuple(own.having(s for s in own if s.name not in failures) for own in free)
+    several = _without(reference, chosen, alone), _without(test, chosen, alone)
+    failures |= _ambiguous(*several) if names is None else {}
+    one, other = (own.having(s for s in own if s.name not in failures) for own in several)
+    free = one, other
     isWhole = isAlonePair and not (chosen or alone or failures) and not (isProposing and _areTwo(*free))
     exact, left = _byEqualNames(*free, names, isWhole)
     matches, findings = [*chosen, *exact], []
@@ -122,8 +125,9 @@ def pairStructures(
     matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
     if failures and not matches and names is None:
         raise next(iter(failures.values()))
-    findings = tuple(dict.fromkeys(findings))
-    pairing = Pairing(tuple(matches), *map(tuple, left), (), findings, failures, (reference, test))
+    onlyReference, onlyTest = map(tuple, left)
+    told = tuple(dict.fromkeys(findings))
+    pairing = Pairing(tuple(matches), onlyReference, onlyTest, (), told, failures, (reference, test))
     if not isProposing:
         return pairing
     return withProposals(pairing, [structure.name for structure in alone], beside)
@@ -144,9 +148,9 @@ def withProposals(
     free[0] = [s for s in free[0] if s.name not in alone]
     found = [replace(m, findings=(*m.findings, *_elsewhere(m, *free))) for m in pairing.pairs]
     pairing = replace(pairing, pairs=tuple(map(_withoutRefuted, found, refuted(found))))
-    free = [s for s in pairing.unmatchedReference if s.name not in alone], pairing.unmatchedTest
-    wanted = {id(s) for structures in free for s in structures}
-    found = propose(*([*own, *others] for own, others in zip(free, beside, strict=True))) if wanted else []
+    left = [s for s in pairing.unmatchedReference if s.name not in alone], pairing.unmatchedTest
+    wanted = {id(s) for structures in left for s in structures}
+    found = propose(*([*own, *others] for own, others in zip(left, beside, strict=True))) if wanted else []
     proposals = tuple(match for match in found if any(id(structure) in wanted for structure in match))
     findings = dict.fromkeys([*pairing.findings, *map(_proposed, proposals)])
     return replace(pairing, proposals=proposals, findings=tuple(findings))
@@ -262,7 +266,7 @@ def _ambiguous(reference: StructureSet, test: StructureSet) -> dict[str, PairErr
     for which, structures in zip(REFERENCE_AND_TEST, sets, strict=True):
         for name in namesOfSeveral(structures):
             failures.setdefault(name, severalNamed(name, which, structures))
-    spelled = {naming.parse(name).spelled: error for name, error in failures.items()}
+    spelled: dict[Hashable, PairError] = {naming.parse(name).spelled: error for name, error in failures.items()}
     names = [{s.name for s in structures} for structures in sets]
     for structure in (*reference, *test) if failures else ():
         isAlone = not all(structure.name in known for known in names)
@@ -275,7 +279,7 @@ def _namedChoices(
     choices: Mapping[str, str | None],
     reference: StructureSet,
     test: StructureSet,
-    labelNames: Mapping[int, str] | None,
+    labelNames: Mapping[Labels, str] | None,
 ) -> dict[str, str | None]:
     """Return choices with names in place of label numbers. Raises InputError when two are for the same structure."""
     named: dict[str, str | None] = {}
@@ -289,9 +293,11 @@ def _namedChoices(
 
 def _chosen(
     reference: StructureSet, test: StructureSet, choices: Mapping[str, str | None], proposed: Mapping[str, float]
-):
+) -> tuple[list[Match], list[Structure]]:
     """Return the chosen and accepted matches, and the reference structures that are to have no counterpart."""
-    matches, alone, used = [], [], {}
+    matches: list[Match] = []
+    alone: list[Structure] = []
+    used: dict[str, str] = {}
     for name, counterpart in choices.items():
         one = _theOnly(name, reference, "reference")
         if counterpart is None:
@@ -387,9 +393,9 @@ def _doubts(match: Match) -> list[Finding]:
     labels = [_labelOf(structure) for structure in match]
     if match.how == "only" and all(labels) and not _areMasks(*match):
         sentences.append(Finding.of(Kind.OTHER_LABELS, reference=labels[0], test=labels[1]))
-    codes = [naming.parseTerminology(s.terminology) for s in match]
-    if all(codes) and codes[0].parts != codes[1].parts:
-        sides = {code.side for code in codes}
+    ours, theirs = (naming.parseTerminology(s.terminology) for s in match)
+    if ours and theirs and ours.parts != theirs.parts:
+        sides = {ours.side, theirs.side}
         what = "for different sides" if sides == {naming.LEFT, naming.RIGHT} else "that differ"
         sentences.append(Finding.of(Kind.OTHER_CODES, what=what))
     return sentences
@@ -405,15 +411,16 @@ def _elsewhere(match: Match, reference: list[Structure], test: list[Structure]) 
         return []
     own, counterpart = match
     inTest, inReference = _inTheSamePlace(own, counterpart, test), _inTheSamePlace(counterpart, own, reference)
-    if not (inTest or inReference) or _dice(*match) >= LEAST_DICE:
+    other = inTest or inReference
+    if other is None or _dice(*match) >= LEAST_DICE:
         return []
     if inTest and inReference and _keys(inTest) & _keys(inReference):
         first, second = sorted((own.name, inReference.name))
         both = _howToPair((own, inTest), (inReference, counterpart))
         return [Finding.of(Kind.EXCHANGED, first=first, second=second, pairs=both)]
-    which, other = REFERENCE_AND_TEST if inTest else reversed(REFERENCE_AND_TEST)
-    pair = (own, inTest) if inTest else (inReference, counterpart)
-    names = {"name": (inTest or inReference).name, "which": which, "other": other, "pair": _howToPair(pair)}
+    which, opposite = REFERENCE_AND_TEST if inTest else reversed(REFERENCE_AND_TEST)
+    pair = (own, other) if inTest else (other, counterpart)
+    names = {"name": other.name, "which": which, "other": opposite, "pair": _howToPair(pair)}
     shares = {"best": f"{_dice(*pair):.2f}", "dice": f"{_dice(*match):.2f}"}
     return [Finding.of(Kind.OTHER_STRUCTURE, **names, **shares)]
 
@@ -463,12 +470,13 @@ def _dice(reference: Structure, test: Structure) -> float:
 def whyNothingIsPaired(
     pairing: Pairing,
     sets: Sequence[StructureSet],
-    owners: Sequence[str] = ("the reference", "the test"),
+    owners: Sequence[str | os.PathLike] = (),
     isChosen: bool = False,
 ) -> list[str]:
     """Return sentences on why a pairing of two sets has no pair, with findings that may help.
 
-    owners: the owners of the sets, in words. isChosen: whether only some structures were to be paired.
+    owners: the files of the sets; () for "the reference" and "the test". isChosen: whether only some structures were
+    to be paired.
     """
     if isChosen:
         unmatched = (pairing.unmatchedReference, pairing.unmatchedTest)
@@ -478,7 +486,8 @@ def whyNothingIsPaired(
         sides += [f"{has} {_namesOf(own)}" for has, missing, own in lacking if missing]
         problem = f"None of the chosen structures is in both: {'; '.join(sides)}."
     else:
-        sides = [f"{owner} has {_namesOf(structures)}" for owner, structures in zip(owners, sets, strict=True)]
+        owned = zip(owners or ("the reference", "the test"), sets, strict=True)
+        sides = [f"{owner} has {_namesOf(structures)}" for owner, structures in owned]
         problem = f"No structure has the same name in both: {'; '.join(sides)}."
     return [problem, *cutShort(pairing.findings), *cutShort(leftOutOf(*sets))]
 

@@ -124,11 +124,12 @@ def stressTest(
         raise InputError(f"The stress test moves voxels, and {reference.name} is a surface: give it as an image.")
     if reference.isEmpty:
         raise InputError(f"{reference.name} is empty, so there is no boundary to change.")
+    mask = reference.mask
     # measure the boundary of the voxels, as that is what changes
     reference = replace(reference, givenSurface=None, surfaceKind="unsmoothed", memberships=None)
     pair = Workspace(reference, reference, settings, given)
     for critical, _ in pair.criticals:
-        if critical.mask is not None and reference.mask.isSameAs(critical.mask):
+        if critical.mask is not None and mask.isSameAs(critical.mask):
             raise InputError(
                 f"The critical structure {critical.name} is the structure to be changed, so all of it would be "
                 "equally hazardous. Choose another one near it."
@@ -137,18 +138,19 @@ def stressTest(
         hazard = pair.once(fieldOf)
     except Undefined as undefined:
         raise InputError(f"There is no hazard: {undefined}.") from undefined
-    inner, outer = boundaries(reference.mask)
+    inner, outer = boundaries(mask)
     if count is None:
         count = max(1, int(share * len(inner)))
     _requireCount(count, reference.name, len(inner), len(outer))
     ranked = [_byHazard(index, hazard) for index in (inner, outer)]
     variants = []
     for name, chosen in (("risky", slice(-count, None)), ("neutral", slice(count))):
-        mask = changed(reference.mask, *(index[chosen] for index, _ in ranked))
-        variant = Structure(f"{reference.name} ({name})", mask, frameOfReference=reference.frameOfReference)
+        other = changed(mask, *(index[chosen] for index, _ in ranked))
+        variant = Structure(f"{reference.name} ({name})", other, frameOfReference=reference.frameOfReference)
         variants.append(compare(reference, variant, settings, criticals=given))
     varies = any(np.ptp(values) > 0 for _, values in ranked)
-    return StressTest(*variants, count, len(inner), len(outer), varies)
+    risky, neutral = variants
+    return StressTest(risky, neutral, count, len(inner), len(outer), varies)
 
 
 def boundaries(mask: Mask) -> tuple[np.ndarray, np.ndarray]:

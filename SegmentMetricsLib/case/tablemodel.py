@@ -72,7 +72,7 @@ class Table(NamedTuple):
         return cls([Column(head, isText=n < left) for n, head in enumerate(heads)], rows)
 
     @classmethod
-    def ofColumns(cls, columns: Iterable[tuple[Column, Sequence[Any]]]) -> Table:
+    def ofColumns(cls, columns: Iterable[tuple[Column, Iterable[Any]]]) -> Table:
         """Return a table that is given column by column: what each is, and its values."""
         kinds, values = zip(*columns, strict=True)
         return cls(kinds, list(zip(*values, strict=True)))

@@ -60,7 +60,7 @@ def add(commands) -> None:
         help="compare many cases and summarize them",
         description="Compare many cases on all processors, and summarize them. Run the same command again to continue "
         "where it was interrupted.",
-        usage="%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR ...) -o DIR [OPTION ...]",
+        usage="%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR) -o DIR [OPTION ...]",
         epilog=DEFAULTS,
     )
     batch.add_argument(
@@ -294,7 +294,7 @@ def pairsFrom(options: argparse.Namespace) -> list[tuple[str, str]]:
     for option in options.pair or ():
         if option.endswith("="):
             raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
-    return choicesFrom(options.pair or ())
+    return [(reference, test) for reference, test in choicesFrom(options.pair or ()) if test is not None]
 
 
 def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[str, str]]) -> list[str]:
@@ -393,6 +393,7 @@ def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
     They are in the order of the tasks, regardless of the order of completion.
     """
     from ..batch import tasks as cohort
+    from ..batch.cases import FAILED
 
     failures = {}
     waiting = [task for task in tasks if not task.problem and task.key not in files.done]
@@ -402,7 +403,7 @@ def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
     ):
         for task, outcome in outcomes:
             files.add(outcome)
-            if outcome["status"] == cohort.FAILED:
+            if outcome["status"] == FAILED:
                 failures[task.key] = {**outcome, "pairs": []}
             progress.set_postfix_str(task.title, refresh=False)
             progress.update()

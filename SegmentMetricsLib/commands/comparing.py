@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from ..base.texts import oneLine
 from .results import finalStatus, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 if TYPE_CHECKING:
-    from ..case.caseresult import CaseResult
+    from ..case.caseresult import CaseResult, PairResult
     from ..case.casework import Case
     from ..case.multilabel import MultiLabel
     from ..case.protocol.protocol import Protocol
@@ -89,8 +89,8 @@ def _compared(case: Case, request: Request, folder: Path | None) -> tuple[CaseRe
     names = list(writing.fileNames(reference.name for reference, _ in pairs))
     work = PairWork(case.settings, request.protocol, case.criticals, displayed, isSpread=request.isSpread)
 
-    def each(work: WrittenPairs, matches: Sequence[Match]) -> Iterator:
-        for number, outcome in inProcesses(work, matches, request.workers):
+    def each(_: Callable[[int, Match], PairResult], matches: Sequence[Match]) -> Iterator:
+        for number, outcome in inProcesses(written, matches, request.workers):
             progress.set_postfix_str(oneLine(matches[number].reference.name), refresh=False)
             progress.update()
             yield number, outcome

@@ -124,7 +124,7 @@ def evaluate(case: Case, tools: list[str], atEdge: bool) -> CaseResult:
     def evaluated(number: int, match: Match) -> PairResult:
         one = work(number, match)
         numbers = one.comparison.conventions(tools, atEdge=atEdge)
-        return replace(one, comparison=ConventionsRecord(*map(describe, match), numbers))
+        return replace(one, comparison=ConventionsRecord(describe(match.reference), describe(match.test), numbers))
 
     def told(number: int, count: int, name: str) -> None:
         progress.set_postfix_str(oneLine(name), refresh=False)

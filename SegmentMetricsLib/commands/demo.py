@@ -34,8 +34,8 @@ def run(options: argparse.Namespace) -> int:
 
     paths = [FOLDER / name for name in FILES]
     # the results refer to the copies beside them, not to the files of the package
-    sets = [
+    reference, test = (
         own.having(replace(s, file=str(options.output / path.name)) for s in own)
         for own, path in zip(readAll(paths), paths, strict=True)
-    ]
-    return compareAndWrite(openCase(*sets, settings), Request(options.output, paths))
+    )
+    return compareAndWrite(openCase(reference, test, settings), Request(options.output, paths))

@@ -123,14 +123,14 @@ def run(options: argparse.Namespace) -> int:
     with unfinishedResults(options.output, earlier) as unfinished, closing(Overlays()) as overlays:
         written = Written(work, files, unfinished, None if options.numbers_only else overlays)
         study = studied(gathered, settings, written.each(organs, options.workers))
-        names = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
+        shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
         extra = {}
         if options.report:
             from ..show.report.observers import writeReport
 
-            writeReport(study, names, unfinished, options.output)
+            writeReport(study, shown, unfinished, options.output)
             extra["report"] = writing.REPORT_FILE
-        observerfiles.write(study, names, unfinished, extra)
+        observerfiles.write(study, shown, unfinished, extra)
         if options.write_protocol is not None:
             writing.writeProtocol(protocolFrom(study), options.write_protocol)
     _show(study, options)
@@ -203,8 +203,8 @@ def _executor(helpers: int, work: Work, number: int | None):
     return localExecutor(number or helpers, _prepare, (work,))
 
 
-# The work of a worker process.
-_work: Work | None = None
+# The work of a worker process, which _prepare() sets.
+_work: Work
 
 
 def _prepare(work: Work) -> None:

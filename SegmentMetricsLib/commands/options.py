@@ -8,14 +8,17 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..base.errors import InputError, requireText
 from ..base.texts import inAnyCase
 from ..case.protocol import exampleNames
-from ..settings.declarations import HAZARD, HEADINGS, MEASURED
+from ..settings.declarations import HAZARD, HEADINGS, MEASURED, Option
 from ..settings.names import DEFAULT_FAMILIES, GRIDS, OWN_CONVENTION, PRESETS, TOOLS
 from ..settings.settings import DECIDED_BY_TOOLS, DECLARED, Settings, isInEffect
+
+if TYPE_CHECKING:
+    from ..families.registry import Found
 
 # Below the help of every command.
 DEFAULTS = "Defaults are given in parentheses."
@@ -52,7 +55,7 @@ def presetFrom(text: str) -> str:
 def addSetting(group: argparse._ArgumentGroup, name: str) -> None:
     """Add the option of a setting to a group of options; without the option, the value is None."""
     declaration = DECLARED[name]
-    option, details = declaration.option, dict(declaration.check.option)
+    option, details = cast(Option, declaration.option), dict(declaration.check.option)
     if option.metavar is not None:
         details["metavar"] = option.metavar
     group.add_argument(option.flag, dest=name, help=declaration.help(getattr(Settings, name)), **details)
@@ -237,10 +240,10 @@ def tellWithoutEffect(
 
     rules = (rule for one in protocols if one is not None for rule in one.rules)
     measured = [definition for definition, _ in selected(settings)]
-    measured += [findDefinition(rule.measurement).definition for rule in rules]
+    measured += [cast("Found", findDefinition(rule.measurement)).definition for rule in rules]
     useless = {name for name in DECLARED if not (isUsed(name, measured) and isInEffect(name, settings))}.union(others)
     given = (name for names in OPTIONS.values() for name in names if getattr(options, name) is not None)
-    if flags := [DECLARED[name].option.flag for name in given if name in useless]:
+    if flags := [cast(Option, DECLARED[name].option).flag for name in given if name in useless]:
         print(f"segment-metrics: no effect on the measured numbers: {', '.join(flags)}", file=sys.stderr)
 
 
@@ -262,13 +265,13 @@ def savedSettings(path: Path) -> dict:
     return settings.toDictionary()
 
 
-def chosenMetrics(options: argparse.Namespace, saved: Mapping) -> dict[str, tuple[str, ...]]:
+def chosenMetrics(options: argparse.Namespace, saved: Mapping) -> dict[str, Any]:
     """Return the metric families and single measurements as settings, {} for the defaults.
 
     They are those given, else those of saved settings; critical structures add "hazard". Raises InputError when
     critical structures are given, but no measurement of their family is among the explicitly chosen ones.
     """
-    chosen = {name: tuple(saved[name]) for name in ("families", "metrics") if name in saved}
+    chosen: dict[str, Any] = {name: tuple(saved[name]) for name in ("families", "metrics") if name in saved}
     if options.metrics is not None:
         names = namesFrom(options.metrics)
         # an empty list of families has a message of its own

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import atexit
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ..model.grayimages import GrayImage
 from ..model.structures import Match, Structure
 
 if TYPE_CHECKING:
+    from ..mrml.pictures import ViewCache
     from ..show.report import Report
 
 # Least number of pairs from which the speed is estimated; the first is not timed, as it also imports and tabulates.
@@ -57,7 +58,7 @@ class Overlays:
 
     def __init__(self) -> None:
         self.problem = ""
-        self._views = None
+        self._views: ViewCache | None = None
 
     def prepared(self, result, image: GrayImage | None = None):
         """Return the picture of a comparison for write(), which does not need the comparison; None if there is none.
@@ -95,7 +96,7 @@ class Overlays:
         from ..mrml import pictures, views
 
         try:
-            return pictures.mapsFromSides(result, self._views)
+            return pictures.mapsFromSides(result, cast(pictures.ViewCache, self._views))
         except views.NoOpenGLError as error:
             self.problem = str(error)
             return []
@@ -162,7 +163,7 @@ class WrittenPairs:
             return self._written(number, match)
         except InputError:
             for file in self.filesOf(number).values():
-                (self.folder / file).unlink()
+                (cast(Path, self.folder) / file).unlink()
             raise
 
     def filesOf(self, number: int) -> dict[str, str]:
@@ -243,7 +244,7 @@ class _Forecast:
 
     def __init__(self, costs: np.ndarray, workers: int, worth: float, expected: float = 0.0):
         self._costs, self._workers, self._worth, self._expected = costs, workers, worth, expected
-        self._start, self._done = time.perf_counter(), -1
+        self._start, self._done = time.perf_counter(), -1.0
         self._count = len(costs)
 
     def __call__(self, waiting: Sequence[int]) -> bool:
@@ -263,10 +264,10 @@ class _Forecast:
         return rate * self._costs[list(waiting)].sum() > self._worth
 
 
-def costOf(match: Match) -> float:
+def costOf(structures: Iterable[Structure]) -> float:
     """Return the approximate work for a pair in arbitrary units: roughly the number of its surface elements."""
     total = 1.0
-    for structure in match:
+    for structure in structures:
         if structure.mask is not None:
             total += structure.mask.voxels.size ** (2 / 3)
         elif structure.givenSurface is not None:
@@ -279,8 +280,8 @@ def _executor(helpers: int, work: WrittenPairs, number: int | None):
     return localExecutor(number or helpers, _prepare, (work,))
 
 
-# The work of a worker process.
-_work: WrittenPairs | None = None
+# The work of a worker process, which _prepare() sets.
+_work: WrittenPairs
 
 
 def _prepare(work: WrittenPairs) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from typing import Any
 
 from ..base.errors import InputError
 from ..base.texts import commaSeparated, counted, oneLine
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     return _runOne(options, Settings(families=FAMILIES, **hazard), share)
 
 
-def _runOne(options: argparse.Namespace, settings: Settings, share: dict[str, float]) -> int:
+def _runOne(options: argparse.Namespace, settings: Settings, share: dict[str, Any]) -> int:
     from ..batch.stresscases import structureNamed
     from ..case import stress
     from ..case.casework import criticalsOf, withLabelsNamed
@@ -110,7 +111,7 @@ def _runOne(options: argparse.Namespace, settings: Settings, share: dict[str, fl
     return 0
 
 
-def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, float]) -> int:
+def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, Any]) -> int:
     """Test every structure of every case.
 
     The exit status is 1 if any could not be tested, and 2, without results, if none could.
@@ -123,7 +124,7 @@ def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, 
     labelNames = labelNamesFrom(options.label_names)
     cases = stresscases.readStressCases(options.reference)
     names = list(dict.fromkeys(options.structure))
-    outcomes = []
+    outcomes: list[stresscases.StressOutcome] = []
     with progressBar(len(cases), "case") as progress:
         for case in cases:
             outcomes += stresscases.stressCase(case, names, settings, options.count, labelNames=labelNames, **share)

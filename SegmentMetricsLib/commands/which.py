@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     numbers = {}
     with progressBar(len(pairs), "pair", len(pairs) > 1) as progress:
         for match in pairs:
-            numbers[match.title] = tuple(numbersOf(tuple(match), settings))
+            numbers[match.title] = tuple(numbersOf((match.reference, match.test), settings))
             progress.update()
     found = {name: which(options.value, own, options.measurement) for name, own in numbers.items() if own}
     found = {name: candidates for name, candidates in found.items() if candidates}

@@ -18,7 +18,8 @@ def shareMissingInside(mask: Mask, least: float = 0.0) -> float:
     flat = tuple(n for n, size in enumerate(mask.grid.size[::-1]) if size == 1 and mask.voxels.shape[n] == 1)
     isSet = (mask.voxels > 0).squeeze(flat)
     # most organs have few gaps along the axis along which counting is quickest
-    if not isSet.size or _shareOfGaps(isSet) < least:
+    # a single voxel has no gaps
+    if isSet.size < 2 or _shareOfGaps(isSet) < least:
         return 0.0
     missing = ~isSet
     for axis in range(isSet.ndim):

@@ -31,7 +31,7 @@ def knownTables() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.json"))}
 
 
-def labelNamesFrom(given: Mapping[Labels, str] | str | Path | None) -> dict[Labels, str]:
+def labelNamesFrom(given: Mapping[int, str] | Mapping[Labels, str] | str | Path | None) -> dict[Labels, str]:
     """Return names by label number, or by the numbers of a region's labels, from a mapping, a file or a known name.
 
     A known name is one of knownTables(), such as TotalSegmentator, unless there is such a file. Raises InputError as

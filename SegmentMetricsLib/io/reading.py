@@ -197,7 +197,7 @@ def _readAny(path: Path, how: _How) -> StructureSet:
 
 
 def readAll(
-    paths: Iterable[str | Path],
+    paths: Iterable[str | os.PathLike],
     threshold: float | None = None,
     maximum: int | None = None,
     labelNames: Mapping[Labels, str] | None = None,
@@ -211,7 +211,7 @@ def readAll(
     return _readEach([(path, replace(how, title=titles[path])) for path in paths])
 
 
-def _readEach(given: Iterable[tuple[str | Path, _How]], isFolder: bool = False) -> list:
+def _readEach(given: Iterable[tuple[str | os.PathLike, _How]], isFolder: bool = False) -> list:
     """Return the structures of each of several files or folders. Raises UnusableFile of the first in order that fails.
 
     given: each with its options. isFolder: whether the files are those of a folder; if so, the result for one that
@@ -219,7 +219,7 @@ def _readEach(given: Iterable[tuple[str | Path, _How]], isFolder: bool = False) 
     """
     errors: dict[int, UnusableFile] = {}
 
-    def attempt(numbered: tuple[int, tuple[str | Path, _How]]) -> StructureSet | UnusableFile:
+    def attempt(numbered: tuple[int, tuple[str | os.PathLike, _How]]) -> StructureSet | UnusableFile:
         number, (path, how) = numbered
         if any(other < number for other in list(errors)):
             return StructureSet()  # not needed, because an earlier path has failed

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable, Sequence
 from numbers import Real
 
+import numpy as np
+
 from ..analysis.distributions import (
     cumulativeLimit,
     cumulativePositions,
@@ -209,8 +211,8 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
     margin = 0.05 * (high - low)  # so that no curve runs along the frame
     ends = (rows[0].position, rows[-1].position)
     room = 0.02 * (ends[1] - ends[0]) or 1.0
-    axis = axisOfRows(rows)
-    toward = "" if axis is None else f", + {SIDES[LETTERS_OF_AXES[axis][1]]}"
+    along = axisOfRows(rows)
+    toward = "" if along is None else f", + {SIDES[LETTERS_OF_AXES[along][1]]}"
     axes = (f"Position of the slice (mm){toward}", label)
     # VTK labels the ends and the middle of an axis
     xRange = roundRange(ends[0] - room, ends[1] + room)
@@ -274,7 +276,7 @@ class _Chart:
         self.nodes[role] = node
         return node
 
-    def table(self, part: str, name: str, columns: list[tuple[Column, Sequence]]):
+    def table(self, part: str, name: str, columns: Sequence[tuple[Column, Sequence | np.ndarray]]):
         """Return a table node with these columns and their values."""
         node = self._node(f"{self.role} {part} table", "vtkMRMLTableNode")
         wasModifying = node.StartModify()

@@ -33,7 +33,8 @@ COLORS_ATTRIBUTE = "SegmentMetrics.Colors"
 
 def rgb(color: str) -> tuple[float, float, float]:
     """Return a color given as #rrggbb as three numbers in [0, 1]."""
-    return tuple(int(color[n : n + 2], 16) / 255 for n in (1, 3, 5))
+    red, green, blue = (int(color[n : n + 2], 16) / 255 for n in (1, 3, 5))
+    return red, green, blue
 
 
 def mapColors(kind: str, signed: bool = True) -> tuple[str, ...]:

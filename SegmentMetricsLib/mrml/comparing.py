@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..base.errors import InputError, reasonOf, requireKind
+from ..base.errors import InputError, reasonOf, requireFunction, requireKind
 from ..case.caseresult import CaseResult
 from ..case.casework import Case, PairWork, atOnce, oneByOne
 from ..case.comparison import Comparison, compare
@@ -78,7 +78,7 @@ def compareSegments(
         For unknown and for ambiguous segments, and for segments without a closed surface.
     """
     settings = asSettings(settings)
-    requireKind(run, Callable, "The function that runs the calculation", "a function")
+    requireFunction(run, "The function that runs the calculation")
     reference, test = (
         _structureOf(which, node, findSegment(node, segment, by), settings.surface)
         for which, node, segment in (
@@ -157,9 +157,9 @@ def compareSegmentations(
         For nodes that are not segmentations, and if no pair remains because of names that occur more than once.
     """
     settings = asSettings(settings)
-    requireKind(run, Callable, "The function that runs the calculation", "a function")
+    requireFunction(run, "The function that runs the calculation")
     if progress is not None:
-        requireKind(progress, Callable, "The progress function", "a function")
+        requireFunction(progress, "The progress function")
     if protocol is not None:
         requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
     families = (*settings.families, *(protocol.families if protocol else ()))
@@ -211,7 +211,7 @@ def _failuresOf(pairing: Pairing, problems: Sequence[Mapping[str, str]]) -> dict
 
     problems: for each node, the reasons why segments cannot be read, by segment ID.
     """
-    alone = [(structure, None) for structure in pairing.unmatchedReference]
+    alone: list[tuple[Structure | None, ...]] = [(structure, None) for structure in pairing.unmatchedReference]
     alone += [(None, structure) for structure in pairing.unmatchedTest]
     failures = {}
     for sides in (*map(tuple, pairing.pairs), *alone):

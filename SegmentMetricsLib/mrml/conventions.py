@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from ..base.errors import InputError, requireKind
 from ..case.tablemodel import Column, Table
@@ -137,7 +138,7 @@ def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
 
 def _kept(number: Reported) -> dict:
     """Return a number for JSON with everything that _recalled needs, including its exact values as text, even inf."""
-    exact = {"exact": repr(float(number.value)), "reference": repr(float(number.reference))}
+    exact: dict[str, Any] = {"exact": repr(float(number.value)), "reference": repr(float(number.reference))}
     exact |= {"lower": number.lower, "upper": number.upper}
     return {**number.toDictionary(), "title": number.title, "better": number.better, **exact}
 

@@ -101,7 +101,7 @@ def displayedSurface(structure) -> vtkPolyData:
     (lines, no normals) are returned as measured. structure: a Structure or a Mask. Raises ValueError if it is empty.
     """
     if isinstance(structure, Mask):
-        mask = structure
+        mask: Mask | None = structure
     else:
         if structure.isEmpty:
             raise InputError(f"{structure.name} is empty, so there is nothing to show.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
@@ -77,7 +78,7 @@ def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
 
 def tagOf(segment, name: str) -> str:
     """Return a tag of a vtkSegment, or "" if the segment does not have it."""
-    value = reference("")
+    value: Any = reference("")
     return str(value.get()) if segment.GetTag(name, value) else ""
 
 

@@ -149,7 +149,7 @@ def _render(text: str, size: int, bold: bool, font: str = "") -> np.ndarray:
 @functools.cache
 def _descent(size: int, bold: bool, font: str) -> int:
     """Return the number of pixels that a line of text extends below its baseline."""
-    letter = _render("H", size, bold, font).any(axis=1)
+    letter = np.asarray(_render("H", size, bold, font).any(axis=1))
     return int(letter[::-1].argmax())
 
 

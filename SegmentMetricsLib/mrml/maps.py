@@ -102,7 +102,8 @@ def setOpacity(model, opacity: float) -> None:
 
 def cover(models: Collection, scene) -> None:
     """Hide the segments covered by these maps in the 3D views, and restore those covered only by other maps."""
-    hidden, wanted = {}, {}
+    hidden: dict[tuple[str, str], None] = {}
+    wanted: dict[tuple[str, str], None] = {}
     for model in allMaps(scene):
         for side in json.loads(model.GetAttribute(COVERED_ATTRIBUTE) or "[]"):
             if side in _segments(model):

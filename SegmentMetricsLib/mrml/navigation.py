@@ -53,9 +53,8 @@ def jumpTo(
     for node in sliceNodesOf(scene):
         if not _isInSight(node, point):
             node.JumpSliceByCentering(*point.tolist())
-    if normal is not None:
-        normal = _coordinates(normal, "normal")
-    outward = None if normal is None or not np.any(normal) else _ras(normal)
+    given = None if normal is None else _coordinates(normal, "normal")
+    outward = None if given is None or not np.any(given) else _ras(given)
     for camera in camerasOf(scene) if cameras is None else cameras:
         lookAt(camera, point, outward)
 
@@ -233,7 +232,7 @@ def lookAt(camera, point: np.ndarray, toward: np.ndarray | None = None, radius: 
     point; None keeps the distance within NEAREST and FARTHEST.
     """
     away = np.array(camera.GetPosition()) - camera.GetFocalPoint()
-    distance = np.linalg.norm(away)
+    distance = float(np.linalg.norm(away))
     if toward is None:
         toward, up = away, np.array(camera.GetViewUp())
     else:
@@ -268,5 +267,5 @@ def _coordinates(given, what: str) -> np.ndarray:
     return vector
 
 
-def _ras(vector: Sequence[float]) -> np.ndarray:
+def _ras(vector: Sequence[float] | np.ndarray) -> np.ndarray:
     return RAS_FROM_LPS[:3, :3] @ np.asarray(vector, dtype=float)

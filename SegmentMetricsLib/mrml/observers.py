@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 
-from ..base.errors import InputError, requireKind
+from ..base.errors import InputError, requireFunction, requireKind
 from ..base.progress import Cancelled
 from ..case.casework import atOnce
+from ..case.observers.consensus import METHODS
 from ..case.observers.gathering import gather
-from ..case.observers.study import METHODS, ObservedStructure, ObserverStudy, Progress, Work, oneByOne, studied
+from ..case.observers.study import ObservedStructure, ObserverStudy, Progress, Work, oneByOne, studied
 from ..case.tablemodel import Column, Table
+from ..geometry.masks import Mask
 from ..model.structures import Structure
 from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings, asSettings
@@ -69,7 +72,7 @@ def compareObservers(
         For fewer than two observers, for nodes that are not segmentations, and for unknown segments.
     """
     settings = asSettings(settings)
-    requireKind(run, Callable, "The function that runs the calculation", "a function")
+    requireFunction(run, "The function that runs the calculation")
     given = [*observers, *tests]
     read = [_read(one, settings.surface) for one in given]
     called = names if names is not None else _names(given, len(observers))
@@ -179,7 +182,8 @@ def showConsensus(study: ObserverStudy, *, segmentationNode=None, scene=None):
         colors = [s.color for s in found.structures if s is not None and s.color is not None]
         if colors:
             segment.SetColor(*colors[0])
-        segment.AddRepresentation(labelmap, orientedImage(found.consensus.mask))
+        consensus = cast(Structure, found.consensus)
+        segment.AddRepresentation(labelmap, orientedImage(cast(Mask, consensus.mask)))
         segmentation.AddSegment(segment)
     node.CreateDefaultDisplayNodes()
     node.EndModify(wasModifying)

@@ -6,6 +6,7 @@ import json
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..base.errors import InputError
 from ..case.comparison import Comparison
@@ -56,7 +57,7 @@ class Outcome:
     of the segments, by side.
     """
 
-    table: object
+    table: Any  # a vtkMRMLTableNode
     records: Sequence[Record]
     segments: Sequence[tuple[str, str]]
     settings: Settings
@@ -164,7 +165,7 @@ def keepAll(
 
 def _keep(
     table,
-    nodeIDs: Sequence[str],
+    nodeIDs: Sequence[str | None],
     comparisons: Comparisons,
     settings: Settings,
     judgment: Judgment | None,

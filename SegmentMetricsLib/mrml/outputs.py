@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk
@@ -365,7 +366,7 @@ def fillTable(node, table: Table) -> None:
     """Replace the contents of a table node by a table. Missing numbers are NaN."""
     found = vtkTable()
     for number, column in enumerate(table.columns):
-        array = vtkStringArray() if column.isText else vtkDoubleArray()
+        array: Any = vtkStringArray() if column.isText else vtkDoubleArray()
         array.SetName(column.key)
         for value in (plain(row[number]) for row in table.rows):
             array.InsertNextValue(value if column.isText else math.nan if value is None else float(value))

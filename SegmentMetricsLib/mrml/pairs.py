@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import cast
 
-from ..base.errors import InputError, requireKind
+from ..base.errors import InputError, requireFunction
 from ..case.pairing import pairStructures, propose
-from ..model.structures import Identity, Match, Pairing, nameMeant
+from ..model.structures import Identity, Match, Pairing, Structure, nameMeant
 from ..settings.settings import DECLARED
 from .inputs import SegmentReader, nameOf, segmentationOf, tagOf
 
@@ -43,9 +44,8 @@ def pairSegments(
         For nodes that are not segmentations, for a chosen name that does not exist, and if no pair remains because of
         names that occur more than once.
     """
-    return pairStructures(
-        _named(referenceNode), _named(testNode), choices=choices, proposed=proposed, isProposing=False
-    )
+    both = (cast(list[Structure], _named(node)) for node in (referenceNode, testNode))
+    return pairStructures(*both, choices=choices, proposed=proposed, isProposing=False)
 
 
 def proposePairs(
@@ -84,7 +84,7 @@ def proposePairs(
         As pairSegments does.
     """
     DECLARED["surface"].check(surface)
-    requireKind(run, Callable, "The function that runs the calculation", "a function")
+    requireFunction(run, "The function that runs the calculation")
     pairing = pairSegments(referenceNode, testNode, choices=choices)
     left = pairing.unmatchedReference
     alone = [nameMeant(name, left) for name, counterpart in (choices or {}).items() if counterpart is None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -134,10 +134,11 @@ class Overlay:
         startOpenGLCheck()  # runs while the surfaces are created
         self._size, self._maps = size, visibleMaps(comparison, kind)
         if comparison.dimension == 2:
-            self._seenFrom, self._direction = sliceDirection(comparison.reference.surface.normal)
+            seenFrom, direction = sliceDirection(comparison.reference.surface.normal)
         else:
-            self._seenFrom = bestDirection(self._maps, *_seen(kind, limit))
-            self._direction = DIRECTIONS[self._seenFrom]
+            seenFrom = bestDirection(self._maps, *_seen(kind, limit))
+            direction = np.array(DIRECTIONS[seenFrom])
+        self._seenFrom, self._direction = seenFrom, direction
         self._coloring = Coloring(kind, limit, tolerance, comparison.distances.hasSides)
         self._names = pairTitle((comparison.reference.name, comparison.test.name))
         self._numbers = mainNumbers(comparison, tolerance, kind)
@@ -176,7 +177,7 @@ class VariationPicture:
             self._seenFrom = [sliceDirection(found.variation.surface.normal)]
         else:
             first = bestDirection([self._map], self._coloring.limit, colors.ARRAYS["sd"], SIDEWAYS)
-            self._seenFrom = [(name, DIRECTIONS[name]) for name in (first, SIDEWAYS[first])]
+            self._seenFrom = [(name, np.array(DIRECTIONS[name])) for name in (first, SIDEWAYS[first])]
         self._names = found.name
         self._numbers = [
             ("observers", str(len(found.variation.distances))),
@@ -380,7 +381,8 @@ def _imageOf(view: ThreeDView, surface: vtkPolyData, coloring: Coloring) -> np.n
         # the inside of a closed surface is never seen, and most of the time is spent on shading
         display.SetBackfaceCulling(coloring.hasSides and surface.GetNumberOfPolys() > 0)
         display.SetVisibility(True)
-        for actor in view.renderer.GetActors():
+        actors: Any = view.renderer.GetActors()
+        for actor in actors:
             if actor.GetMapper() is not None:
                 # interpolate distances rather than colors between points, for clean edges between bands
                 actor.GetMapper().SetInterpolateScalarsBeforeMapping(True)
@@ -408,7 +410,7 @@ def _edge(shape: np.ndarray, thickness: float) -> np.ndarray:
     if not shape.any():
         return line
     # the margin contains the whole line, which extends no farther than the smoothing
-    box = tuple(_around(shape.any(axis=across), 8) for across in (1, 0))
+    box = tuple(_around(np.asarray(shape.any(axis=across)), 8) for across in (1, 0))
     smooth = gaussian_filter(shape[box], 1.0)
     slope = np.maximum(np.hypot(*np.gradient(smooth)), 1e-3)
     line[box] = np.clip(thickness + 0.5 - np.abs(smooth - 0.5) / slope, 0, 1)
@@ -440,10 +442,11 @@ def _printLegend(legend, strip: int, scale: float, coloring: Coloring) -> None:
     display = legend.GetDisplayableNode().GetDisplayNode()
     isOfWords = legend.GetUseColorNamesForLabels()
     names = display.GetColorNode()
+    first, last = display.GetScalarRange()
     labels = (
         [names.GetColorName(n) or "" for n in range(names.GetNumberOfColors())]
         if isOfWords
-        else [f"{value:g}" for value in np.linspace(*display.GetScalarRange(), legend.GetNumberOfLabels())]
+        else [f"{value:g}" for value in np.linspace(first, last, legend.GetNumberOfLabels())]
     )
     widest = max(labels, key=lambda label: textWidth(label, size))
     blank = textWidth("0 0", size) - textWidth("00", size)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -60,9 +61,9 @@ def _windowClasses() -> list[str]:
 @functools.cache
 def _openGLCheck() -> subprocess.Popen | OSError:
     """Return the process that checks for OpenGL, or the error if the system refuses to start one."""
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    command, quiet = [sys.executable, "-c", _DRAW_ONE_COLOR, *_windowClasses()], subprocess.DEVNULL
     try:
-        return subprocess.Popen([sys.executable, "-c", _DRAW_ONE_COLOR, *_windowClasses()], **quiet)  # noqa: S603  (no input)
+        return subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)  # noqa: S603  (no input)
     except OSError as error:
         return error
 
@@ -155,7 +156,7 @@ class ThreeDView:
         self.renderer = vtkRenderer()
         self.window.AddRenderer(self.renderer)
         # Slicer's displayable managers need an interactor; this one needs no display
-        self._interactor = vtkGenericRenderWindowInteractor()
+        self._interactor: Any = vtkGenericRenderWindowInteractor()
         self._interactor.SetRenderWindow(self.window)
         self._lights = _softLights(vtkLightKit())
         self._lights.AddLightsToRenderer(self.renderer)

@@ -60,7 +60,7 @@ class VoxelReader:
 
     def _labels(self, image, array: np.ndarray) -> Labels:
         time, labels = self._labelmaps.get(image, (None, None))
-        if time != image.GetMTime():
+        if labels is None or time != image.GetMTime():
             labels = Labels(array)
             self._labelmaps[image] = image.GetMTime(), labels
         return labels
@@ -103,7 +103,7 @@ def voxelsOf(image, segmentation) -> tuple[np.ndarray | None, Grid, np.ndarray]:
     )
     isEmpty = (low > high).any() or image.GetPointData().GetScalars() is None
     shift = None if geometry is None else stored.offsetOn(geometry)
-    if shift is not None:
+    if geometry is not None and shift is not None:
         grid = Grid(geometry.size, geometry.matrix, planar=geometry.size.count(1) == 1)
         low, high = low + shift, high + shift
     elif isEmpty:

@@ -286,7 +286,6 @@ def testWhichToolGivesANumber(session):
     """The answer is about the shown pair only, and a text that is no number is told."""
     choose(session, *twoBoxes(), "Box")
     view = session.panel.conventions
-    session.ui.conventionsSection.collapsed = False
     session.settle(0.05)
     assert not view.numberEdit.enabled
     session.apply()

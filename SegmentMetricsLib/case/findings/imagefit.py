@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -21,7 +21,7 @@ MARGIN = 40.0
 MOST_POINTS = 20_000
 
 
-def aroundPairs(image: GrayImage, pairs: Iterable[Sequence[Structure]]) -> GrayImage:
+def aroundPairs(image: GrayImage, pairs: Iterable[Iterable[Structure]]) -> GrayImage:
     """Return the part of an image around the structures of pairs, which is less to hold and to send."""
     boxes = [structure.box for match in pairs for structure in match if not structure.isEmpty]
     if not boxes:
@@ -30,7 +30,7 @@ def aroundPairs(image: GrayImage, pairs: Iterable[Sequence[Structure]]) -> GrayI
     return image.cropped(np.min(lows, axis=0), np.max(highs, axis=0), MARGIN)
 
 
-def imageFindings(image: GrayImage, pairs: Iterable[Sequence[Structure]]) -> Iterator[Finding]:
+def imageFindings(image: GrayImage, pairs: Iterable[Iterable[Structure]]) -> Iterator[Finding]:
     """Yield what is doubtful about an image under the contours of pairs."""
     structures = [structure for match in pairs for structure in match]
     others = [one for one in structures if image.patient and one.patient and one.patient != image.patient]

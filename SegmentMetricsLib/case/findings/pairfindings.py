@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -143,7 +143,7 @@ def _extentOf(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
 
     A structure is known where only some slices of its image are.
     """
-    grid = structure.samplingGrid
+    grid = cast(Grid, structure.samplingGrid)
     corners = grid.corners() if structure.isEmpty else np.concatenate([grid.corners(), structure.box])
     return corners.min(axis=0), corners.max(axis=0)
 
@@ -156,7 +156,7 @@ def _placement(pair: Workspace) -> Iterator[str]:
     """
     counts = _countsOf(pair)
     hollow = [] if counts is None else [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
-    if hollow and pair.areVoxelsCounted:
+    if counts is not None and hollow and pair.areVoxelsCounted:
         verb, are = ("enclose", "they are") if len(hollow) == 2 else ("encloses", "it is")
         yield (
             f"The {' and the '.join(hollow)} {verb} no {counts.unit}: {are} thinner than the voxels on which overlap "

@@ -72,8 +72,8 @@ def inOrder(findings: Sequence[Iterable[str]]) -> Iterator[Common]:
     for number, own in enumerate(parts):
         for one in own:
             shared = tuple(sentence for sentence in one if sentence in sentences)
-            own = " ".join(sentence for sentence in one if sentence not in sentences)
-            groups.setdefault(shared, [[] for _ in findings])[number].append(own)
+            differing = " ".join(sentence for sentence in one if sentence not in sentences)
+            groups.setdefault(shared, [[] for _ in findings])[number].append(differing)
     said: set[str] = set()
     for shared, texts in sorted(groups.items(), key=lambda group: not group[0]):
         yield from (one for one in _asCommon(membersOf(texts)) if one.text)

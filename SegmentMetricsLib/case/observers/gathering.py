@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import combinations
 from pathlib import Path
+from typing import TypeGuard
 
 import numpy as np
 import SimpleITK
@@ -19,7 +20,7 @@ from ...base.texts import commaSeparated, tellingApart
 from ...geometry.graphs import components
 from ...io.reading import readAll, stemOf
 from ...io.structurenames import isAlone, settled, shared
-from ...model.structures import Structure, inAnySpelling, namesOfSeveral, requireKnown, unusableOf
+from ...model.structures import Labels, Structure, inAnySpelling, namesOfSeveral, requireKnown, unusableOf
 from ...model.structureset import StructureSet
 from ...settings.settings import Settings
 from ..comparison import asStructure
@@ -61,7 +62,7 @@ def gather(
     settings: Settings,
     names: Sequence[str] | None,
     structures: Collection[str] | None = None,
-    labelNames: Mapping[int, str] | None = None,
+    labelNames: Mapping[Labels, str] | None = None,
 ) -> Gathered:
     """Return the structures of observers and tests that belong together; arguments are those of compareObservers()."""
     given = [*_several(observers, "The observers"), *_several(tests, "The tests")]
@@ -93,12 +94,12 @@ def _several(given: object, what: str) -> Sequence:
     return list(given)
 
 
-def _isSeveral(given: object) -> bool:
+def _isSeveral(given: object) -> TypeGuard[Sequence[Structure]]:
     return isinstance(given, (list, tuple)) and all(isinstance(one, Structure) for one in given)
 
 
 def _read(
-    given: Sequence[Observer], count: int, settings: Settings, labelNames: Mapping[int, str] | None
+    given: Sequence[Observer], count: int, settings: Settings, labelNames: Mapping[Labels, str] | None
 ) -> list[StructureSet]:
     """Return the structures of every observer and test. count: number of observers."""
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
@@ -131,10 +132,10 @@ def _names(
             tests = f", or of those and the {len(given) - count} tests" if len(given) > count else ""
             raise InputError(f"There are {len(names)} names; give those of the {count} observers{tests}.")
         usual = [*names, *_names(given[len(names) :], sets[len(names) :], 0, None)]
-    elif all(isinstance(one, (str, os.PathLike)) for one in given) and len(given):
-        usual = _ofPaths(list(map(Path, given)))
-    elif all(isinstance(one, Structure) for one in given) and len({one.name for one in given}) == len(given):
-        usual = [one.name for one in given]
+    elif len(paths := [Path(one) for one in given if isinstance(one, (str, os.PathLike))]) == len(given) > 0:
+        usual = _ofPaths(paths)
+    elif len(own := dict.fromkeys(one.name for one in given if isinstance(one, Structure))) == len(given):
+        usual = list(own)
     if several := [name for name, number in Counter(usual).items() if number > 1]:
         raise InputError(f"Two observers or tests are both called {several[0]!r}: give every one a name of its own.")
     return usual
@@ -211,7 +212,8 @@ def _matched(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[
             findings.update((str(finding), str(finding)) for finding in match.findings)
             links.append((numberOf[id(match.reference)], numberOf[id(match.test)]))
     organs = []
-    parts = components(*np.array(links).T, len(places))
+    first, second = np.array(links).T
+    parts = components(first, second, len(places))
     for part in dict.fromkeys(parts.tolist()):
         members = [places[n] for n in np.flatnonzero(parts == part)]
         names = [sets[number][row].name for number, row in members]

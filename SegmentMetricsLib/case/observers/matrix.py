@@ -22,7 +22,8 @@ from ...families.selection import selected
 from ...geometry.closest import ClosestSurface
 from ...geometry.surfaces import Surface
 from ...model.structures import Structure
-from ...settings.settings import PRESETS, Settings
+from ...settings.names import PRESETS
+from ...settings.settings import Settings
 from ..comparison import Comparison, compared
 
 # Distances of several pairs are pooled in steps of this many mm.
@@ -160,14 +161,14 @@ def compareAll(
     criticals = criticals or [{} for _ in structures]
     searches = {} if searches is None else searches
     # before the threads start, which would otherwise make the surface of a structure each for itself
-    eachSideBySide(lambda structure: structure.surface, [s for s in structures if s is not None])
-    chosen = [n for n, structure in enumerate(structures) if structure is not None]
-    places = list(itertools.combinations(chosen, 2))
+    present = {n: structure for n, structure in enumerate(structures) if structure is not None}
+    eachSideBySide(lambda structure: structure.surface, list(present.values()))
+    places = list(itertools.combinations(present, 2))
 
     def both(place: tuple[int, int]) -> _Both | InputError:
         try:
             first, second = place
-            return _compared(structures[first], structures[second], settings, [criticals[n] for n in place], searches)
+            return _compared(present[first], present[second], settings, [criticals[n] for n in place], searches)
         except InputError as error:
             return error
 

@@ -13,7 +13,7 @@ from ...families.registry import findDefinition
 from ..summary import ADVERBS
 
 if TYPE_CHECKING:
-    from .study import ObservedStructure
+    from .study import ObservedStructure, Outlier
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 # Observers from which on there are a consensus, and what needs one.
@@ -26,7 +26,7 @@ def sentence(found: ObservedStructure) -> str:
     """Return how the observers agree, who differs most and where, and whether tests are within their range."""
     parts = [_agreement(found)]
     if found.outlier is not None:
-        parts.append(_outlier(found))
+        parts.append(_outlier(found, found.outlier))
     parts += [_verdict(test) for test in found.tests if test.isWithin]
     text = "; ".join(filter(None, parts))
     return f"{text[:1].upper()}{text[1:]}."
@@ -54,8 +54,7 @@ def _agreement(found: ObservedStructure) -> str:
     return f"{who} agree with {', '.join(told)}{' on average' if count > 2 else ''}"
 
 
-def _outlier(found: ObservedStructure) -> str:
-    outlier = found.outlier
+def _outlier(found: ObservedStructure, outlier: Outlier) -> str:
     value = _mm(outlier.value) if found.pairs.any(outlier.key).unit == "mm" else fixed(outlier.value, "")
     text = f"{outlier.name} differs most from the others ({outlier.key} {value})"
     if not outlier.places:

@@ -6,19 +6,21 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any, cast
 
 import numpy as np
 
 from ...analysis.places import Place
-from ...base.errors import InputError, Undefined, reasonOf, requireKind
+from ...base.errors import InputError, Undefined, reasonOf, requireFunction
 from ...base.parallel import eachSideBySide
 from ...base.texts import commaSeparated, shortest
 from ...comparison.measurements import Measurement, finite
 from ...comparison.workspace import Workspace
 from ...geometry.closest import ClosestSurface
+from ...geometry.masks import Mask
 from ...geometry.surfaces import Surface
 from ...io.labelnames import labelNamesFrom
-from ...model.structures import Structure
+from ...model.structures import Labels, Structure
 from ...settings.settings import Settings, asSettings
 from ..casework import criticalsOf, withLabelsNamed, withSurface
 from ..comparison import compared
@@ -112,7 +114,7 @@ class ObservedStructure:
     @property
     def drawn(self) -> list[int]:
         """The numbers of the observers who have the structure and did not leave it empty."""
-        return [n for n in self.members if not self.structures[n].isEmpty]
+        return [n for n in self.members if not cast(Structure, self.structures[n]).isEmpty]
 
     @property
     def having(self) -> list[str]:
@@ -155,7 +157,7 @@ class ObservedStructure:
 
     def toDictionary(self) -> dict:
         """Return the result for JSON, with null for what is not finite."""
-        content = {
+        content: dict[str, Any] = {
             "name": self.name,
             "having": self.having,
             "sentence": self.sentence,
@@ -171,7 +173,7 @@ class ObservedStructure:
         }
         if self.consensus is not None:
             size = "volumeMm3" if self.consensus.dimension == 3 else "areaMm2"
-            content["consensus"] = {"method": self.method, size: self.consensus.mask.size}
+            content["consensus"] = {"method": self.method, size: cast(Mask, self.consensus.mask).size}
             if self.performances:
                 rates = {name: one._asdict() for name, one in self.performances.items()}
                 content["consensus"]["performances"] = rates
@@ -314,10 +316,10 @@ def compareObservers(
     """
     settings = asSettings(settings)
     if progress is not None:
-        requireKind(progress, Callable, "What is told of the progress", "a function")
-    labelNames = None if labelNames is None else labelNamesFrom(labelNames)
-    gathered = gather(observers, tests, settings, names, structures, labelNames)
-    work = Work.of(gathered, settings, consensus, labelNames)
+        requireFunction(progress, "What is told of the progress")
+    numbers = None if labelNames is None else labelNamesFrom(labelNames)
+    gathered = gather(observers, tests, settings, names, structures, numbers)
+    work = Work.of(gathered, settings, consensus, numbers)
     return studied(gathered, settings, oneByOne(work, gathered, progress))
 
 
@@ -389,7 +391,7 @@ class Work:
         gathered: Gathered,
         settings: Settings,
         method: str,
-        labelNames: Mapping[int, str] | None = None,
+        labelNames: Mapping[Labels, str] | None = None,
         displayed: Callable[[Structure], Structure] | None = None,
     ) -> Work:
         """Return the work on what was gathered. Raises InputError for an unknown method and critical structure."""
@@ -438,7 +440,7 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
     remarks = _remarksOn(matrix, everyone)
     if not matrix.pairs:
         raise InputError(" ".join(remarks[:2]) or "no two of them can be compared.")
-    drawn = [n for n in members if not organ.structures[n].isEmpty]
+    drawn = [n for n in members if not cast(Structure, organ.structures[n]).isEmpty]
     empty = [everyone[n] for n in members if n not in drawn]
     if empty:
         remarks.append(
@@ -451,7 +453,9 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
     try:
         if drawn and isComparable:
             _requireInside(organ, drawn, everyone)
-            drawings = Drawings.of([organ.structures[n] for n in drawn], settings.meshSpacing, searches)
+            drawings = Drawings.of(
+                [cast(Structure, organ.structures[n]) for n in drawn], settings.meshSpacing, searches
+            )
             blank = [drawings.masks[0].empty(drawings.grid)] * len(empty)
             agreement = dict(zip(agreement, conformity([*drawings.masks, *blank]), strict=True))
             if len(drawn) >= sentences.ENOUGH:
@@ -489,7 +493,7 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
 def _requireInside(organ: Organ, drawn: Sequence[int], everyone: Sequence[str]) -> None:
     """Raise InputError when the surface of one of those who have drawn a structure has no inside."""
     for number in drawn:
-        structure = organ.structures[number]
+        structure = cast(Structure, organ.structures[number])
         if structure.givenSurface is not None and not structure.surface.isClosed:
             raise InputError(f"the surface of {everyone[number]} {structure.surface.whyNoInside}.")
 

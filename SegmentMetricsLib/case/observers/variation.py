@@ -55,4 +55,6 @@ class Variation:
         """The smallest local SD in mm that 95 % of the area does not exceed."""
         order = np.argsort(self.localSD, kind="stable")
         reached = np.cumsum(self.shares[order])
-        return float(self.localSD[order[min(np.searchsorted(reached, PERCENT / 100 * (1 - 1e-12)), len(order) - 1)]])
+        return float(
+            self.localSD[order[min(int(np.searchsorted(reached, PERCENT / 100 * (1 - 1e-12))), len(order) - 1)]]
+        )

@@ -26,7 +26,7 @@ def compareMatch(
     chosen = {settings.convention: settings}
     if protocol is not None:
         chosen = protocol.settingsFor(settings, *(structure.name for structure in match))
-    results = {convention: compareTwo(*match, wanted) for convention, wanted in chosen.items()}
+    results = {convention: compareTwo(match.reference, match.test, wanted) for convention, wanted in chosen.items()}
     first = noted(next(iter(results.values())), match)
     return first, {convention: result.measurements for convention, result in results.items()}
 

@@ -13,18 +13,19 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any, cast
 
 from ...base.errors import InputError, Mistakes, asPath, raiseAny, requireKind
 from ...base.texts import commaSeparated, didYouMean, inAnyCase, shortest
-from ...comparison.definitions import PARAMETERS, Definition
+from ...comparison.definitions import Definition
 from ...comparison.measurements import ROUNDING, ROUNDING_OF_ZERO
 from ...families.multilabel.entries import MULTI_LABEL
-from ...families.registry import REGISTRY, findDefinition
+from ...families.registry import REGISTRY, Found, findDefinition
 from ...families.selection import isWhole
 from ...io.sheets import Line, Sheet, parseSheet, readSheet
 from ...model import naming
 from ...settings.names import PRESETS
-from ...settings.settings import DECIDED_BY_TOOLS, Settings
+from ...settings.settings import DECIDED_BY_TOOLS, PARAMETERS, Settings
 from . import EXAMPLES, exampleNames
 
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
@@ -32,7 +33,7 @@ OPTIONAL = ("Warn", "Weight", "Convention", "Source")
 NUMBERS = ("Pass", "Warn", "Weight")
 DECIMAL_COMMA = re.compile(r"([+-]?\d*),(\d+(?:\s*[a-zA-Z%²³^].*)?)")
 # A limit: a number, and its unit if it has one.
-LIMIT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-zA-Z%][^\s]*)", re.IGNORECASE)
+LIMIT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(?!e[+-]?\d)([a-zA-Z%][^\s]*)", re.IGNORECASE)
 # The units in which limits may be written, by that of the measurement: each with its size there.
 UNITS: dict[str, dict[str, float]] = {
     "mm": {"mm": 1, "cm": 10},
@@ -78,8 +79,12 @@ class Rule:
         if not self.isPattern:
             own, other = naming.parse(self.structure), naming.parse(name)
             return self.structure == name or own.spelled == other.spelled or own.meaning == other.meaning
-        own, ownSeparated = self.structure.casefold(), naming.separated(self.structure)
-        forms = ((name.casefold(), own), (naming.parse(name).standard, own), (naming.separated(name), ownSeparated))
+        folded, ownSeparated = self.structure.casefold(), naming.separated(self.structure)
+        forms = (
+            (name.casefold(), folded),
+            (naming.parse(name).standard, folded),
+            (naming.separated(name), ownSeparated),
+        )
         # brackets are ordinary characters in names
         isMatch = any(fnmatchcase(form, pattern.replace("[", "[[]")) for form, pattern in forms)
         return self.structure == name or isMatch
@@ -128,7 +133,7 @@ class Protocol:
     @property
     def families(self) -> tuple[str, ...]:
         """The metric families of all measurements in the rules."""
-        return tuple(dict.fromkeys(findDefinition(rule.measurement).definition.family for rule in self.rules))
+        return tuple(dict.fromkeys(_found(rule).definition.family for rule in self.rules))
 
     def rulesFor(self, *names: str) -> tuple[Rule, ...]:
         """Return the rules for a structure with any of these names; rules with a name override those with a pattern."""
@@ -224,6 +229,11 @@ def _kept(problems: list[InputError]) -> Iterator[None]:
         problems.append(error)
 
 
+def _found(rule: Rule) -> Found:
+    """Return the definition of a rule's measurement, which is known since the rule was read."""
+    return cast(Found, findDefinition(rule.measurement))
+
+
 def _forms(rule: Rule) -> tuple[tuple, ...]:
     """Return keys, at least one of which is equal for rules for the same structures, as in Rule.fits()."""
     if rule.isPattern:
@@ -249,8 +259,8 @@ def _rule(line: Line) -> Rule:
     with _kept(problems):
         warning = _limit(line, "Warn", definition, relation) if cells["Warn"] else None
         # without a relation, it is unknown which limit is looser
-        isKnown = relation and limit is not None and warning is not None
-        if isKnown and (warning >= limit if relation[0] == ">" else warning <= limit):
+        isKnown = relation and limit is not None
+        if isKnown and warning is not None and (warning >= limit if relation[0] == ">" else warning <= limit):
             raise line.problem(
                 "Warn",
                 f"the warning limit ({shortest(warning)}) must be looser than the pass limit ({shortest(limit)}).",
@@ -293,8 +303,9 @@ def _measurement(line: Line) -> tuple[Definition, str]:
     if definition in MULTI_LABEL:
         raise line.problem("Measurement", f"{given} is one number for all structures, which no rule can judge.")
     parameters = {name: float(word) for name, word in words.items()}
+    changes: dict[str, Any] = {PARAMETERS[name]: (value,) for name, value in parameters.items()}
     try:
-        Settings(**{PARAMETERS[name]: (value,) for name, value in parameters.items()})
+        Settings(**changes)
     except (InputError, ValueError) as error:
         raise line.problem("Measurement", f"{given}: {error}") from error
     return definition, definition.keyFor({name: shortest(value) for name, value in parameters.items()})
@@ -383,9 +394,9 @@ def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Set
     # settings that conventions fix are reset to the defaults
     fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else ("accuracy", *DECIDED_BY_TOOLS)
     free = {name: getattr(Settings(), name) for name in fixed}
-    changes = {**free, **PRESETS.get(convention, {}), "convention": convention}
+    changes = {**free, **PRESETS.get(convention, {}), "convention": convention, "families": None}
     metrics = tuple(rule.measurement for rule in rules)
-    return replace(base, tolerances=(), percentiles=(), families=None, metrics=metrics, **changes)
+    return replace(base, tolerances=(), percentiles=(), metrics=metrics, **changes)
 
 
 def _withNeeds(base: Settings, rules: Iterable[Rule]) -> Settings:
@@ -393,10 +404,10 @@ def _withNeeds(base: Settings, rules: Iterable[Rule]) -> Settings:
     needs: dict[str, list[float]] = {}
     keys = []
     for rule in rules:
-        definition, words = findDefinition(rule.measurement)
+        definition, words = _found(rule)
         if not isWhole(definition.family, base):
             keys.append(rule.measurement)
         for name, word in words.items():
             needs.setdefault(PARAMETERS[name], []).append(float(word))
-    changes = {name: (*getattr(base, name), *values) for name, values in needs.items()}
+    changes: dict[str, Any] = {name: (*getattr(base, name), *values) for name, values in needs.items()}
     return replace(base, metrics=(*base.metrics, *keys), **changes)

@@ -120,7 +120,9 @@ def tooManyPoints(dataset) -> None:
 
 DICOM = [
     Row(
-        "contours as they should be", structureSet(), Measured(MOVED, "the contours were drawn on is not near the file")
+        "contours as they should be",
+        structureSet(),
+        Measured(MOVED, "the contours were drawn on was not found near the file"),
     ),
     Row("without its end", structureSet(share=0.7), DAMAGED),
     Row(
