@@ -130,6 +130,7 @@ def taken(desktop, ui, panel, reference) -> Iterator[tuple[str, QImage]]:
     places = panel.places.places
     ui.practiceCheckBox.click()
     desktop.processEvents(300)
+    panel.follower.settle()  # what was there is the first point
     for place in places:
         correct(desktop, panel, place)
     table = panel.parameters.session
