@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,12 +172,13 @@ def matched(references: Sequence[Entry], tests: Sequence[Entry], method: str = "
     """Return the tests that belong to references, each to one at most.
 
     Equal names come first, then names that are equal without affixes, then without what all names of a folder end
-    with, and at last without what all names of one of the two folders begin with.
+    with, then without what all names of one of the two folders begin with, and at last names that go on with words
+    where the other one ends, such as case1_net and case1.
     """
 
     def plain(entry: Entry) -> str:
         # a method that is called like a case must not make names empty
-        return withoutAffixes(entry.name, [method] if method else ()).casefold()
+        return withoutAffixes(_spelled(entry), [method] if method else ())
 
     alone = _withoutCommon([plain(entry) for entry in references], isEnd=True)
     aloneTests = _withoutCommon([plain(entry) for entry in tests], isEnd=True)
@@ -185,7 +188,7 @@ def matched(references: Sequence[Entry], tests: Sequence[Entry], method: str = "
         dict(zip(tests, _withoutCommon(aloneTests, isEnd=False))),
     ]
     rounds: list[tuple[Callable[[Entry], str], Callable[[Entry], str]]] = [
-        (lambda entry: entry.name.casefold(), lambda entry: entry.name.casefold()),
+        (_spelled, _spelled),
         (plain, plain),
         (ends[0].__getitem__, ends[1].__getitem__),
         (short[0].__getitem__, ends[1].__getitem__),
@@ -200,7 +203,23 @@ def matched(references: Sequence[Entry], tests: Sequence[Entry], method: str = "
         found |= {
             own[0]: right[key][0] for key, own in left.items() if len(own) == len(right.get(key, ())) == 1 and key
         }
-    return found
+    taken = set(found.values())
+    unmatched = [entry for entry in references if entry not in found]
+    likely = [(r, t) for r in unmatched for t in tests if t not in taken and _goesOn(plain(r), plain(t))]
+    ofReferences, ofTests = Counter(r for r, _ in likely), Counter(t for _, t in likely)
+    return found | {r: t for r, t in likely if ofReferences[r] == ofTests[t] == 1}
+
+
+def _spelled(entry: Entry) -> str:
+    """Return a name in lower case, with letters such as umlauts as one character, however the computer stores them."""
+    return unicodedata.normalize("NFC", entry.name).casefold()
+
+
+def _goesOn(*names: str) -> bool:
+    """Return whether one of two names is the other one and more words, none of which is a number of another case."""
+    few, many = sorted(([part.strip(SEPARATORS) for part in _parts(name)] for name in names), key=len)
+    more = many[len(few) :]
+    return few == many[: len(few)] and not any(re.fullmatch(r"\W*\d+\W*", word) for word in more)
 
 
 def _byKey(entries: Iterable[Entry], key: Callable[[Entry], str]) -> dict[str, list[Entry]]:

@@ -47,7 +47,9 @@ class CohortPage:
         count = sum(len(group) for (_, _, key), group in given.items() if key in keys)
         if count > MOST_NUMBERS:
             keys = [key for key in keys if key.startswith(SUMMARIZED)]
-        cases = list(dict.fromkeys(case for group in given.values() for case in group))
+        known = {case for group in given.values() for case in group}
+        # as they were listed: the first method may lack some
+        cases = [case for case in dict.fromkeys(case for case, _ in self._reports) if case in known]
         undrawn = set(cohort.undrawn)
         structures = [name for name in cohort.structures if name not in undrawn]
         if len(cases) < 2 or not keys or not structures:

@@ -27,6 +27,12 @@ RANGE = 2.5, 97.5
 # The smooth surface is that of the structure only if its area exceeds this fraction of the measured one: smoothing
 # makes almost nothing of a structure one or two voxels thick.
 LEAST_AREA = 0.25
+# For readers of the numbers.
+NOTE = (
+    f"Grid: what the number is when the voxel grid lies a fraction of a voxel elsewhere, from {SHIFTS} shifts of the "
+    "smooth surfaces. Differences no larger than this range say nothing about the contours. The mean may lie beside "
+    "the number itself: smoothing makes small structures smaller."
+)
 
 
 def spreads(

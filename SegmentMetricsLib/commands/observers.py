@@ -106,7 +106,6 @@ def run(options: argparse.Namespace) -> int:
         requireWritable(options.write_protocol.absolute().parent)
     tellWithoutEffect(options, settings, [])
     from ..case.observers.gathering import gather
-    from ..case.observers.limits import protocolFrom
     from ..case.observers.study import Work, comparable, studied
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
@@ -131,12 +130,14 @@ def run(options: argparse.Namespace) -> int:
             writeReport(study, shown, unfinished, options.output)
             extra["report"] = writing.REPORT_FILE
         observerfiles.write(study, shown, unfinished, extra)
-        if options.write_protocol is not None:
-            writing.writeProtocol(protocolFrom(study), options.write_protocol)
-    _show(study, options)
+    # after the results, which are kept if there is no protocol, and whose folder may be its own
+    unwritten = "" if options.write_protocol is None else _protocolProblem(study, options.write_protocol)
+    _show(study, options, bool(options.write_protocol and not unwritten))
+    if unwritten:
+        print(f"segment-metrics: {oneLine(unwritten)}", file=sys.stderr)
     if overlays.problem:
         print(f"No pictures: {oneLine(overlays.problem)}", file=sys.stderr)
-    isPartial = len(study) < len(organs) or bool(gathered.failures)
+    isPartial = len(study) < len(organs) or bool(gathered.failures or unwritten)
     return SOME_FAILED if isPartial else 0
 
 
@@ -220,7 +221,23 @@ def _ofOrgan(task: tuple[int, Organ]) -> ObservedStructure | InputError:
     return replace(found, structures=[None if s is None else s.anew() for s in found.structures])
 
 
-def _show(study: ObserverStudy, options: argparse.Namespace) -> None:
+def _protocolProblem(study: ObserverStudy, path: Path) -> str:
+    """Write the protocol from the observers, and return why that was not possible, "" if it was."""
+    from ..case.observers.limits import protocolFrom
+    from ..show.writing import writeProtocol
+
+    try:
+        protocol = protocolFrom(study)
+        path.absolute().parent.mkdir(parents=True, exist_ok=True)
+        writeProtocol(protocol, path)
+    except InputError as error:
+        return str(error)
+    except OSError as error:
+        return f"{path}: the protocol cannot be written ({error.strerror})."
+    return ""
+
+
+def _show(study: ObserverStudy, options: argparse.Namespace, hasProtocol: bool) -> None:
     """Print the table and the sentences."""
     from ..show import observers as observerfiles
     from ..show import tables
@@ -228,6 +245,6 @@ def _show(study: ObserverStudy, options: argparse.Namespace) -> None:
     print(tables.aligned(observerfiles.table(study), terminalWidth()))
     for sentence in observerfiles.sentences(study):
         print(f"\n{oneLine(sentence)}")
-    if options.write_protocol is not None:
+    if hasProtocol:
         print(f"\nThe protocol is in {oneLine(str(options.write_protocol))}")
     print(f"\nResults are in {oneLine(str(options.output))}{os.sep}")

@@ -24,11 +24,12 @@ OPACITY = {"reference": 1.0, "test": 0.45}
 HIDDEN = ("vtkMRMLSegmentationDisplayNode", "vtkMRMLModelDisplayNode", "vtkMRMLVolumeRenderingDisplayNode")
 
 
-def hideOthers(scene) -> None:
+def hideOthers(scene) -> list:
     """Hide all visible segmentations, models and volume renderings, except what SegmentMetrics shows.
 
-    Only the visibility of their display nodes changes, not that of single segments.
+    Only the visibility of their display nodes changes, not that of single segments. Returns these display nodes.
     """
+    hidden = []
     for display in _displayNodes(scene):
         node = display.GetDisplayableNode()
         isOurs = node is None or node.GetHideFromEditors() or isMap(node)
@@ -37,6 +38,14 @@ def hideOthers(scene) -> None:
             display.SetAttribute(HIDDEN_ATTRIBUTE, "1")
             display.SetVisibility(False)
             display.EndModify(wasModifying)
+            hidden.append(display)
+    return hidden
+
+
+def forgetIfShown(display) -> None:
+    """Leave it to the user whether something is shown if they have shown it since hideOthers() has hidden it."""
+    if display.GetVisibility() and display.GetAttribute(HIDDEN_ATTRIBUTE):
+        display.RemoveAttribute(HIDDEN_ATTRIBUTE)
 
 
 def restoreOthers(scene) -> None:

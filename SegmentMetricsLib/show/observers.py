@@ -143,7 +143,7 @@ def table(study: ObserverStudy) -> Table:
 def _row(found: ObservedStructure, keys: Sequence[str], study: ObserverStudy) -> list[Any]:
     variation = found.variation
     sds = (None, None) if variation is None else (variation.rootMeanSquareSD, variation.percentile95SD)
-    verdicts = {test.name: verdictText(test.isWithin) for test in found.tests}
+    verdicts = {test.name: verdictText({} if found.isAnyWithin else test.isWithin) for test in found.tests}
     return [
         found.name,
         f"{len(found.having)} of {len(found.observers)}",

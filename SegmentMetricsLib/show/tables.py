@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from ..base.texts import commaSeparated, counted, oneLine
 from ..case import resulttables
 from ..case.findings import repeated
+from ..case.gridspread import NOTE as SPREAD_NOTE
 from ..case.multilabel import MultiLabel
 from ..case.records import Record
 from ..case.resulttables import SHORT, heading, inOneUnit, isAcrossPlane, overviewKeys, sideOf
@@ -38,7 +39,8 @@ def pairTable(record: Record, width: int | None = None) -> str:
         table = everything.only({"Measurement": name, **heads})
     main = aligned(table, width) if found or not record.slices else slicesTable(record, width)
     sides = resulttables.sidesTable(record)
-    parts = (main, aligned(sides, width) if sides else "", reasons([record]), evaluatedGrid([record]))
+    note = SPREAD_NOTE if resulttables.spreadOf(everything) else ""
+    parts = (main, note, aligned(sides, width) if sides else "", reasons([record]), evaluatedGrid([record]))
     return "\n\n".join(filter(None, parts))
 
 
@@ -143,7 +145,7 @@ def _spreadTable(records: Sequence[Record], keys: Sequence[str], width: int | No
         for record, row in zip(records, spreads, strict=True)
     ]
     title = f"Mean and standard deviation when the voxel grid is shifted by fractions of a voxel ({shifts} times):"
-    return f"{title}\n\n{aligned(Table(columns, rows), width)}"
+    return f"{title}\n\n{aligned(Table(columns, rows), width)}\n\n{SPREAD_NOTE}"
 
 
 def remarks(records: Sequence[Record], ofCase: Iterable[str] = ()) -> Iterable[str]:

@@ -6,14 +6,18 @@ import json
 import math
 import re
 
+import numpy as np
 import pytest
+import shapes
 from test_statistics import outcome
 
+from SegmentMetricsLib import compare
 from SegmentMetricsLib.batch.cohortpage import CohortPage
 from SegmentMetricsLib.batch.statistics import Cohort, compareMethods
 from SegmentMetricsLib.batch.summaryoptions import Options
 from SegmentMetricsLib.comparison.findings import Finding, Kind
 from SegmentMetricsLib.show.report.index import CaseLine, indexOf
+from SegmentMetricsLib.show.report.thumbnails import thumbnail
 
 PICTURE = {"view": "axial", "reference": "M100 100l900 0l0 900z", "test": "M200 100l900 0l0 900z"}
 
@@ -64,6 +68,23 @@ def testContent(content):
         (name, key) for name in content["structures"] for key in ("HD95", "DSC")
     }
     assert json.dumps(content, allow_nan=False)
+
+
+def testCasesAreAsListed():
+    """Also if the first method lacks one of them."""
+    rows = [row for row in cases() if (row["case"], row["method"]) != ("case 3", "net <1>")]
+    cohort, page = Cohort(), CohortPage()
+    for row in rows:
+        page.add(row, cohort.add(row))
+    assert page.content(cohort, Options(), ())["cases"] == [f"case {n}" for n in range(8)]
+
+
+@pytest.mark.parametrize(("low", "view"), [((8, 8, 12), "sagittal"), ((9, 8, 8), "axial")])
+def testThumbnailsShowBothContours(low, view):
+    """At the upper end only one of them is in the axial slice."""
+    pair = [shapes.box(at, tuple(np.add(at, 7))) for at in ((8, 8, 8), low)]
+    found = thumbnail(compare(*pair))
+    assert found["view"] == view and found["reference"] and found["test"]
 
 
 def testASingleCaseHasNoOverview():

@@ -39,6 +39,12 @@ def entries(*names: str) -> list[Entry]:
         ("x", "x_nnunet", "x=x_nnunet"),
         ("case_0001 case_0000", "case_0000 case_0001", "case_0001=case_0001 case_0000=case_0000"),
         ("Müller", "müller_label", "Müller=müller_label"),
+        ("M\u00fcller", "Mu\u0308ller", "M\u00fcller=Mu\u0308ller"),
+        # a name that goes on where another one ends, but not with the number of another case
+        ("case1", "case1_auto_v2", "case1=case1_auto_v2"),
+        ("p1_expert p2", "p1 p2-unet", "p1_expert=p1 p2=p2-unet"),
+        ("s1 s1_2", "s1_2 s1_3", "s1_2=s1_2"),
+        ("case1", "case10_net case1-a case1-b", ""),
     ],
 )
 def testNamesSayWhatBelongsTogether(references, tests, pairs):

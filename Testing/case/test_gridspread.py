@@ -9,7 +9,7 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.case.gridspread import SEED, SHIFTS
+from SegmentMetricsLib.case.gridspread import NOTE, SEED, SHIFTS
 from SegmentMetricsLib.case.records import Record
 from SegmentMetricsLib.comparison.measurements import Measurement
 from SegmentMetricsLib.geometry.meshing import fromPolyData
@@ -62,10 +62,13 @@ def testItIsInFilesAndTables(spread):
     overview = tables.overviewTable([record, record])
     assert f"shifted by fractions of a voxel ({SHIFTS} times)" in overview
     assert f"{dsc.grid.mean:.3f} ± {dsc.grid.sd:.3f}" in overview
+    assert NOTE in tables.pairTable(record).split("\n\n") and NOTE in overview.split("\n\n")
     # nothing of it where nobody asked
     plain = compare(spread.reference, spread.test, spread.settings)
     assert plain["DSC"].grid is None and plain["DSC"].value == dsc.value
-    assert "gridUncertainty" not in plain["DSC"].toDictionary() and "grid" not in tables.pairTable(plain.record())
+    assert (
+        "gridUncertainty" not in plain["DSC"].toDictionary() and "grid" not in tables.pairTable(plain.record()).lower()
+    )
 
 
 def testAnEmptyStructureHasNoSpread():

@@ -48,6 +48,14 @@ def testWhatIsDoubtfulAboutAnImage(image, kinds):
     assert [finding.kind for finding in imageFindings(kept, [(BALL, BALL)])] == kinds
 
 
+@pytest.mark.parametrize(("height", "kinds"), [(0.0, [Kind.IMAGE_IN_PART]), (90.0, [Kind.IMAGE_ELSEWHERE])])
+def testASingleSliceDoesNotCoverAVolume(height, kinds):
+    matrix = np.diag([2.0, 2.0, 2.0, 1.0])
+    matrix[:3, 3] = -30, -30, height
+    image = GrayImage(np.zeros((1, 31, 31), np.int16), Grid((31, 31, 1), matrix, planar=True), name="CT")
+    assert [finding.kind for finding in imageFindings(image, [(BALL, BALL)])] == kinds
+
+
 def testOfALargeImageLittleIsKept():
     image = imageFrom(-200, 200)
     kept = aroundPairs(image, [(BALL, BALL)])

@@ -20,6 +20,7 @@ from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.distances.bounded import Bounded
 from SegmentMetricsLib.model.inputs import labelMasks, structureFromPolyData
+from SegmentMetricsLib.show import observers as observerfiles
 
 BOUNDARY = Settings(metrics=("HD95", "MASD", "DSC"))
 
@@ -175,7 +176,9 @@ def testLeaveOneOut(boxes):
         reference = Structure("Others", consensusOf(Drawings.of([box(x) for x in others], 1.0), "majority").mask)
         expected = compare(reference, box(observer))
         assert {key: m.value for key, m in one.measurements.items()} == pytest.approx(expected.numbers, abs=1e-9)
-        assert one.places == expected.worstPlaces
+        # beyond the tolerance, else the farthest
+        assert one.places == (expected.worstPlaces or one.places[:1])
+        assert abs(one.places[0].value) == pytest.approx(expected["HD"].value, abs=1e-4)
     assert boxes.outlier is None, "A and C differ equally"
 
 
@@ -184,6 +187,23 @@ def testOutlierHasItsPlace():
     assert (study.outlier.name, study.outlier.key, study.outlier.value) == ("D", "HD95", pytest.approx(8.0, abs=0.1))
     assert study.outlier.places[0].direction == "L" and study.outlier.places[0].value == pytest.approx(8.0, abs=0.1)
     assert "D differs most from the others (HD95 8.0 mm), farthest on the left, 8.0 mm outside" in study.sentence
+
+
+def testOutlierWithinTheToleranceHasItsPlace():
+    study = compareObservers([box(0), box(0), box(0, size=11)], BOUNDARY, names=["A", "B", "C"])
+    assert "C differs most from the others (HD95 1.0 mm), farthest on the left, 1.0 mm outside" in study.sentence
+    assert study.leaveOneOut[0].places == (), "the others' consensus, of which half is C, is what A drew"
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+def testOutlierElsewhere(order):
+    """Who drew it elsewhere leaves each of the others without a consensus to be compared with: he is the outlier."""
+    drawn = [(box(0), "A"), (box(1), "B"), (box(20), "C")]
+    given, names = zip(*(drawn[n] for n in order), strict=True)
+    study = compareObservers(given, BOUNDARY, names=names)
+    assert study.outlier.name == "C" and math.isfinite(study.outlier.value)
+    apart = compareObservers([box(0), box(11), box(22)], BOUNDARY)
+    assert apart.outlier is None and "differs most" not in apart.sentence
 
 
 @pytest.mark.parametrize("method", ["majority", pytest.param("mean-surface", marks=pytest.mark.nightly)])
@@ -221,6 +241,14 @@ def testTestThatIsEmptyIsTheWorst():
     assert (test.mean["HD95"], test.rank["HD95"], test.isWithin["HD95"]) == (math.inf, 4, False)
     assert (test.mean["DSC"], test.isWithin["DSC"]) == (0.0, False)
     assert test.toDictionary()["mean"]["HD95"] is None
+
+
+def testNobodyIsWorseThanAnEmptyContour():
+    """With one among the observers, every test is within their range by definition; that is not called a verdict."""
+    study = compareObservers([box(0), box(1), box(2), empty()], BOUNDARY, tests=[box(15)], names=[*"ABCD", "Far"])
+    assert study.tests[0].isWithin["HD95"] and study.tests[0].isWithin["DSC"]
+    assert "Far is not judged, as an observer left it empty" in study.sentence
+    assert observerfiles.table(study).rows[0][-1] == "no verdict"
 
 
 def testSpread(boxes):
@@ -291,7 +319,7 @@ def testBadInput():
         with pytest.raises(ValueError, match=message):
             compareObservers(given)
     for options, message in (
-        ({"names": ["A"]}, "There are 1 names; give those of the 2 observers"),
+        ({"names": ["A"]}, "There is 1 name; give those of the 2 observers"),
         ({"names": ["A", "A"]}, "are both called 'A'"),
         ({"consensus": "mean"}, "The consensus is one of majority, staple, mean-surface"),
     ):

@@ -217,8 +217,16 @@ def testDemo(run):
         assert Path(given["reference"]["file"]).is_file() and Path(given["test"]["file"]).is_file()
     # what the demonstration shows can be made again from its files
     files = [folder / f"observer{n}.seg.nrrd" for n in (1, 2)]
-    assert run("compare", *files, "--output", "again", "--tolerance", "3", "--oversampling", 1)[0] == 0
+    given = ("--image", folder / "ct.nrrd", "--output", "again", "--tolerance", "3", "--oversampling", 1)
+    assert run("compare", *files, *given)[0] == 0
     assert metrics("again") == document
+
+
+def testDemoReportsOnItsImage(run):
+    assert run("demo", "--report", "--metrics", "DSC")[0] == 0
+    page = (Path("segment-metrics-demo") / "report.html").read_text()
+    assert "Image: <b>ct.nrrd</b>" in page and 'id="window-soft-tissue"' in page
+    assert "observer2.seg.nrrd compared with observer1.seg.nrrd" in page
 
 
 # As a program

@@ -111,6 +111,19 @@ def testProtocolIsTaken(written, folders, run):
     assert status == 0 and "Protocol own.csv: pass" in printed
 
 
+def testProtocolInANewFolder(folders, run, tmp_path):
+    """Its folder may be made by this run; and where no limit can be given, the results are kept."""
+    path = tmp_path / "out" / "limits" / "own.csv"
+    given = [*folders[:2], "--numbers-only", "-o", tmp_path / "out", "--write-protocol", path]
+    assert run("observers", *given, "--metrics", "DSC")[0] == 0 and readProtocol(path).rules
+    path.unlink()
+    status, printed, problems = run("observers", *given, "--metrics", "TPR")
+    assert status == 1 and problems == (
+        "segment-metrics: The observers give no limit for a protocol: no structure has a distance or overlap.\n"
+    )
+    assert "The protocol is in" not in printed and not path.exists() and (tmp_path / "out" / "matrix_TPR.csv").exists()
+
+
 def testSecondRunReplacesTheFirst(written, folders, run, tmp_path):
     output = tmp_path / "out"
     shutil.copytree(written[0], output)

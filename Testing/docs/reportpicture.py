@@ -13,6 +13,7 @@ import browsers
 ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "Resources" / "Report.png"
 VERDICTS = ROOT / "docs" / "pictures" / "ReportVerdicts.png"
+PROTOCOL = "head-and-neck-observers"
 SIZE = {"width": 1000, "height": 760}
 # of a structure, down to its slices
 STRUCTURE_HEIGHT = 1060
@@ -26,7 +27,8 @@ def write(structure: Path, verdicts: Path) -> None:
     with tempfile.TemporaryDirectory() as folder, browsers.headless() as shown:
         reference, test = samples.writeHeadAndNeck(folder)
         out = Path(folder) / "out"
-        given = ("compare", reference, test, "--output", out, "--report", "--protocol", "head-and-neck-observers")
+        image = samples.FOLDER / samples.IMAGE
+        given = ("compare", reference, test, "--image", image, "--output", out, "--report", "--protocol", PROTOCOL)
         if __main__.main(list(map(str, given))):
             raise SystemExit("The sample could not be compared.")
         page = shown.new_page(viewport=SIZE)

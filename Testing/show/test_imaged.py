@@ -146,6 +146,23 @@ def testCodesKeepWhatWindowsShow(gray):
     assert other.windows == ["automatic"] and other.filters() == "" and gray.windows[0] == "soft tissue"
 
 
+def testLungIsFirstShownInItsWindow():
+    """Not black in black on paper, where nobody can choose; air around a patient is no lung."""
+    inside = shapes.ball(8)
+    pair = compare(structure(inside, "Organ"), structure(inside | shapes.ball(3, (-9, 2, 1)), "Organ"), SETTINGS)
+    for value, around, expected in ((-780, 30, "lung"), (30, -1000, "soft tissue"), (-1000, 30, "soft tissue")):
+        values = np.full((61, 61, 61), around, np.int16)
+        values[18:43, 18:43, 18:43] = value
+        matrix = np.eye(4)
+        matrix[:3, 3] = -30
+        gray = Gray(GrayImage(values, Grid((61, 61, 61), matrix), modality="CT"))
+        steps = ElementTree.fromstring(stepping.stepPictures(pair, "step0", gray))
+        selected = [option.text for option in steps.iter("option") if option.get("selected") is not None]
+        cuts = ElementTree.fromstring(slices.slicePictures(pair, "cut0", gray))
+        used = {image.get("filter") for shown in (steps, cuts) for image in shown.iter("image")}
+        assert (selected, used) == ([expected], {f"url(#window-{expected.replace(' ', '-')})"})
+
+
 def testColorsSurviveAsPictures(tmp_path):
     pixels = np.zeros((20, 30, 3), np.uint8)
     pixels[:10, :, 0] = 250

@@ -225,11 +225,13 @@ def sides(record) -> tuple:
 
 
 def short(measurement) -> str:
-    """Return a signed value short enough to fit six of them side by side; 0.0 has no sign."""
+    """Return a signed value short enough to fit six of them side by side: without decimals from 10 on, 0.0 bare."""
     if measurement.status != "ok":
         return "-" if measurement.status == "undefined" else measurement.text()
     value = round(measurement.value, 1)
-    return f"{value:+.1f}" if value else "0.0"
+    if not value:
+        return "0.0"
+    return f"{value:+.1f}" if abs(value) < 10 else f"{value:+.0f}"
 
 
 def bulleted(sentence: str) -> str:

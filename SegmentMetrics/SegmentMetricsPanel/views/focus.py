@@ -4,6 +4,8 @@ from functools import reduce
 
 import numpy as np
 import slicer
+import vtk
+from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
@@ -15,13 +17,14 @@ from ..work import waiting
 from .places import cameras
 
 
-class FocusView:
+class FocusView(VTKObservationMixin):
     """Shows only the shown pair while the panel is open and the user wants it, and lets all views go to a new pair.
 
     isActive: whether the panel is open; what was hidden comes back when it is not.
     """
 
     def __init__(self, model):
+        super().__init__()
         self.model = model
         self.isActive = False
         self.shown = None
@@ -60,6 +63,7 @@ class FocusView:
     def end(self) -> None:
         """Put back what was hidden."""
         self.shown, self.structures, self.hiddenFor = None, (None, {}), None
+        self.removeObservers()
         focus.removeLines(slicer.mrmlScene)
         focus.restoreOthers(slicer.mrmlScene)
 
@@ -75,9 +79,15 @@ class FocusView:
             structures = self._structures(outcome, number)
             surfaces = {side: self._surfaceOf(structures[side]) for side in wanted if side in structures}
         if self.hiddenFor != self.model.pairKey():  # what the user shows beside a pair stays
-            focus.hideOthers(slicer.mrmlScene)
+            for display in focus.hideOthers(slicer.mrmlScene):
+                if not self.hasObserver(display, vtk.vtkCommand.ModifiedEvent, self.onDisplay):
+                    self.addObserver(display, vtk.vtkCommand.ModifiedEvent, self.onDisplay)
             self.hiddenFor = self.model.pairKey()
         focus.showLines(surfaces, slicer.mrmlScene, in2D=lines, in3D=not isMapShown)
+
+    def onDisplay(self, display, _event) -> None:
+        """What the user shows and hides again stays hidden."""
+        focus.forgetIfShown(display)
 
     def _surfaceOf(self, structure):
         """Return the surface of a structure that is drawn, RAS."""

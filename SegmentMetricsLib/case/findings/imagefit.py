@@ -68,6 +68,7 @@ def _coveredOf(structure: Structure, grid: Grid) -> float:
         points = structure.mask.grid.toWorld(voxels[:: max(len(voxels) // MOST_POINTS, 1)] + structure.mask.low)
     index = grid.toIndex(points)
     slack = np.full(3, 0.5 + 1e-3)
-    if grid.flatAxis is not None:
+    # contours in a plane may lie anywhere across it
+    if grid.flatAxis is not None and structure.dimension == 2:
         slack[grid.flatAxis] = np.inf
     return float(((index >= -slack) & (index <= np.array(grid.size) - 1 + slack)).all(axis=1).mean())

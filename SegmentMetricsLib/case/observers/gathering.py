@@ -16,7 +16,7 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ...base.errors import InputError, requireKind
-from ...base.texts import commaSeparated, tellingApart
+from ...base.texts import commaSeparated, counted, tellingApart
 from ...geometry.graphs import components
 from ...io.reading import readAll, stemOf
 from ...io.structurenames import isAlone, settled, shared
@@ -129,8 +129,9 @@ def _names(
         for name in names:
             requireKind(name, str, "The name of an observer", "a text")
         if len(names) not in (count, len(given)):
+            number = f"There {'is' if len(names) == 1 else 'are'} {counted(len(names), 'name')}"
             tests = f", or of those and the {len(given) - count} tests" if len(given) > count else ""
-            raise InputError(f"There are {len(names)} names; give those of the {count} observers{tests}.")
+            raise InputError(f"{number}; give those of the {count} observers{tests}.")
         usual = [*names, *_names(given[len(names) :], sets[len(names) :], 0, None)]
     elif len(paths := [Path(one) for one in given if isinstance(one, (str, os.PathLike))]) == len(given) > 0:
         usual = _ofPaths(paths)

@@ -27,7 +27,10 @@ def sentence(found: ObservedStructure) -> str:
     parts = [_agreement(found)]
     if found.outlier is not None:
         parts.append(_outlier(found, found.outlier))
-    parts += [_verdict(test) for test in found.tests if test.isWithin]
+    if found.isAnyWithin:
+        parts += [f"{test.name} is not judged, as an observer left it empty" for test in found.tests if test.isWithin]
+    else:
+        parts += [_verdict(test) for test in found.tests if test.isWithin]
     text = "; ".join(filter(None, parts))
     return f"{text[:1].upper()}{text[1:]}."
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...analysis.places import Place
+from ...analysis.places import Place, worstPlaces
 from ...base.errors import InputError, Undefined, reasonOf, requireFunction
 from ...base.parallel import eachSideBySide
 from ...base.texts import commaSeparated, shortest
@@ -23,7 +23,7 @@ from ...io.labelnames import labelNamesFrom
 from ...model.structures import Labels, Structure
 from ...settings.settings import Settings, asSettings
 from ..casework import criticalsOf, withLabelsNamed, withSurface
-from ..comparison import compared
+from ..comparison import Comparison, compared
 from . import sentences
 from .consensus import METHODS, Consensus, Drawings, Performance, conformity, consensusOf, searchOf
 from .gathering import Gathered, Observer, Organ, gather
@@ -117,6 +117,11 @@ class ObservedStructure:
         return [n for n in self.members if not cast(Structure, self.structures[n]).isEmpty]
 
     @property
+    def isAnyWithin(self) -> bool:
+        """Whether any test is within the range, as an observer left the structure empty: that is no verdict."""
+        return len(self.drawn) < len(self.members)
+
+    @property
     def having(self) -> list[str]:
         """The names of the observers who have the structure."""
         return [self.observers[n] for n in self.members]
@@ -143,11 +148,15 @@ class ObservedStructure:
         if key is None:
             return None
         sign = 1 if every[0][key].better == "lower" else -1
-        values = [sign * one[key].value for one in every]
-        # a NaN is in no order, and of two who differ equally neither is the outlier
-        if any(map(math.isnan, values)) or sorted(values)[-1] - sorted(values)[-2] <= sentences.NOTHING:
+        values = {number: sign * one[key].value for number, one in enumerate(every)}
+        if any(map(math.isnan, values.values())):  # in no order
             return None
-        found = self.leaveOneOut[int(np.argmax(values))]
+        # infinite means that the others have no voxel in common: that is not this observer's fault
+        known = sorted((value, number) for number, value in values.items() if math.isfinite(value))
+        # of two who differ equally neither is the outlier
+        if not known or (len(known) > 1 and known[-1][0] - known[-2][0] <= sentences.NOTHING):
+            return None
+        found = self.leaveOneOut[known[-1][1]]
         return Outlier(found.name, key, found.measurements[key].value, found.places)
 
     @property
@@ -530,7 +539,7 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
         comparison = compared(
             Workspace(reference, own, work.settings, work.criticalsOf(drawn[number]), drawings.searches)
         )
-        return AgainstOthers(names[number], comparison.measurements, comparison.worstPlaces)
+        return AgainstOthers(names[number], comparison.measurements, _farthest(comparison))
 
     return {
         "consensus": consensus,
@@ -539,6 +548,13 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
         "performances": dict(zip(names, made.performances, strict=True)) if made.performances else {},
         "remarks": remarks,
     }
+
+
+def _farthest(comparison: Comparison) -> Sequence[Place]:
+    """Return the worst places, or the farthest one if all of the boundary is within the tolerance."""
+    if comparison.worstPlaces or comparison.distances is None:
+        return comparison.worstPlaces
+    return worstPlaces(comparison.distances, sentences.NOTHING, most=1)
 
 
 def _asStructure(made: Consensus, name: str, drawings: Drawings, work: Work) -> Structure:

@@ -47,9 +47,7 @@ def page(title: str, body: Markup, scripts: Markup = NOTHING, running: str = "",
 
     running: what every printed page is headed with, the title if "". date: beside it.
     """
-    paper = filled(
-        PAPER, running=_inStyle(running or title), date=_inStyle(date), what=_inStyle(f"SegmentMetrics. {NO_DEVICE}")
-    )
+    paper = filled(PAPER, running=_inStyle(running or title), date=_inStyle(date), what=_inStyle(NO_DEVICE))
     style = joined((resource("report.css"), paper), "\n")
     return fromFile("page", title=title, style=style, scripts=scripts, body=body) + "\n"
 

@@ -19,7 +19,7 @@ from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
 from ...case.explanations import ofMeasurement
 from ...case.findings import repeated
-from ...case.gridspread import SHIFTS
+from ...case.gridspread import NOTE as SPREAD_NOTE
 from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
 from ...case.protocol.protocol import Rule
 from ...case.records import Record
@@ -51,11 +51,6 @@ MOST_PLACES = 10
 # Volumes of surface and voxels are alike if they differ by less than this fraction.
 ALIKE = 0.05
 SOLID = "\N{NO-BREAK SPACE}"
-SPREAD_NOTE = (
-    f"Grid: what the number is when the voxel grid lies a fraction of a voxel elsewhere, from {SHIFTS} shifts of the "
-    "smooth surfaces. Differences no larger than this range say nothing about the contours. The mean may lie beside "
-    "the number itself: smoothing makes small structures smaller."
-)
 SURFACE_NOTE = (
     "Volumes are those within the measured surfaces; where those of the voxels differ clearly, the structure has both."
 )

@@ -37,6 +37,10 @@ PRESETS = (
     Preset("brain", 80, 40),
 )
 AUTOMATIC = "automatic"
+# Lung is what lies between these values, in Hounsfield units: air around a patient is darker, and fat is brighter.
+LUNG = -950, -400
+# Structures are first shown in the window of the lung if more than this fraction of the middle of their box is lung.
+MUCH_LUNG = 0.3
 # The window of what a picture shows extends between these percentiles of its values.
 DARK, BRIGHT = 1, 99
 # In the automatic window of a CT, what is below this, in Hounsfield units, counts only where it is most of a picture.
@@ -72,8 +76,17 @@ class Gray:
 
     @property
     def windows(self) -> list[str]:
-        """The names of the windows to choose from, first the one that is shown."""
+        """The names of the windows to choose from."""
         return [*(preset.name for preset in PRESETS if self.image.isHounsfield), AUTOMATIC]
+
+    def firstWindow(self, low: np.ndarray, high: np.ndarray) -> str:
+        """Return the window in which what is in a box from low (3,) to high (3,), LPS mm, is first shown."""
+        if not self.image.isHounsfield:
+            return AUTOMATIC
+        inward = (high - low) / 4  # what lies around a structure does not count
+        values = self.image.cropped(low + inward, high - inward, 0).values
+        isLung = (values > LUNG[0]) & (values < LUNG[1])
+        return "lung" if isLung.mean() > MUCH_LUNG else self.windows[0]
 
     def codes(self, plane: Plane, finest: float) -> np.ndarray:
         """Return the codes (rows, columns) in a plane, 0 beyond the image. finest: least size of pixels, mm."""

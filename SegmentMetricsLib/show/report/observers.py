@@ -191,7 +191,7 @@ def _tests(found: ObservedStructure, keys: Sequence[str]) -> Markup:
             own = [value for value in own if not math.isnan(value)]
             best, worst = (min, max) if one.better == "lower" else (max, min)
             reach = f"{_text(best(own), one)} to {_text(worst(own), one)}" if own else ""
-            isWithin = test.isWithin.get(key)
+            isWithin = None if found.isAnyWithin else test.isWithin.get(key)
             verdict = "" if isWithin is None else "within" if isWithin else "outside"
             badge = NOTHING
             if verdict:

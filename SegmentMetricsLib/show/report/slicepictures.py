@@ -78,9 +78,9 @@ def slicePictures(comparison: Comparison, name: str, gray: Gray | None = None) -
     found = picturesOf(surfaces, largest)
     if not found:
         return NOTHING
-    extent = max(float(np.max(high - low)) for low, high in (surface.box for surface in surfaces))
-    windows = windowsOf(found, largest.distance, extent)
-    images, automatic = _imagesOf(found, windows, gray, name)
+    boxes = np.array([surface.box for surface in surfaces])
+    windows = windowsOf(found, largest.distance, float((boxes[:, 1] - boxes[:, 0]).max()))
+    images, automatic = _imagesOf(found, windows, boxes, gray, name)
     texts = [
         _figure(picture, sides, window, largest, f"{name}{picture.view.name[0]}", image)
         for picture, sides, window, image in zip(found, drawn(found, windows), windows, images, strict=True)
@@ -98,22 +98,27 @@ def slicePictures(comparison: Comparison, name: str, gray: Gray | None = None) -
 
 
 def _imagesOf(
-    pictures: Sequence[Picture], windows: Sequence[Window], gray: Gray | None, name: str
+    pictures: Sequence[Picture], windows: Sequence[Window], boxes: np.ndarray, gray: Gray | None, name: str
 ) -> tuple[list[Markup], Markup]:
-    """Return what lies under the contours of pictures, nothing without an image, and the filter that it needs."""
+    """Return what lies under the contours of pictures, nothing without an image, and the filter that it needs.
+
+    boxes: (2, 2, 3) lowest and highest coordinates of both boundaries, LPS mm.
+    """
     if gray is None:
         return [NOTHING] * len(pictures), NOTHING
     found = [
         gray.codes(window.planeOf(picture.view, picture.place, picture.at), 0.5 / window.scale)
         for picture, window in zip(pictures, windows, strict=True)
     ]
-    return [underlay(gray, codes, name) for codes in found], gray.automatic(found, name)
+    first = gray.firstWindow(boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0))
+    return [underlay(codes, first, name) for codes in found], gray.automatic(found, name)
 
 
-def underlay(gray: Gray, codes: np.ndarray, name: str, size: tuple[int, int] = (ACROSS, DOWN)) -> Markup:
+def underlay(codes: np.ndarray, gray: str, name: str, size: tuple[int, int] = (ACROSS, DOWN)) -> Markup:
     """Return an image that fills the window of a picture; without codes, its frame for a script.
 
-    name: prefix of the automatic window's filter. size: of the window in pixels.
+    gray: the window of gray values in which it is first shown. name: prefix of the automatic one's filter. size: of the
+    picture's window in pixels.
     """
     across, down = (round(side / STEP) for side in size)
     return filled(
@@ -122,7 +127,7 @@ def underlay(gray: Gray, codes: np.ndarray, name: str, size: tuple[int, int] = (
         across=across,
         down=down,
         own=idOf(AUTOMATIC, name),
-        filter=idOf(gray.windows[0], name),
+        filter=idOf(gray, name),
         data=jpeg(codes) if len(codes) else "",
     )
 

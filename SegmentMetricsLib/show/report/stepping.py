@@ -59,11 +59,14 @@ def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) ->
     middle = (low + high) / 2
     window = _window(view, low, high)
     contours = [_contours(surface, view, middle, heights, window) for surface in surfaces]
-    images, automatic = [""] * len(heights), NOTHING
+    images, automatic, choices, underneath = [""] * len(heights), NOTHING, NOTHING, NOTHING
     if gray is not None:
         finest = max(0.5 / window.scale, _finest(window, len(heights)))
         codes = [gray.codes(window.planeOf(view, middle, height), finest) for height in heights.tolist()]
         images, automatic = list(map(jpeg, codes)), gray.automatic(codes, name)
+        first = gray.firstWindow(low, high)
+        choices = _choices(gray, first)
+        underneath = underlay(np.zeros((0, 0), np.uint8), first, name, (ACROSS, DOWN))
     largest = largestOf(comparison)
     marks = _marks(comparison, largest, view, middle, heights, window)
     data = {
@@ -81,7 +84,7 @@ def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) ->
         name=name,
         filters=automatic,
         legend=legend(largest, True),
-        windows=_choices(gray) if gray else NOTHING,
+        windows=choices,
         width=ACROSS + 2 * LEFT,
         height=TOP + DOWN + 27,
         left=LEFT,
@@ -90,7 +93,7 @@ def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) ->
         down=DOWN,
         columns=round(ACROSS / STEP),
         rows=round(DOWN / STEP),
-        image=underlay(gray, np.zeros((0, 0), np.uint8), name, (ACROSS, DOWN)) if gray else NOTHING,
+        image=underneath,
         letters=letters(view, (ACROSS, DOWN)),
         bar=barOf(window.scale, DOWN),
         last=len(heights) - 1,
@@ -186,9 +189,13 @@ def _marks(
     return marks
 
 
-def _choices(gray: Gray) -> Markup:
-    """Return the switch of the windows."""
-    options = [filled("<option>$name</option>", name=name) for name in gray.windows]
+def _choices(gray: Gray, first: str) -> Markup:
+    """Return the switch of the windows. first: the one that is shown."""
+    selected = {first: Markup(' selected=""')}
+    options = [
+        filled("<option$selected>$name</option>", selected=selected.get(name, NOTHING), name=name)
+        for name in gray.windows
+    ]
     return filled(
         '<label>Window <select data-windows="" autocomplete="off">$options</select></label>', options=together(options)
     )

@@ -1,4 +1,4 @@
-"""Small pictures of pairs for pages about many cases: both contours in the slice through the largest distance."""
+"""Small pictures of pairs for pages about many cases: both contours in a slice through the largest distance."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ def thumbnail(comparison: Comparison) -> dict | None:
         return None
     surfaces = [direction.surface for direction in comparison.distances.directions]
     largest = largestOf(comparison)
-    found = picturesOf(surfaces, largest)[:1]
-    if not found:
+    pictures = picturesOf(surfaces, largest)
+    if not pictures:
         return None
+    # at the upper or lower end, the axial slice has only one of the two
+    found = [next((one for one in pictures if all(one.contours)), pictures[0])]
     extent = max(float(np.max(high - low)) for low, high in (surface.box for surface in surfaces))
     (sides,) = drawn(found, windowsOf(found, largest.distance, extent))
     paths = []

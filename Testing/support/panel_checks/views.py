@@ -89,6 +89,14 @@ def checkFocusElsewhere(session: Session) -> None:
     before = [displayed(node) for node in others]
     session.panel.refresh()
     assert not any(node.GetDisplayNode().GetVisibility() for node in others)
+    for isVisible in (True, False):
+        cube.GetDisplayNode().SetVisibility(isVisible)
+    session.panel.focus.end()
+    assert not cube.GetDisplayNode().GetVisibility(), "what the user has shown and hidden stays hidden"
+    assert [displayed(node) for node in session.nodes] == before[:-1]
+    cube.GetDisplayNode().SetVisibility(True)
+    session.panel.refresh()
+    assert not any(node.GetDisplayNode().GetVisibility() for node in others)
     session.widget.exit()
     assert [displayed(node) for node in others] == before
     session.widget.enter()
