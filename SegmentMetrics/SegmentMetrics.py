@@ -247,12 +247,12 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         comparisons = self.compareChosen(p, settings, work, inFull=inFull)
         if comparisons.wasStopped and not (isPartWanted and work.isWanted()):
             raise Cancelled
-        return self.keep(p, comparisons, measured, settings)
+        return self.keep(p, comparisons, measured, settings, p.dose)
 
-    def keep(self, parameters, comparisons, measured, settings):
+    def keep(self, parameters, comparisons, measured, settings, dose):
         """Return the Outcome of Comparisons of what the parameter node describes, stored in a table node.
 
-        measured: as for judge(). settings: that all were measured with.
+        measured: as for judge(). settings: that all were measured with. dose: volume node, or None.
         """
         from SegmentMetricsPanel.enumerations import Mode
 
@@ -262,8 +262,10 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         judgment = self.judge(p, comparisons, measured)
         if p.mode == Mode.allStructures:
             choices = self.modelOf(p).choices()
-            return outcomes.keepAll(comparisons, p.reference, p.test, settings, judgment=judgment, choices=choices)
-        return outcomes.keepPair(comparisons[0], judgment=judgment)
+            return outcomes.keepAll(
+                comparisons, p.reference, p.test, settings, judgment=judgment, choices=choices, dose=dose
+            )
+        return outcomes.keepPair(comparisons[0], judgment=judgment, dose=dose)
 
     def compareChosen(self, parameters, settings, work, *, inFull=lambda compare: compare()) -> list:
         """Compare the segments chosen in the parameter node and return Comparisons.
@@ -284,11 +286,12 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
                 *(p.reference, p.test, settings),
                 progress=work.report,
                 run=run,
+                dose=p.dose,
                 choices=model.choices(),
                 proposed=model.proposed(),
             )
         pair = (p.reference, p.referenceSegment, p.test, p.testSegment)
-        return Comparisons([self.compareSegments(*pair, settings, run=run, by="ID")])
+        return Comparisons([self.compareSegments(*pair, settings, run=run, by="ID", dose=p.dose)])
 
     @staticmethod
     def modelOf(parameters):

@@ -44,7 +44,9 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .geometry.grids import Grid
     from .geometry.masks import Mask
     from .geometry.surfaces import Surface
+    from .io.doses import readDose
     from .io.reading import readStructures
+    from .model.dose import Dose
     from .model.structures import Structure
     from .model.structureset import StructureSet
     from .settings.settings import Settings
@@ -53,6 +55,7 @@ __all__ = [
     "BatchResults",
     "CaseResult",
     "Comparison",
+    "Dose",
     "Grid",
     "Mask",
     "Measurement",
@@ -68,6 +71,7 @@ __all__ = [
     "compareLabels",
     "compareObservers",
     "readBatch",
+    "readDose",
     "readStructures",
     "stressTest",
 ]
@@ -77,6 +81,7 @@ _HOMES = {
     "BatchResults": "batch.batchresults",
     "CaseResult": "case.caseresult",
     "Comparison": "case.comparison",
+    "Dose": "model.dose",
     "Grid": "geometry.grids",
     "Mask": "geometry.masks",
     "Measurement": "comparison.measurements",
@@ -91,6 +96,7 @@ _HOMES = {
     "compareLabels": "case.multilabel",
     "compareObservers": "case.observers.study",
     "readBatch": "batch.batchresults",
+    "readDose": "io.doses",
     "readStructures": "io.reading",
     "samples": "io.samples",
     "stressTest": "case.stress",

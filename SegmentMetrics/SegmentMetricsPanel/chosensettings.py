@@ -16,15 +16,21 @@ IN_PANEL = {name: one.panel for name, one in DECLARED.items() if one.panel}
 def settingsOf(parameters, scene) -> Settings:
     """Return the chosen settings, with defaults for those that have no effect. scene: a model.Scene.
 
-    Raises ValueError if no family is chosen, or the hazard family without any critical structure.
+    With a dose, its family is among them. Raises ValueError if no family is chosen, the dose family without a dose, or
+    the hazard family without any critical structure, unless hazard is taken from the dose.
     """
     chosen = {name: valueOf(name, parameters) for name in IN_PANEL if isOffered(name, parameters)}
     if "critical" in chosen:
         chosen["critical"] = criticalNames(parameters, scene)
-        if not chosen["critical"]:
+        if not chosen["critical"] and chosen["hazardKernel"] != "dose":
             raise InputError(_("Choose critical structures, or turn off the hazard metrics."))
     convention = chosen.pop("convention", OWN_CONVENTION)
-    return Settings.preset(convention, families=list(parameters.families), **chosen)
+    families = list(parameters.families)
+    if parameters.dose is not None:
+        families.append("dose")
+    elif "dose" in families:
+        raise InputError(_("Choose a dose, or turn off the dose metrics."))
+    return Settings.preset(convention, families=families, **chosen)
 
 
 def valueOf(name: str, parameters):

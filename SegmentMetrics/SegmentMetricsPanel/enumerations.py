@@ -68,6 +68,7 @@ class MapKind(Labeled):
     tolerance = enum.auto()
     hazard = enum.auto()
     bld = enum.auto()
+    dose = enum.auto()
 
     @staticmethod
     def texts() -> dict[str, str]:
@@ -77,6 +78,7 @@ class MapKind(Labeled):
             "tolerance": _("Within tolerance"),
             "hazard": _("Hazard"),
             "bld": _("Bidirectional local distance"),
+            "dose": _("Dose"),
         }
 
     @staticmethod
@@ -87,6 +89,7 @@ class MapKind(Labeled):
             "tolerance": _("what lies farther apart than the tolerance τ."),
             "hazard": _("how near the boundary is to critical structures."),
             "bld": _("how far apart corresponding points lie, which also shows spikes of the other surface."),
+            "dose": _("what dose the surface receives."),
         }
 
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 import qt
 import slicer
 
-from SegmentMetricsLib.analysis.places import MOST_LISTED, worstPlaces
+from SegmentMetricsLib.analysis.places import MOST, worstPlaces
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.progress import Cancelled, stoppable
 from SegmentMetricsLib.case.comparison import compare
 from SegmentMetricsLib.case.protocol.measuring import measuredFor
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
-from SegmentMetricsLib.mrml.comparing import Comparisons, criticalStructures
+from SegmentMetricsLib.mrml.comparing import Comparisons, asDose, criticalStructures
 from SegmentMetricsLib.mrml.contents import contentHashOfSegment
 from SegmentMetricsLib.mrml.conversion import displayedSurface
 from SegmentMetricsLib.mrml.inputs import structureFromSegment
@@ -26,8 +26,6 @@ from .contents import following
 
 # Milliseconds to wait after the last event of an edit, and between two looks at the thread.
 DELAY, INTERVAL = 50, 10
-# More places than any contour has: a place must not count as corrected because others are worse.
-ALL_PLACES = 1000
 
 
 @dataclass(eq=False)
@@ -210,6 +208,7 @@ class Follower:
         model = self.model
         outcome, number = model.outcome, model.number()
         others = outcome.comparisons if outcome is not None and outcome.isOfAll else None
+        plan = asDose(model.followedDose())
         p, protocol, isShown = model.parameters, model.protocol(), not model.isPracticing()
         sides = p.mapSide.sides if p.showMap and isShown and not any(s.isEmpty for s in structures) else ()
         kind, surface, shown = p.mapKind.name, p.mapSurface.name, {}
@@ -218,7 +217,7 @@ class Follower:
             shown[side] = displayedSurface(structures[REFERENCE_AND_TEST.index(side)])
 
         def work() -> dict:
-            comparison = compare(*structures, settings, criticals=criticals)
+            comparison = compare(*structures, settings, criticals=criticals, dose=plan)
             found = {"comparison": comparison, "places": (), "maps": {}}
             comparison.record()  # its worst places are kept for the list of them
             if comparison.distances is not None:
@@ -240,10 +239,10 @@ class Follower:
 
 def allPlaces(comparison) -> tuple:
     """Return all places of a comparison where the contours lie farther apart than its first tolerance."""
-    found = comparison.worstPlaces
-    if len(found) < MOST_LISTED:
+    found = comparison.worstPlaces  # the worst only: a place must not count as corrected because others are worse
+    if len(found) < MOST:
         return found
-    return worstPlaces(comparison.distances, comparison.settings.tolerances[0], ALL_PLACES)
+    return worstPlaces(comparison.distances, comparison.settings.tolerances[0], most=None)
 
 
 def _keyOf(structure, settings, content: str) -> tuple:

@@ -31,6 +31,7 @@ class Scene(typing.Protocol):
     def protocols(self) -> Sequence: ...  # the tables that hold protocols
     def practiceState(self, segmentation) -> str: ...  # "hidden" or "revealed" for one to practice on, otherwise ""
     def protocol(self, table): ...  # the Protocol in a table; may raise InputError
+    def doses(self) -> Mapping: ...  # the volumes that may be the dose, and whether each says that it is one
     def recall(self, table): ...  # the Outcome that a table holds, or None; may raise InputError
     def fileName(self) -> str: ...  # of the scene, "" if it has none
     def noteChange(self, isClosed: bool) -> None: ...  # the scene is being closed, or added to
@@ -101,6 +102,25 @@ class PanelModel:
         choices = {None: _("None"), **{table: self.scene.name(table) for table in tables}}
         choices |= {name: _("Example: {name}").format(name=name) for name in examples}
         return {**choices, "": _("From a file...")}
+
+    def doseChoices(self) -> dict:
+        """Return the texts for the choice of a dose, by volume; that of None is for none.
+
+        Volumes that say that they are a dose come first; of the others the text says what is taken for granted.
+        """
+        volumes = self.scene.doses()
+        isSaid = {**volumes, self.parameters.dose: volumes.get(self.parameters.dose, False)}
+        isSaid.pop(None, None)
+        texts = {True: "{name}", False: _("{name}, taken to be in Gy")}
+        ordered = sorted(isSaid, key=lambda volume: not isSaid[volume])
+        return {None: _("None"), **{one: texts[isSaid[one]].format(name=self.scene.name(one)) for one in ordered}}
+
+    def chooseDose(self, volume) -> None:
+        """Choose the volume of the dose, or None; its family is measured with a dose, and only then."""
+        p, others = self.parameters, [family for family in self.parameters.families if family != "dose"]
+        with self.scene.oneChange(p):
+            p.dose = volume
+            p.families = others if volume is None else [*others, "dose"]
 
     def setCriticals(self, chosen: Sequence[str], offered: Sequence[str]) -> None:
         """Choose critical structures among those that are offered.
@@ -207,6 +227,8 @@ class PanelModel:
             return _("The selection has changed.")
         if outcome.isOfAll and self.choices() != outcome.choices:
             return _("The pairs have changed.")
+        if p.dose is not outcome.dose:
+            return _("Another dose is chosen.")
         try:
             isSame = self.settings() == outcome.settings
             isSame = isSame and self.protocolVersion() == (outcome.judgment or {}).get("version")
@@ -252,6 +274,10 @@ class PanelModel:
     def followedSettings(self):
         """Return the Settings that edits are measured with: those of the shown results, or without any the chosen."""
         return self.settings() if self.outcome is None else self.outcome.settings
+
+    def followedDose(self):
+        """Return the volume node of the dose that edits are measured with, None for none."""
+        return self.parameters.dose if self.outcome is None else self.outcome.dose
 
     def edit(self) -> Edit | None:
         """Return the Edit of the pair that is followed, None if no pair is."""

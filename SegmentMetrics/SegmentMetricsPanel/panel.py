@@ -22,6 +22,7 @@ from .scene import SlicerScene
 from .views.buttons import ExplainedButton
 from .views.conventions import ConventionsView
 from .views.corners import CornersView
+from .views.doses import DoseChoiceView, DoseView
 from .views.focus import FocusView
 from .views.hazard import HazardView
 from .views.inputs import InputsView
@@ -64,6 +65,7 @@ class Panel(VTKObservationMixin):
         self.pairs = PairsView(ui, model, self.attempts.propose)
         self.settings = SettingsView(ui, model)
         self.protocols = ProtocolsView(ui, model, self.onNews)
+        self.doseChoice = DoseChoiceView(ui, model)
         self.pages = PagesView(ui, model)
         self.results = ResultsView(ui, model, self.onWritten)
         self.verdicts = VerdictsView(ui, model, self.onWritten)
@@ -74,6 +76,7 @@ class Panel(VTKObservationMixin):
         self.hazard = HazardView(ui, model)
         self.places = PlacesView(ui, model)
         self.slices = SlicesView(ui, model)
+        self.doses = DoseView(ui, model)
         self.conventions = ConventionsView(ui, model, self.attempts.compareTools, self.attempts.which, self.onWritten)
         self.follower = Follower(model, self.onFollowed, self.onFollowFailed)
         self.corners = CornersView()
@@ -135,7 +138,7 @@ class Panel(VTKObservationMixin):
             self.follower.stop()
             self.corners.show("")
             self.practice.show()
-            for view in (self.map, self.focus, self.hazard, self.slices):
+            for view in (self.map, self.focus, self.hazard, self.slices, self.doses):
                 view.release()
             for view in (self.pairs, self.results, self.verdicts, self.pages, self.conventions):
                 view.show()
@@ -194,7 +197,7 @@ class Panel(VTKObservationMixin):
         self.setParameters(None)
         self.model.kept = None
         self.leftovers.forget()
-        for plot in (self.plot, self.slices.plot):
+        for plot in (self.plot, self.slices.plot, self.doses.plot):
             plot.draw(None)
 
     # Reacting to changes
@@ -218,7 +221,8 @@ class Panel(VTKObservationMixin):
             return
         if node.IsA("vtkMRMLSegmentationNode"):  # its segments are added after this event
             qt.QTimer.singleShot(0, self.model.inputs.chooseLikely)
-        elif node.IsA("vtkMRMLTableNode"):  # so are its columns, which may make it a protocol
+        elif node.IsA("vtkMRMLTableNode") or node.IsA("vtkMRMLScalarVolumeNode"):
+            # so are the columns of a table, which may make it a protocol; a volume may be a dose
             self.refreshTimer.start()
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
@@ -283,7 +287,8 @@ class Panel(VTKObservationMixin):
         if model.isPracticing():
             self.practice.note(found["comparison"])
             return
-        outcome = self.logic.keep(self.parameters, found["comparisons"], found["measured"], model.followedSettings())
+        settings, dose = model.followedSettings(), model.followedDose()
+        outcome = self.logic.keep(self.parameters, found["comparisons"], found["measured"], settings, dose)
         self.take(outcome, isRepeated=True)
         edit = model.edit()
         if edit is not None:
@@ -368,7 +373,7 @@ class Panel(VTKObservationMixin):
             with waiting():
                 model.recall()
         model.kept = None
-        for view in (self.inputs, self.pairs, self.settings, self.protocols):
+        for view in (self.inputs, self.pairs, self.settings, self.protocols, self.doseChoice):
             view.show()
         self._enableApply()
         stale = model.staleText()
@@ -381,8 +386,9 @@ class Panel(VTKObservationMixin):
             self.shown = shown
             for view in (self.results, self.verdicts, self.places, self.pages):
                 view.show()
-        for view in (self.map, self.focus, self.hazard, self.plot, self.layout, self.slices, self.conventions):
+        for view in (self.map, self.focus, self.hazard, self.plot, self.layout, self.slices, self.doses):
             view.show()
+        self.conventions.show()
         self.practice.show()
         self._showCorners()
         self._enableActions()

@@ -52,6 +52,7 @@ class SegmentMetricsParameterNode:
     critical: list[str]
     convention: str = OWN_CONVENTION
     protocol: slicer.vtkMRMLTableNode
+    dose: slicer.vtkMRMLScalarVolumeNode
     autoUpdate: bool = False
     follow: bool = False
     edit: str = ""  # the Edit of the pair that is followed

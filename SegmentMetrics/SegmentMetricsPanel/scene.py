@@ -7,6 +7,8 @@ from pathlib import Path
 import slicer
 
 from SegmentMetricsLib.mrml import outcomes, pairSegments, protocolFromTable
+from SegmentMetricsLib.mrml.doses import isDose
+from SegmentMetricsLib.mrml.folders import ROLE_ATTRIBUTE
 from SegmentMetricsLib.mrml.inputs import nameOf
 from SegmentMetricsLib.mrml.practice import practiceState
 from SegmentMetricsLib.mrml.protocols import allProtocols
@@ -48,6 +50,17 @@ class SlicerScene:
     @staticmethod
     def protocols() -> list:
         return allProtocols(slicer.mrmlScene)
+
+    @staticmethod
+    def doses() -> dict:
+        nodes = slicer.util.getNodesByClass("vtkMRMLScalarVolumeNode")
+        # neither label maps nor what this module shows itself
+        return {
+            node: isDose(node)
+            for node in nodes
+            if not (node.IsA("vtkMRMLLabelMapVolumeNode") or node.GetHideFromEditors())
+            and not node.GetAttribute(ROLE_ATTRIBUTE)
+        }
 
     def fileName(self) -> str:
         url = slicer.mrmlScene.GetURL()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,7 +11,9 @@ import numpy as np
 
 from ..distances.surfacedistances import TIE_TOLERANCE, DirectedDistances, SurfaceDistances, withTies
 from ..geometry.graphs import components
+from ..geometry.nearpoints import NearPoints
 from ..geometry.surfaces import Surface, outwardNormals
+from ..model.dose import Dose
 from ..model.structures import REFERENCE_AND_TEST
 
 # Sides of the patient toward which the LPS axes point, the negative direction first.
@@ -22,10 +24,10 @@ NORMAL_RADIUS = 5.0
 # toward the next side.
 CLEAR_MAJORITY = 0.5
 CLEAR_LEAD = 0.6
-# Most places that are listed.
-MOST_LISTED = 10
 # Maximum number of elements and cells sampled to find the dominant side.
 MOST_SAMPLES = 3_000
+# Places that are listed.
+MOST = 10
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Place:
     area: of the patch, mm2 (length in mm for contours). position: LPS of the worst point, mm. direction: R, L, A, P, S
     or I, the side of the structure on which it lies. side: the boundary on which the worst point lies, "reference" or
     "test". normal: smoothed outward unit normal (LPS) of the inner boundary there, which is the reference where the
-    test lies outside it; zero if there is none.
+    test lies outside it; zero if there is none. dose: of a plan at the worst point in Gy; None if none is given, and
+    outside its grid.
     """
 
     rank: int
@@ -46,10 +49,12 @@ class Place:
     direction: str
     side: str
     normal: tuple[float, float, float]
+    dose: float | None = None
 
     def toDictionary(self) -> dict:
-        """Return the place for JSON."""
-        return {**self.__dict__, "position": list(self.position), "normal": list(self.normal)}
+        """Return the place for JSON; without a dose it says nothing of one."""
+        told = {name: value for name, value in self.__dict__.items() if name != "dose" or value is not None}
+        return {**told, "position": list(self.position), "normal": list(self.normal)}
 
     @staticmethod
     def fromDictionary(data: Mapping) -> Place:
@@ -97,12 +102,9 @@ class _Side:
         return _cellCenters(self.direction.surface)
 
     @cached_property
-    def tree(self):
-        """Search tree of the centers."""
-        from scipy.spatial import cKDTree
-
-        # an unbalanced tree is built in half the time and is as fast for points spread over a surface
-        return cKDTree(self.centers, balanced_tree=False, compact_nodes=False)
+    def near(self) -> NearPoints:
+        """Finds centers."""
+        return NearPoints(self.centers)
 
     @cached_property
     def ownerOf(self) -> np.ndarray:
@@ -121,7 +123,7 @@ class _Side:
         if not (largest > np.abs(self.values) + TIE_TOLERANCE).any():
             return
         place = self.direction.largestPlace
-        there = self.owners[self.cells == self.tree.query(place)[1]]
+        there = self.owners[self.cells == self.near.nearest(place[None])]
         if len(there) > 1:  # the cell has parts in two patches, one of either kind
             isOver = self.direction.reached(1) >= self.direction.reached(-1)
             there = there[(self.values[there] > 0) == isOver]
@@ -135,7 +137,7 @@ class _Side:
         if not len(self.peaks):
             return set()
         cells = other.cells[other.owners == number]
-        found = self.ownerOf[self.tree.query(other.centers.take(cells, axis=0))[1]]
+        found = self.ownerOf[self.near.nearest(other.centers.take(cells, axis=0))]
         return set(np.unique(found[found >= 0]).tolist())
 
     def position(self, number: int) -> np.ndarray:
@@ -157,11 +159,11 @@ def coordinateText(value: float, axis: int, decimals: int = 0) -> str:
     return f"{LETTERS_OF_AXES[axis][int(value > 0)]} {abs(value) + 1e-6:.{decimals}f}"
 
 
-def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = MOST_LISTED) -> tuple[Place, ...]:
+def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int | None = MOST) -> tuple[Place, ...]:
     """Return the places where two boundaries are farther apart than a tolerance in mm, the worst first.
 
     A place usually shows on both boundaries. The patch with the larger distance represents it; patches of the other
-    boundary opposite to it are the same place and are not listed. most: maximum number of places.
+    boundary opposite to it are the same place and are not listed. most: maximum number of places, None for all.
     """
     sides = _sides(distances, tolerance)
     for side in sides:
@@ -199,6 +201,15 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = MOST_
         )
         for rank, ((which, number), position, normal) in enumerate(zip(places, positions, normals, strict=True), 1)
     )
+
+
+def withDose(places: Sequence[Place], dose: Dose, isRanked: bool, most: int = MOST) -> tuple[Place, ...]:
+    """Return places with their doses. isRanked: whether that with the largest dose is the first. most: how many."""
+    values, areWithin = dose.at(np.array([place.position for place in places]).reshape(-1, 3))
+    found = [replace(p, dose=float(v) if isIn else None) for p, v, isIn in zip(places, values, areWithin, strict=True)]
+    if isRanked:
+        found.sort(key=lambda place: -1.0 if place.dose is None else place.dose, reverse=True)
+    return tuple(replace(place, rank=rank) for rank, place in enumerate(found[:most], start=1))
 
 
 def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = True) -> str:
@@ -243,11 +254,8 @@ def _cellsNext(surface: Surface, points: np.ndarray) -> np.ndarray:
 
     Only a sample of the cells, spread over the surface, is searched, which suffices to find the side.
     """
-    from scipy.spatial import cKDTree
-
     cells = np.arange(0, len(surface.cells), 1 + len(surface.cells) // MOST_SAMPLES)
-    tree = cKDTree(_centersOf(surface.points, surface.cells[cells]))
-    return cells[tree.query(points)[1]]
+    return cells[NearPoints(_centersOf(surface.points, surface.cells[cells])).nearest(points)]
 
 
 def _sides(distances: SurfaceDistances, tolerance: float) -> list[_Side]:
@@ -334,8 +342,8 @@ def _normalsBelow(sides: Sequence[_Side], positions: np.ndarray, isUnder: np.nda
     for side, rows in zip(sides, (np.flatnonzero(~isUnder), np.flatnonzero(isUnder)), strict=True):
         if len(rows):
             surface = side.direction.surface
-            cells = side.tree.query(positions[rows])[1]
-            near = side.tree.query_ball_point(side.centers[cells], NORMAL_RADIUS, return_sorted=False)
+            cells = side.near.nearest(positions[rows])
+            near = side.near.within(side.centers[cells], NORMAL_RADIUS)
             ends = np.cumsum([len(some) for some in near])
             # in one call, because the first look-up takes long
             every = outwardNormals(surface, np.concatenate([*near, cells]))

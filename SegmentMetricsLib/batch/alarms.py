@@ -28,6 +28,9 @@ SHORT = {
     Kind.IMAGE_OF_OTHER: "an image of another patient",
     Kind.IMAGE_IN_OTHER_FRAME: "an image in another frame of reference",
     Kind.IMAGE_ELSEWHERE: "an image of another place",
+    Kind.OTHER_DOSE_PATIENT: "a dose of another patient",
+    Kind.OTHER_DOSE_FRAME: "a dose in another frame of reference",
+    Kind.OUTSIDE_DOSE: "a part outside the dose",
     Kind.OTHER_UNITS: "a match in another unit",
     Kind.OTHER_AXES: "a match with the signs of x and y changed",
 }

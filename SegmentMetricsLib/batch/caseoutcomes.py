@@ -32,11 +32,12 @@ def compared(task: Task) -> dict:
         choices=task.choices,
         labelNames=dict(task.labelNames),
         listedAs=task.structure,
+        dose=task.dose or None,
         image=task.image if task.image and task.report else None,
     )
     report = _newReport(replace(task, settings=case.settings), case)
     settings = case.settings if report is None else report.settings
-    work = PairWork(settings, task.protocol, case.criticals, task.displayed, isSpread=task.isSpread)
+    work = PairWork(settings, task.protocol, case.criticals, task.displayed, isSpread=task.isSpread, dose=case.dose)
 
     thumbnails: dict[int, dict | None] = {}
     if report is not None:

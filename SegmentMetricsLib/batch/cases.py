@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 OK, FAILED = "ok", "failed"
 REQUIRED = ("case", "reference", "test")
-OPTIONAL = ("protocol", "method", "image")
+OPTIONAL = ("protocol", "method", "image", "dose")
 # The file that a batch writes line by line; a folder with such a file is an output folder.
 RECORDS = "results.jsonl"
 # Version of these lines, increased when the statistics need new content: since 2, structures that only one side has;
@@ -56,7 +56,7 @@ class Task:
     module that makes the surface which Slicer displays of a structure, None if the settings do not ask for it. names:
     of the structures to compare, in any spelling, besides those in choices; () for all. image: path of the image under
     the contours, "" for none. script: as of a Report. drawn: function of a module that draws the pictures of a flat
-    Report. isSpread: as of a PairWork.
+    Report. isSpread: as of a PairWork. dose: path of the dose of a plan, "" for none.
     """
 
     case: str
@@ -78,6 +78,7 @@ class Task:
     isSpread: bool = False
     drawn: Callable[[Comparison], Sequence] | None = None
     names: tuple[str, ...] = ()
+    dose: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -96,20 +97,21 @@ def readCases(
     protocol: Protocol | None = None,
     choices: Mapping[str, str | None] | None = None,
     labelNames: Mapping[Labels, str] | None = None,
+    dose: str | Path | None = None,
 ) -> list[Task]:
-    """Return the tasks in a CSV file with the columns case, reference, test, and optionally protocol, method and image.
+    """Return the tasks in a CSV file: case, reference, test, and optionally protocol, method, image and dose.
 
     Paths are relative to the file's folder. In the table, a protocol is a file or the name of an example. A line that
     cannot be run, such as a second one of the same case and method, is a task with a problem. protocol: for cases
-    without one of their own. choices, labelNames: as of a Task. Raises InputError, naming the line, for a file that is
-    not such a table.
+    without one of their own, and so is dose. choices, labelNames: as of a Task. Raises InputError, naming the line, for
+    a file that is not such a table.
     """
     path, settings = asPath(path), asSettings(settings)
     for given, kind, what in ((protocol, Protocol, "The protocol"), (choices, Mapping, "The chosen pairs")):
         if given is not None:
             requireKind(given, kind, what, f"a {kind.__name__}")
     names = labelNamesFrom(labelNames) if labelNames is not None else None
-    return tasksOf(readList(path), settings, protocol, tuple((choices or {}).items()), names)
+    return tasksOf(readList(path), settings, protocol, tuple((choices or {}).items()), names, dose=dose)
 
 
 def readList(path: str | Path) -> Sheet:
@@ -128,12 +130,18 @@ def tasksOf(
     labelNames: Mapping[Labels, str] | None = None,
     names: Sequence[str] = (),
     structures: Sequence[str] | None = None,
+    dose: str | Path | None = None,
 ) -> list[Task]:
     """Return the tasks in a table of cases, as readCases(). choices: pairs of names, as of a Task; names: as of a Task.
 
-    structures: what single structures of each line are called, None to find out.
+    structures: what single structures of each line are called, None to find out. If any case has a dose, the settings
+    of all of them ask for its family, so that one table can hold all.
     """
     folder = Path(sheet.source).resolve().parent
+    usual = "" if dose is None else str(Path(dose).resolve())
+    doses = [str(folder / line.cells["dose"]) if line.cells["dose"] else usual for line in sheet.lines]
+    if any(doses):
+        settings = settings.changed(families=(*settings.families, "dose"))
     protocols: dict[str, Protocol | InputError | None] = {"": protocol}
     seen: dict[tuple[str, str], str] = {}
     for name in dict.fromkeys(line.cells["protocol"] for line in sheet.lines):
@@ -144,8 +152,8 @@ def tasksOf(
         cells = (line.cells for line in sheet.lines)
         structures = namesOfFiles((one["case"], _stem(one["reference"]), _stem(one["test"])) for one in cells)
     return [
-        _task(line, folder, settings, protocols, seen, chosen, named, structure, tuple(names))
-        for line, structure in zip(sheet.lines, structures, strict=True)
+        _task(line, folder, settings, protocols, seen, chosen, named, structure, tuple(names), plan)
+        for line, structure, plan in zip(sheet.lines, structures, doses, strict=True)
     ]
 
 
@@ -164,6 +172,7 @@ def _task(
     labelNames: tuple[tuple[Labels, str], ...],
     structure: str,
     names: tuple[str, ...],
+    dose: str,
 ) -> Task:
     cells = line.cells
     problem = ""
@@ -189,13 +198,20 @@ def _task(
         protocol,
         problem,
         fingerprint(
-            tuple(filter(None, (reference, test, image))), settings, protocol, choices, labelNames, structure, names
+            tuple(filter(None, (reference, test, image, dose))),
+            settings,
+            protocol,
+            choices,
+            labelNames,
+            structure,
+            names,
         ),
         choices=choices,
         labelNames=labelNames,
         structure=structure,
         names=names,
         image=image,
+        dose=dose,
     )
 
 

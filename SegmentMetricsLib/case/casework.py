@@ -18,6 +18,7 @@ from ..io.grayimages import readGrayImage
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
+from ..model.dose import Dose
 from ..model.grayimages import GrayImage
 from ..model.structures import Labels, Match, Pairing, Structure, inAnySpelling, nameMeant, requireUsable, unusableIn
 from ..model.structureset import StructureSet
@@ -54,6 +55,7 @@ def compareCase(
     names: Collection[str] | None = None,
     choices: Mapping[str, str | None] | None = None,
     labelNames: Mapping[int, str] | None = None,
+    dose: comparison.DoseLike | None = None,
     progress: Progress | None = None,
 ) -> CaseResult[Comparison]:
     """Compare all structures that a test and a reference have in common, and return their comparisons.
@@ -76,6 +78,8 @@ def compareCase(
         leaves a structure without a counterpart.
     labelNames : Mapping[int, str] | None, optional
         Names, by number, of labels that have none of their own.
+    dose : DoseLike | None, optional
+        Of a plan, as for compare().
     progress : Progress | None, optional
         Called before every pair is compared, with its index, the number of pairs and the structure's name; returning
         False stops the comparison, and the pairs compared so far are returned.
@@ -99,7 +103,7 @@ def compareCase(
         requireFunction(progress, "The progress function")
     numbers = None if labelNames is None else labelNamesFrom(labelNames)
     chosen = tuple((choices or {}).items())
-    case = openCase(reference, test, settings, names=names, choices=chosen, labelNames=numbers)
+    case = openCase(reference, test, settings, names=names, choices=chosen, labelNames=numbers, dose=dose)
     return case.compare(protocol, each=partial(oneByOne, progress=progress))
 
 
@@ -111,6 +115,7 @@ class Case:
     structures of the reference and of the test. unusable: the reasons, by name, why structures cannot be used. isWhole:
     whether all structures are compared, not only chosen ones. advice: a sentence on the files, or "". whyNothing: why
     there is no pair, in sentences. image: the part around the structures of the image under the contours, or None.
+    dose: of a plan, or None.
     """
 
     pairing: Pairing
@@ -121,6 +126,7 @@ class Case:
     advice: str = ""
     whyNothing: Sequence[str] = ()
     image: GrayImage | None = None
+    dose: Dose | None = None
 
     @cached_property
     def criticals(self) -> dict[str, Structure]:
@@ -139,7 +145,7 @@ class Case:
         this protocol if None. each: applies it to all pairs; oneByOne() if None.
         """
         if work is None:
-            work = PairWork(self.settings, protocol, self.criticals)
+            work = PairWork(self.settings, protocol, self.criticals, dose=self.dose)
         pairs = self.pairing.pairs
         done: dict[int, PairResult] = {}
         raised: dict[int, InputError] = {}
@@ -173,7 +179,8 @@ class PairWork:
 
     protocol: adds measurements to those of the settings, or None. criticals: critical structures by name. displayed:
     makes the surface that Slicer displays of a structure, None if the structures already have those that are measured.
-    run: executes a calculation. isSpread: whether to compute what the grid itself contributes to measurements.
+    run: executes a calculation. isSpread: whether to compute what the grid itself contributes to measurements. dose: of
+    a plan, or None.
     """
 
     settings: Settings
@@ -182,6 +189,7 @@ class PairWork:
     displayed: Callable[[Structure], Structure] | None = None
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce
     isSpread: bool = False
+    dose: Dose | None = None
 
     def compare(self, match: Match) -> tuple[Comparison, dict[str, Mapping[str, Measurement]]]:
         """Return the comparison of a pair, and all measurements by convention and key, those of the comparison first.
@@ -192,7 +200,7 @@ class PairWork:
 
     def _compareTwo(self, reference: Structure, test: Structure, settings: Settings) -> Comparison:
         def compared() -> Comparison:
-            result = comparePair(reference, test, settings, self.criticals, self.displayed)
+            result = comparePair(reference, test, settings, self.criticals, self.displayed, self.dose)
             # the numbers of other tools are those of the files
             isOwn = settings.convention == self.settings.convention
             return result.withGridUncertainty(self.displayed) if self.isSpread and isOwn else result
@@ -239,14 +247,17 @@ def openCase(
     listedAs: str | None = None,
     needsPair: bool = False,
     image: str | os.PathLike | None = None,
+    dose: comparison.DoseLike | None = None,
 ) -> Case:
     """Read the structures of a case and pair them.
 
     names, labelNames: as for compareCase(). choices: pairs as for readableChoices(). listedAs: the name of the
     structure of two files in a list of cases, as for settled(); choices and names that such a case does not have are
     left out. needsPair: whether to raise InputError if there is no pair. image: path of the image under the contours;
-    what is doubtful about it is among the findings of the pairing.
+    what is doubtful about it is among the findings of the pairing. dose: of a plan, as for compare(); the settings then
+    ask for its family.
     """
+    settings, plan = comparison.withDose(settings, dose)
     given = (reference, test)
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
@@ -272,7 +283,7 @@ def openCase(
     if image is not None:
         shown = aroundPairs(readGrayImage(Path(image)), pairing.pairs)
         pairing = replace(pairing, findings=alarmsFirst([*imageFindings(shown, pairing.pairs), *pairing.findings]))
-    return Case(pairing, settings, sets, unusable, isWhole, advice, why, shown)
+    return Case(pairing, settings, sets, unusable, isWhole, advice, why, shown, plan)
 
 
 def _ofCase(names: Collection[str], sets: Sequence[StructureSet], labelNames: Mapping[Labels, str] | None) -> list[str]:
@@ -297,15 +308,18 @@ def comparePair(
     settings: Settings,
     criticals: Mapping[str, Structure] | None = None,
     displayed: Callable[[Structure], Structure] | None = None,
+    dose: Dose | None = None,
 ) -> Comparison:
     """Return the comparison of two structures. Raises PairError, naming the two, when it is not possible.
 
     displayed: makes the surface that Slicer displays of a structure, if the settings ask for it; None if the structures
-    already have the surfaces that are measured.
+    already have the surfaces that are measured. dose: of a plan, for settings that ask for its family.
     """
+    # what a protocol asks of another tool has no dose
+    dose = dose if "dose" in settings.families else None
     try:
         ours, theirs = (withSurface(structure, settings, displayed) for structure in (reference, test))
-        return comparison.compare(ours, theirs, settings, criticals=criticals)
+        return comparison.compare(ours, theirs, settings, criticals=criticals, dose=dose)
     except (InputError, MemoryError) as error:
         problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
         names = f"{reference.name} of {reference.file} and {test.name} of {test.file}"

@@ -13,6 +13,7 @@ import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
+from ..analysis import places
 from ..analysis.places import Place, worstPlaces
 from ..base.errors import InputError, Undefined, asPath, requireKind
 from ..comparison.findings import Finding, Kind
@@ -20,6 +21,8 @@ from ..comparison.measurements import Measurement, evaluate, finite, measurement
 from ..comparison.workspace import Workspace
 from ..conventions.chosen import definitionsOf
 from ..distances.surfacedistances import SurfaceDistances
+from ..families.dose.formulas import DoseCurves
+from ..families.dose.ofpair import curvesOf
 from ..families.hazard.formulas import Field
 from ..families.hazard.ofpair import errorsOf, fieldOf
 from ..families.selection import selected
@@ -27,7 +30,9 @@ from ..families.similarity.formulas import Similarity
 from ..families.similarity.ofpair import inSlices
 from ..families.slices.formulas import SliceRow
 from ..families.slices.ofpair import needsOfProfile, profileOf
+from ..io.doses import readDose
 from ..model import inputs
+from ..model.dose import Dose
 from ..model.inputs import UNPLACED, Placing
 from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
@@ -44,6 +49,8 @@ if TYPE_CHECKING:
 
 # What compare() takes as a reference or a test.
 Comparable = Structure | SimpleITK.Image | np.ndarray | vtkPolyData | str | os.PathLike
+# What it takes as a dose: an image in Gy, or a file.
+DoseLike = Dose | SimpleITK.Image | str | os.PathLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +85,10 @@ class Comparison(Mapping):
         The volumes (areas) of both and of their intersection in mm3 (mm2), None without the agreement family.
     criticals : tuple[Structure, ...], optional
         The critical structures that were considered.
+    dose : Dose | None, optional
+        The dose of a plan, None if none is given.
+    doseCurves : DoseCurves | None, optional
+        The dose-volume histograms of both, None without a dose in both.
     """
 
     reference: Structure
@@ -93,6 +104,8 @@ class Comparison(Mapping):
     extent: Mapping | None = None
     share: Share | None = None
     criticals: tuple[Structure, ...] = ()
+    dose: Dose | None = None
+    doseCurves: DoseCurves | None = None
 
     @property
     def dimension(self) -> int:
@@ -128,9 +141,16 @@ class Comparison(Mapping):
 
     @cached_property
     def worstPlaces(self) -> tuple[Place, ...]:
-        """The patches that lie farther apart than the first tolerance, worst first; () without distances."""
+        """The patches that lie farther apart than the first tolerance, worst first; () without distances.
+
+        With a dose, each has its own, and the settings may rank them by it.
+        """
         if self.distances is None or not self.settings.tolerances:
             return ()
+        if self.dose is not None:
+            isRanked = self.settings.placesBy == "dose"
+            most = None if isRanked else places.MOST
+            return places.withDose(worstPlaces(self.distances, self.settings.tolerances[0], most), self.dose, isRanked)
         return worstPlaces(self.distances, self.settings.tolerances[0])
 
     @cached_property
@@ -166,7 +186,7 @@ class Comparison(Mapping):
         criticals = {structure.name: structure for structure in self.criticals}
 
         def measure(reference: Structure, test: Structure, settings: Settings) -> Mapping[str, Measurement]:
-            return compare(reference, test, settings, criticals=criticals).measurements
+            return compare(reference, test, settings, criticals=criticals, dose=self.dose).measurements
 
         found = spreads(self.reference, self.test, self.settings, measure, displayed)
         told = {key: replace(one, grid=found.get(key)) for key, one in self.measurements.items()}
@@ -208,6 +228,7 @@ class Comparison(Mapping):
             worstPlaces=self.worstPlaces,
             summary=self.summary,
             similarity=self.similarity,
+            doseCurves=self.doseCurves,
         )
 
     def picture(self, path: str | os.PathLike, *, size: tuple[int, int] = (1200, 700), kind: str = "signed") -> Path:
@@ -245,6 +266,7 @@ def compare(
     label: int | None = None,
     name: str | int | None = None,
     criticals: Mapping[str, Comparable] | None = None,
+    dose: DoseLike | None = None,
     spacing: float | Sequence[float] | None = None,
     origin: Sequence[float] | None = None,
     direction: Sequence | np.ndarray | None = None,
@@ -270,6 +292,9 @@ def compare(
         Critical structures for the hazard family by name, of the same kinds as reference and test; in a file that holds
         several, the one of that name. Only those named in the settings are used, in any spelling, or all if the
         settings name none.
+    dose : DoseLike | None, optional
+        Of a plan: a Dose, an image in Gy, or a file, RTDOSE or an image in Gy. The family dose is added to those that
+        are asked for.
     spacing : float | Sequence[float] | None, optional
         Of an array's voxels in mm, one number if it is the same along all axes; required for arrays. An array is
         indexed [k, j, i], like those of SimpleITK.GetArrayFromImage; spacing, origin and direction are in the order i,
@@ -289,7 +314,8 @@ def compare(
     ValueError
         For input that is not a structure, and for a label that neither side has.
     """
-    settings, placing = asSettings(settings), Placing(spacing=spacing, origin=origin, direction=direction)
+    settings, dose = withDose(asSettings(settings), dose)
+    placing = Placing(spacing=spacing, origin=origin, direction=direction)
     criticals = criticalsFrom(criticals)
     placing.requireUse(reference, test, *criticals.values())
     if label is not None:
@@ -303,10 +329,19 @@ def compare(
         asStructure(test, "test", label, settings, name=name, placing=placing),
         settings,
         asCriticals(criticals, settings, placing),
+        dose=dose,
     )
     if label is not None:
         requireEither(pair.given, label)
     return compared(pair)
+
+
+def withDose(settings: Settings, given: DoseLike | None) -> tuple[Settings, Dose | None]:
+    """Return settings and the dose that goes with them; with a dose they ask for its family."""
+    if given is None:
+        return settings, None
+    dose = given if isinstance(given, Dose) else readDose(given)
+    return settings.changed(families=(*settings.families, "dose")), dose
 
 
 def requireEither(structures: Iterable[Structure], label: int) -> None:
@@ -343,6 +378,8 @@ def compared(pair: Workspace) -> Comparison:
         pair.extent.description,
         multilabel.shareOf(pair) if multilabel.isWanted(pair.settings) else None,
         tuple(structure for structure, _ in pair.criticals),
+        pair.dose,
+        pair.planned(curvesOf),
     )
 
 

@@ -9,6 +9,10 @@ from ..settings.names import PURPOSES
 from ..settings.settings import DECLARED, EXAMPLES
 from .relevance import affects
 
+DOSE = (
+    "Dose of a plan: what the two structures receive is measured, too. A volume that SlicerRT loaded as a dose, or any "
+    "other, whose values are taken to be in Gy. The plan was made for one of the two contours."
+)
 PROTOCOL = (
     "Limits to judge the structures by: a table of the scene, which can be edited in the module Tables, an example, or "
     "a file. What its rules need is measured, even if it is not chosen above."

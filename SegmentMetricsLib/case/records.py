@@ -10,6 +10,7 @@ from ..base.errors import InputError
 from ..comparison.findings import asDictionaries, asFinding
 from ..comparison.measurements import Measurement
 from ..conventions.chosen import definitionsOf
+from ..families.dose.formulas import DoseCurves
 from ..families.registry import findDefinition
 from ..families.similarity.formulas import Similarity
 from ..families.slices.formulas import SliceRow
@@ -29,7 +30,8 @@ class Record:
     were computed, "" if none were. worstPlaces: where the boundaries lie farther apart than the first tolerance.
     summary: the outcome in one sentence. similarity: the slice-by-slice agreement of the contours, None if it was not
     measured. slices: the per-slice profile, () if it was not requested or does not exist. extent: a description of the
-    common extent, None if the whole structures were compared.
+    common extent, None if the whole structures were compared. doseCurves: the dose-volume histograms of both, None
+    without a dose.
     """
 
     reference: Mapping
@@ -46,6 +48,7 @@ class Record:
     similarity: Similarity | None = None
     slices: tuple[SliceRow, ...] = ()
     extent: Mapping | None = None
+    doseCurves: DoseCurves | None = None
 
     @property
     def name(self) -> str:
@@ -83,6 +86,8 @@ class Record:
         }
         if self.similarity is not None:
             values["similarity"] = self.similarity.toDictionary()
+        if self.doseCurves is not None:
+            values["doseCurves"] = self.doseCurves.toDictionary()
         return values
 
     @staticmethod
@@ -107,6 +112,7 @@ class Record:
                 slices=tuple(SliceRow.fromDictionary(row) for row in data.get("slices", ())),
                 extent=dict(data["extent"]) if data.get("extent") else None,
                 similarity=Similarity.fromDictionary(data["similarity"]) if "similarity" in data else None,
+                doseCurves=DoseCurves.fromDictionary(data["doseCurves"]) if "doseCurves" in data else None,
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError("This is not a comparison that SegmentMetrics saved.") from error

@@ -63,6 +63,10 @@ IDENTITY = (
 CONVENTION = Column(
     "Convention", description="Tool whose convention the boundary and overlap measurements follow", isText=True
 )
+# Ends of keys of the dose family, with the column of a table that they are in: what only the test has is the test's.
+OF_DOSE = {"Reference": "reference", "Test": "test", "Difference": "difference", "Under": "reference", "Over": "test"}
+# How rows of that table are called that are about such a part.
+OF_PART = "{} of what the other one lacks"
 # Short headings of MEASUREMENT, where they have little room.
 SHORT = {"Value": "value", "ReferenceToTest": "ref. to test", "TestToReference": "test to ref."}
 SHORT_OF_SPREAD = {"GridMean": "grid: mean", "GridSD": "SD", "GridRange": "95 % range"}
@@ -154,15 +158,42 @@ def sidesTable(record: Record | Comparison) -> Table | None:
     return Table.headed(["Toward", *sides], [[kind, *map(values.get, sides)] for kind, values in kinds.items()])
 
 
+def doseTable(record: Record | Comparison) -> Table | None:
+    """Return the dose of the reference, of the test, and the difference, one number per row; None without any."""
+    rows: dict[str, dict[str, Measurement]] = {}
+    for key, measurement in record.measurements.items():
+        if isOfDose(key):
+            end = next(end for end in OF_DOSE if key.endswith(end))
+            name = key.removesuffix(end)
+            rows.setdefault(OF_PART.format(name) if end in ("Under", "Over") else name, {})[OF_DOSE[end]] = measurement
+    heads = [column for column in dict.fromkeys(OF_DOSE.values()) if any(column in row for row in rows.values())]
+    return Table.headed(["Dose", *heads], [[n, *map(row.get, heads)] for n, row in rows.items()]) if rows else None
+
+
+def tablesApart(record: Record | Comparison) -> list[Table]:
+    """Return the tables of measurements that are not in the table of all others; see isApart()."""
+    return [table for table in (sidesTable(record), doseTable(record)) if table is not None]
+
+
+def isApart(key: str) -> bool:
+    """Return whether a measurement is shown in a table of its own: for a side of the patient, or of the dose."""
+    return bool(sideOf(key)) or isOfDose(key)
+
+
+def isOfDose(key: str) -> bool:
+    """Return whether a measurement is of the dose family."""
+    found = findDefinition(key)
+    return found is not None and found.definition.family == "dose"
+
+
 def pairHtml(pair: Record | Comparison) -> str:
     """Return one pair as HTML: the outcome in a sentence, the findings, and a table of all measurements."""
-    found = [one for one in pair.measurements.values() if not sideOf(one.key)]
+    found = [one for one in pair.measurements.values() if not isApart(one.key)]
     remark = {"Reason": "remark"} if any(one.reason for one in found) else {}
     everything = measurementsTable(found)
     main = everything.only({"Measurement": "", "Title": "", **SHORT, **spreadOf(everything), **remark})
-    sides = sidesTable(pair)
     parts = (notebookSentences([pair.summary, *pair.findings]), notebookTable(main))
-    return "\n".join((*parts, notebookTable(sides) if sides else ""))
+    return "\n".join((*parts, *(map(notebookTable, tablesApart(pair)))))
 
 
 def overviewHtml(named: Iterable[tuple[str, Mapping[str, Measurement]]], remarks: Iterable[str]) -> str:
@@ -223,5 +254,5 @@ def heading(key: str) -> str:
     """Return a short name of a measurement as the heading of a column or row: NSD_2mm is "NSD 2 mm"."""
     name, _, parameter = key.partition("_")
     found = findDefinition(key)
-    short = found.definition.heading if found else HEADINGS_OF_SLICES.get(name, "")
+    short = found.definition.heading.format(**found[1]) if found else HEADINGS_OF_SLICES.get(name, "")
     return f"{short or name} {parameter.replace('mm', ' mm')}".strip()

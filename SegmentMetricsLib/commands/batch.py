@@ -29,6 +29,7 @@ from ..model.naming import parse
 from ..settings.names import OWN_CONVENTION
 from .options import (
     DEFAULTS,
+    addDose,
     addGridUncertainty,
     addLabelNames,
     addOutput,
@@ -68,7 +69,7 @@ def add(commands) -> None:
         metavar="CASES.csv",
         type=pathFrom,
         nargs="?",
-        help="table: case, reference, test[, protocol, method, image]; not needed with --reference-dir",
+        help="table: case, reference, test[, protocol, method, image, dose]; not needed with --reference-dir",
     )
     batch.add_argument(
         "--reference-dir",
@@ -118,6 +119,7 @@ def add(commands) -> None:
         help="compare these two structures in every case that has both, although their names differ (may be repeated)",
     )
     addLabelNames(batch)
+    addDose(batch, ", for cases without one of their own")
     batch.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
     batch.add_argument("--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)")
     batch.add_argument(
@@ -166,6 +168,7 @@ def run(options: argparse.Namespace) -> int:
     from ..batch.resultfiles import CohortFiles, columnsOf, requireInputsKept, writeParquet
     from ..batch.statistics import Cohort, compareMethods
     from ..batch.summarywriting import remarks, summaryTable, writeSummary
+    from ..comparison.findings import Finding, Kind
     from ..io.labelnames import labelNamesFrom
     from ..model.structures import REFERENCE_AND_TEST
 
@@ -180,12 +183,14 @@ def run(options: argparse.Namespace) -> int:
     cases, structures, labelFile = casesFrom(options)
     labelNames = labelNamesFrom(labelFile)
     names = options.structure or ()
-    tasks = tasksOf(cases, settings, protocolFrom(options), pairs, labelNames, names, structures)
+    tasks = tasksOf(cases, settings, protocolFrom(options), pairs, labelNames, names, structures, options.dose)
+    # they ask for the family dose as well if any case has one
+    settings = next((task.settings for task in tasks), settings)
     if cases.ignored:
         ignored = oneLine(commaSeparated(cases.ignored))
         print(f"segment-metrics: {cases.source}: ignored columns: {ignored}", file=sys.stderr)
     tellWithoutEffect(options, settings, {task.protocol for task in tasks}, ["labelWeights"])
-    inputs = (options.cases, options.protocol, labelFile, options.settings)
+    inputs = (options.cases, options.protocol, labelFile, options.settings, options.dose)
     requireInputsKept(options.output, [Path(given) for given in inputs if given])
     # an error in a protocol is reported as the problem of a task
     if options.fail_on and not any(task.protocol or task.problem for task in tasks):
@@ -249,7 +254,8 @@ def run(options: argparse.Namespace) -> int:
     table = summaryTable(summaries, together, summaryOptions, terminalWidth())
     # a summary must not hide that some of its numbers are meaningless
     known = {name for pair in paired for name in pair} | set(together.structures)
-    said = [*alarms.lines(), *remarks(together, summaryOptions)]
+    caveats = [Finding.of(Kind.PLAN_OF_ONE)] if "dose" in settings.families else []
+    said = [*alarms.lines(), *remarks(together, summaryOptions), *caveats]
     said += [*unusedChoices(pairs, paired), *unusedNames(names, known), *undrawn]
     report(failures, judged, unlimited, counts, table, said, options.output, settings.convention)
     if not together.roster.hasPairs:

@@ -12,6 +12,7 @@ from ..base.texts import tellingApart
 from .comparing import Request, compareAndWrite
 from .options import (
     DEFAULTS,
+    addDose,
     addGridUncertainty,
     addLabelNames,
     addOutput,
@@ -53,6 +54,7 @@ def add(commands) -> None:
     addStructure(compare)
     addPairs(compare)
     addLabelNames(compare)
+    addDose(compare)
     compare.add_argument(
         "--numbers-only",
         action="store_true",
@@ -95,10 +97,12 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         requireWritable(options.output)
     from ..case.casework import openCase
+    from ..case.comparison import withDose
     from ..io.labelnames import labelNamesFrom
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
+    settings, dose = withDose(settings, options.dose)
     tellWithoutEffect(options, settings, [protocol])
     case = openCase(
         options.reference,
@@ -108,6 +112,7 @@ def run(options: argparse.Namespace) -> int:
         choices=choices,
         labelNames=labelNamesFrom(options.label_names),
         needsPair=True,
+        dose=dose,
         image=options.image,
     )
     report = newReport(options, case) if isReported else None

@@ -87,7 +87,9 @@ def _compared(case: Case, request: Request, folder: Path | None) -> tuple[CaseRe
 
     pairs = case.pairing.pairs
     names = list(writing.fileNames(reference.name for reference, _ in pairs))
-    work = PairWork(case.settings, request.protocol, case.criticals, displayed, isSpread=request.isSpread)
+    work = PairWork(
+        case.settings, request.protocol, case.criticals, displayed, isSpread=request.isSpread, dose=case.dose
+    )
 
     def each(_: Callable[[int, Match], PairResult], matches: Sequence[Match]) -> Iterator:
         for number, outcome in inProcesses(written, matches, request.workers):

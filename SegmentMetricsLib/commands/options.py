@@ -145,6 +145,16 @@ def addLabelNames(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def addDose(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """Add the option for the dose of a plan. more: what its help says besides."""
+    parser.add_argument(
+        "--dose",
+        metavar="FILE",
+        type=pathFrom,
+        help=f"dose of a plan: RTDOSE, or an image in Gy; the family dose is measured, too{more}",
+    )
+
+
 def choicesFrom(options: Sequence[str]) -> list[tuple[str, str | None]]:
     """Return the pairs in the options: a reference and a test, None without one, in every way to read them.
 
@@ -268,18 +278,19 @@ def savedSettings(path: Path) -> dict:
 def chosenMetrics(options: argparse.Namespace, saved: Mapping) -> dict[str, Any]:
     """Return the metric families and single measurements as settings, {} for the defaults.
 
-    They are those given, else those of saved settings; critical structures add "hazard". Raises InputError when
-    critical structures are given, but no measurement of their family is among the explicitly chosen ones.
+    They are those given, else those of saved settings; critical structures, and hazard by dose, add "hazard". Raises
+    InputError when critical structures are given, but no measurement of their family is among the explicitly chosen
+    ones.
     """
     chosen: dict[str, Any] = {name: tuple(saved[name]) for name in ("families", "metrics") if name in saved}
     if options.metrics is not None:
         names = namesFrom(options.metrics)
         # an empty list of families has a message of its own
         chosen = {"families": None, "metrics": names} if names else {"families": ()}
-    if not options.critical:
+    if not (options.critical or options.hazardKernel == "dose"):
         return chosen
     families = Settings(**chosen).families
-    if "hazard" in families:
+    if "hazard" in families or (not options.critical and options.metrics is not None):
         return chosen
     if options.metrics is not None and families != DEFAULT_FAMILIES:
         raise InputError("Critical structures are for the hazard family: add hazard to --metrics, or leave them out.")

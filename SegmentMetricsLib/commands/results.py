@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from ..base.errors import InputError
@@ -52,15 +52,32 @@ def terminalWidth() -> int | None:
     return shutil.get_terminal_size().columns
 
 
+class NoBar(AbstractContextManager):
+    """Takes the place of a bar that is not shown. n: the steps that were counted."""
+
+    n = 0
+
+    def __exit__(self, *_) -> None:
+        pass
+
+    def update(self, count: int = 1) -> None:
+        self.n += count
+
+    def set_postfix_str(self, text: str, refresh: bool = True) -> None:
+        pass
+
+
 def progressBar(total: int, unit: str, isWanted: bool = True):
     """Return a tqdm bar on standard error that disappears at the end; it is shown on terminals only, if wanted."""
+    if not isWanted or sys.stderr is None or not sys.stderr.isatty():
+        return NoBar()
     from tqdm import tqdm
 
     size = {}
     with suppress(OSError, ValueError, AttributeError):  # there is no terminal
         if 0 in os.get_terminal_size(sys.stderr.fileno()):  # as in some containers; tqdm would show nothing
             size = {"ncols": UNKNOWN_SIZE[0], "nrows": UNKNOWN_SIZE[1]}
-    return tqdm(total=total, unit=unit, disable=None if isWanted else True, leave=False, smoothing=0.05, **size)
+    return tqdm(total=total, unit=unit, leave=False, smoothing=0.05, **size)
 
 
 def finalStatus(isPartial: bool, verdicts: Iterable[str], failOn: str | None) -> int:

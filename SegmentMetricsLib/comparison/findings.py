@@ -82,6 +82,16 @@ class Kind(enum.Enum):
         "The test would lie on the reference with the signs of x and y changed: one of the files may be in RAS "
         "coordinates, the other in LPS.",
     )
+    OTHER_DOSE_FRAME = (
+        Severity.ALARM,
+        "The dose has another frame of reference than {what}: its numbers mean something only if the images are "
+        "registered.",
+    )
+    OTHER_DOSE_PATIENT = Severity.ALARM, "The dose belongs to another patient than {what}: the patient IDs differ."
+    OUTSIDE_DOSE = (
+        Severity.ALARM,
+        "{share} % of {what} lie outside the grid of the dose: the numbers are those of the part inside.",
+    )
     # the image under the contours
     IMAGE_OF_OTHER = (
         Severity.ALARM,
@@ -101,6 +111,10 @@ class Kind(enum.Enum):
     ONE_EMPTY = Severity.ADVICE, "Only one contour exists: {reason}."
     NOTHING_COMPARED = Severity.ADVICE, "Nothing was compared: {reason}."
     NO_PROFILE = Severity.ADVICE, "There is no per-slice profile: {reason}."
+    PLAN_OF_ONE = (
+        Severity.ADVICE,
+        "The plan was made for one of the two contours: for the other one, another plan would have been made.",
+    )
     # advice on a setting
     COUNTED_IN_PART = (
         Severity.ADVICE,

@@ -25,13 +25,15 @@ ROUNDING = 1e-6
 ROUNDING_OF_ZERO = 1e-9
 LENGTHS = ("mm", "voxel", "pixel")
 # Decimal places by unit, the same for all numbers of a column; other units have those of fractions.
-DECIMALS = {**dict.fromkeys((*LENGTHS, "cm3", "cm2"), 2), "mm3": 1, "mm2": 1, "voxels": 0, "": 3}
+DECIMALS = {**dict.fromkeys((*LENGTHS, "cm3", "cm2", "Gy"), 2), "mm3": 1, "mm2": 1, "voxels": 0, "": 3}
 # The larger unit in which volumes (areas) are shown, and its size in mm3 (mm2).
 IN_CENTIMETERS = {"mm3": ("cm3", 1000), "mm2": ("cm2", 100)}
 # Volumes below this in the larger unit would have too few digits to compare small organs.
 LEAST_IN_CENTIMETERS = 0.1
 # Below these, numbers are rounding errors: lengths, and others.
 LEAST_LENGTH, LEAST = 1e-5, 1e-12
+# Of a dose, which is taken at many places, not everywhere.
+LEAST_DOSE = 1e-3
 
 
 class Spread(NamedTuple):
@@ -228,9 +230,16 @@ def fixed(value: float, unit: str) -> str:
     "-0.003": hardly anybody reads "> -0.01" as small.
     """
     decimals = decimalsOf(unit)
-    if _isSeen(value, unit) or abs(value) <= (LEAST_LENGTH if unit in LENGTHS else LEAST):
+    if _isSeen(value, unit) or abs(value) <= _least(unit):
         return rounded(value, decimals)
     return f"< {0.1**decimals:.{decimals}f}" if value > 0 else rounded(value, -math.floor(math.log10(-value)))
+
+
+def _least(unit: str) -> float:
+    """Return the size below which numbers of a unit are errors of rounding, or of sampling."""
+    if unit in LENGTHS:
+        return LEAST_LENGTH
+    return LEAST_DOSE if unit == "Gy" else LEAST
 
 
 def decimalsOf(unit: str) -> int:

@@ -20,6 +20,7 @@ from ..geometry.grids import Grid
 from ..geometry.masks import LARGEST_BOX, LARGEST_ROW, Mask, boxAround, commonGrid, finerFirst
 from ..geometry.surfaces import Surface
 from ..model import naming
+from ..model.dose import Dose
 from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, dimensionOf
 from ..settings.settings import Settings
 from . import counts, evaluatedgrid, extents
@@ -58,8 +59,12 @@ class Workspace:
         settings: Settings,
         criticals: Mapping[str, Structure] | None = None,
         searches: dict[Surface, ClosestSurface] | None = None,
+        dose: Dose | None = None,
     ):
-        """Prepare a pair. searches: as for BoundaryPair, shared by pairs that have structures in common."""
+        """Prepare a pair. searches: as for BoundaryPair, shared by pairs that have structures in common.
+
+        dose: of a plan, or None.
+        """
         if not reference.isEmpty and not test.isEmpty and reference.dimension != test.dimension:
             raise InputError(
                 "A structure in space cannot be compared with contours in one slice. An image that was cropped to a "
@@ -68,7 +73,7 @@ class Workspace:
         self._done: dict[tuple, Any] = {}
         self._needs: set[Callable[..., Any]] = set()
         self._searches = None if settings.extent == "common" else searches
-        self.given, self.settings = (reference, test), settings
+        self.given, self.settings, self.dose = (reference, test), settings, dose
         self.extent = Extent()
         if settings.extent == "common":
             reference, test, self.extent = extents.common(reference, test)

@@ -68,11 +68,13 @@ REACH = 4
 LARGEST_REACH = MORE_SLICES - 3
 # Numbers of cells after which finished points are removed: at first, and the step from there on.
 FIRST_RANKS, MORE_RANKS = (8, 12, 20, 28, 36, 44), 16
-# Where no more than this many points are left, so many cells are looked at in one step: of few points, what takes the
-# time is the number of steps.
+# Where no more than this many points are left, so many cells are looked at in one step from there on: what takes the
+# time of few points is the number of steps.
 FEW_POINTS, LONG_BLOCK = 1_000, 8 * MORE_RANKS
 # Only after this many cells the search tree is considered instead, if it is cheaper.
 ALWAYS_RANKS = 28
+# Numbers of cells after which finished points are removed up to there, if few are left.
+FEW_RANKS = (8, ALWAYS_RANKS)
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 16
 # Triangles and tabulated positions processed at a time, for the same reason.
@@ -107,8 +109,8 @@ class CellTables:
         self.steps, self.bounds = steps[order], bounds[order]
         self._tables: dict[range, np.ndarray] = {}
         self._measured: dict[range, MeasuredPlaces] = {}
-        # how many points have asked for each block
-        self._asked: dict[range, int] = {}
+        # how many points have asked for all of a block
+        self._asked: dict[range, float] = {}
         self._lock = Lock()
 
     @cached_property
@@ -152,21 +154,30 @@ class CellTables:
         isLong = count <= FEW_POINTS and first >= FIRST_RANKS[-1] and (first - FIRST_RANKS[-1]) % LONG_BLOCK == 0
         if isLong:
             return range(first, min(first + LONG_BLOCK, len(self.order)))
-        return next(block for block in self.blocks if block.start == first)
+        block = next(block for block in self.blocks if block.start == first)
+        return range(first, self._tabulated(block).stop) if count <= FEW_POINTS else block
+
+    def _tabulated(self, ranks: range) -> range:
+        """Return the block of ranks whose table holds those of a smaller or equal one."""
+        for first, last in itertools.pairwise((0, *FEW_RANKS)):
+            if first <= ranks.start and ranks.stop <= last:
+                return range(first, min(last, len(self.order)))
+        return ranks
 
     def of(self, ranks: range, numbers: np.ndarray, cases: np.ndarray) -> np.ndarray:
         """Return the squared distances (r, n) in mm2 from positions to cases in the cells of a block of ranks.
 
         numbers: (n,) of the positions. cases: (r, n) of the cells.
         """
-        count = len(self.points)
-        asked = self._asked[ranks] = self._asked.get(ranks, 0) + len(numbers)
-        if ranks not in self._tables and asked <= FEW_ASKED * count:
-            rows = np.add.outer(np.arange(len(ranks)) * count, numbers)
-            return self._places(ranks).of(rows.ravel(), cases.ravel()).reshape(cases.shape)
-        index = np.add.outer(np.arange(len(ranks)) * (256 * count), 256 * numbers)
+        count, block = len(self.points), self._tabulated(ranks)
+        slots = np.arange(ranks.start - block.start, ranks.stop - block.start)
+        asked = self._asked[block] = self._asked.get(block, 0) + len(numbers) * len(ranks) / len(block)
+        if block not in self._tables and asked <= FEW_ASKED * count:
+            rows = np.add.outer(slots * count, numbers)
+            return self._places(block).of(rows.ravel(), cases.ravel()).reshape(cases.shape)
+        index = np.add.outer(slots * (256 * count), 256 * numbers)
         index += cases
-        return self.tables(ranks).take(index, mode="clip")
+        return self.tables(block).take(index, mode="clip")
 
     def tables(self, ranks: range) -> np.ndarray:
         """(r * p * 256,) squared mm from a position to a case in the cell of a rank, for one of the blocks of ranks.
@@ -376,7 +387,9 @@ class Lattice:
         These points are out of the tables' reach, or cheaper to measure with a search tree.
         """
         best, active = np.full(len(cells), np.inf, np.float32), np.arange(len(cells))
-        for block in tables.blocks:
+        block = range(0)
+        while len(active) and block.stop < len(tables.order):
+            block = tables.blockFrom(block.stop, len(active) if block.stop < ALWAYS_RANKS else FEW_POINTS + 1)
             cost = len(block) * (len(active) * LOOKUP_COST + len(tables.points) * TABLE_COST)
             if block.start >= ALWAYS_RANKS and cost > len(active) * SEARCH_COST:
                 break

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..base.errors import InputError
@@ -57,13 +58,19 @@ def wanted(name: str) -> Wanted:
 
 
 def nameOf(definition: Definition) -> str:
-    """Return the key of a definition without its parameter, such as NSD for NSD_2mm; HD95 keeps one, as HD is another.
+    """Return the key of a definition without its parameter, such as NSD for NSD_2mm.
 
+    Keys that would then be the same keep it: HD95, as HD is another, and D95Test, as D95Reference is.
     Measurements that are called so have the parameters of the settings.
     """
     name = PARAMETER.sub("", definition.key)
-    isTaken = any(other.key == name for other in REGISTRY if other is not definition)
-    return definition.key if isTaken else name
+    return definition.key if _bareNames()[name] > 1 else name
+
+
+@cache
+def _bareNames() -> Counter[str]:
+    """Return how many definitions of the registry have each name without its parameter."""
+    return Counter(PARAMETER.sub("", definition.key) for definition in REGISTRY)
 
 
 def likeliest(name: str, others: Iterable[str] = ()) -> str:

@@ -25,6 +25,9 @@ ON_BOUNDARY = 1e-9
 ROUNDINGS = 64
 # Up to this many points, finding the nearest triangles one by one is faster than all together.
 ONE_BY_ONE = 48
+# To a surface of no more triangles, so many points are searched one by one. That takes a little longer, but many times
+# less than importing SciPy, which a command on a small organ can then do without.
+SMALL, ONE_BY_ONE_OF_SMALL = 5_000, 2_000
 
 
 class ClosestSurface:
@@ -122,7 +125,8 @@ class ClosestSurface:
 
     def _nearestTo(self, local: np.ndarray) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3), relative to the center."""
-        isAlone = len(local) <= ONE_BY_ONE and len(self._triangles.cells) <= FEW_TRIANGLES
+        count = len(self._triangles.cells)
+        isAlone = len(local) <= (ONE_BY_ONE_OF_SMALL if count <= SMALL else ONE_BY_ONE) and count <= FEW_TRIANGLES
         return (self._oneByOne if isAlone else self._nearest).find(local)
 
 

@@ -8,11 +8,17 @@ import numpy as np
 def components(one: np.ndarray, other: np.ndarray, count: int) -> np.ndarray:
     """Return the number of the connected part that every node (count,) of a graph belongs to.
 
-    one, other: (l,) the nodes at the two ends of each link. Parts are numbered from 0.
+    one, other: (l,) the nodes at the two ends of each link. Parts are numbered from 0, in the order of their first
+    nodes. This is as fast as SciPy's search, whose import takes longer than a comparison of small structures.
     """
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    # in the format of the search, whose own conversion would take longer than the search itself
-    graph = coo_matrix((np.ones(len(one)), (one, other)), (count, count)).tocsr()
-    return connected_components(graph, directed=False)[1]
+    # the lowest node known to be connected with every node
+    lowest = np.arange(count)
+    while len(one):
+        one, other = lowest.take(one), lowest.take(other)
+        apart = np.flatnonzero(one != other)
+        one, other = one.take(apart), other.take(apart)
+        np.minimum.at(lowest, np.maximum(one, other), np.minimum(one, other))
+        while not np.array_equal(lower := lowest.take(lowest), lowest):
+            lowest = lower
+    isFirst = lowest == np.arange(count)
+    return (np.cumsum(isFirst) - 1).take(lowest)

@@ -308,17 +308,46 @@ def peaksOf(labels: np.ndarray) -> np.ndarray:
 
 def boxesOfLabels(labels: np.ndarray) -> dict[int, Box]:
     """Return the bounding box of every label but 0 of an integer array indexed [k, j, i], as slices of the array."""
+    if not labels.size:
+        return {}
     values = None
-    if labels.size and (labels.max() > LARGEST_DENSE_LABEL or labels.min() < 0):
+    if labels.max() > LARGEST_DENSE_LABEL or labels.min() < 0:
         isLabeled = labels != 0
         values, numbers = np.unique(labels[isLabeled], return_inverse=True)
         labels = np.zeros(labels.shape, np.int32)
         labels[isLabeled] = numbers + 1
-    # imported late: this takes a tenth of a second, and a single structure does not need it
-    from scipy.ndimage import find_objects
+    count = int(labels.max()) + 1
+    low, high = np.full((3, count), max(labels.shape)), np.full((3, count), -1)
+    together = max(1, BLOCK // labels[0].size)
+    for first in range(0, len(labels), together):
+        number, *ends = _runs(labels[first : first + together])
+        ends[0] += first
+        # of a run, only the ends along the rows differ
+        for axis, (start, end) in enumerate(zip(ends[:3], [*ends[:2], ends[3]], strict=True)):
+            np.minimum.at(low[axis], number, start)
+            np.maximum.at(high[axis], number, end)
+    found = np.flatnonzero(high[0] >= 0).tolist()
+    boxes = {number: slicesOf(low[::-1, number].tolist(), high[::-1, number].tolist()) for number in found}
+    return boxes if values is None else {int(values[number - 1]): box for number, box in boxes.items()}
 
-    boxes = enumerate(find_objects(labels), start=1)
-    return {number if values is None else int(values[number - 1]): box for number, box in boxes if box is not None}
+
+def _runs(labels: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the runs (n,) of equal labels but 0 along the rows of an array [k, j, i] of non-negative integers.
+
+    They are given by their label, slice k, row j, first voxel i and last voxel i.
+    """
+    _, height, width = labels.shape
+    rows = labels.reshape(-1, width)
+    filled = np.flatnonzero(rows.max(axis=1))
+    rows = rows[filled]
+    isStart = np.ones(rows.shape, bool)
+    np.not_equal(rows[:, 1:], rows[:, :-1], out=isStart[:, 1:])
+    starts = np.flatnonzero(isStart)
+    found, ends = rows.ravel().take(starts), np.append(starts[1:], rows.size) - 1
+    isLabeled = np.flatnonzero(found)
+    row, first = np.divmod(starts.take(isLabeled), width)
+    k, j = np.divmod(filled.take(row), height)
+    return found.take(isLabeled).astype(np.intp), k, j, first, ends.take(isLabeled) - row * width
 
 
 def _inBox(labels: np.ndarray, label: int, box: Box, grid: Grid, start=(0, 0, 0)) -> Mask:

@@ -25,12 +25,17 @@ Where some triangles are so large that many corners are left, a search tree of t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.progress import checkpoint
 from .trianglefans import LatticeShapes, TriangleFans
 from .triangles import columns
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 # Corners searched per point: at first, where these are not decisive, and at most; beyond that, a search tree of
 # triangles is usually much faster.
@@ -47,6 +52,9 @@ MOST_AT_ONCE = 1 << 15
 SEARCHED = 1 << 14
 # Points whose triangles are processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 12
+# Up to this many distances from points to corners, those within a distance are found by measuring all of them, for this
+# many points at a time: the import of SciPy takes longer.
+EVERY, FEW = 1_500_000, 32
 # Relative rounding error of squared distances.
 ROUNDING = 1e-12
 
@@ -65,16 +73,24 @@ class NearestTriangles:
         otherwise: Callable[[np.ndarray], np.ndarray],
         shapes: LatticeShapes | None = None,
     ):
+        self._otherwise, self._isSmall = otherwise, len(cells) <= FEW_TRIANGLES
+        self._fans = TriangleFans(points, cells, shapes)
+        self._largest = float(self._fans.largestAround.max())
+        # for masks few points are searched, so that building a tree fast matters more than its quality
+        self._isCompact = shapes is None
+
+    @cached_property
+    def _columns(self) -> np.ndarray:
+        """(3, c) coordinates of the corners, mm."""
+        return np.ascontiguousarray(self._fans.corners.T)
+
+    @cached_property
+    def _tree(self) -> cKDTree:
         # imported late: this takes longer than a small structure, and masks that lie close together need no search
         from scipy.spatial import cKDTree
 
-        self._otherwise, self._isSmall = otherwise, len(cells) <= FEW_TRIANGLES
-        self._fans = TriangleFans(points, cells, shapes)
-        spreads = self._fans.largestAround
-        self._largest = float(spreads.max())
-        lifted = np.column_stack([self._fans.corners, np.sqrt(self._largest - spreads)])
-        # for masks few points are searched, so that building a tree fast matters more than its quality
-        self._tree = cKDTree(lifted, LEAF, balanced_tree=False, compact_nodes=shapes is None)
+        lifted = np.column_stack([self._fans.corners, np.sqrt(self._largest - self._fans.largestAround)])
+        return cKDTree(lifted, LEAF, balanced_tree=False, compact_nodes=self._isCompact)
 
     def find(self, points: np.ndarray) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3)."""
@@ -90,10 +106,14 @@ class NearestTriangles:
         A triangle may be returned more than once. Rounding decides about triangles exactly at that distance.
         """
         owners, triangles = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)]
-        for first in range(0, len(points), SEARCHED):
-            chosen = np.arange(first, min(first + SEARCHED, len(points)))
-            for rows in self._blocks(chosen, self._countsWithin(points[chosen], squared[chosen])):
-                numbers, corners = self._cornersWithin(points[rows], squared[rows])
+        isFew = len(points) * len(self._fans.corners) <= EVERY
+        search = self._ofAllCorners if isFew else self._cornersWithin
+        for first in range(0, len(points), FEW if isFew else SEARCHED):
+            chosen = np.arange(first, min(first + (FEW if isFew else SEARCHED), len(points)))
+            blocks = [chosen] if isFew else self._blocks(chosen, self._countsWithin(points[chosen], squared[chosen]))
+            for rows in blocks:
+                checkpoint()
+                numbers, corners = search(points[rows], squared[rows])
                 away, entries, places = self._away(points, rows[numbers], corners)
                 places = rows[numbers].take(places)
                 isWithin = away <= squared[places]
@@ -123,6 +143,15 @@ class NearestTriangles:
         near = self._tree.query_ball_point(*self._ball(points, squared))
         owners = np.repeat(np.arange(len(near)), [len(found) for found in near])
         return owners, np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
+
+    def _ofAllCorners(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the same as _cornersWithin() without a search tree."""
+        away = np.tile(-self._fans.largestAround, (len(points), 1))
+        for place, corner in zip(points.T, self._columns, strict=True):
+            way = np.subtract.outer(place, corner)
+            away += np.square(way, out=way)
+        owners, corners = np.nonzero(away <= (squared * (1 + ROUNDING) + ROUNDING * self._largest)[:, None])
+        return owners, corners
 
     def _found(self, points: np.ndarray, count: int) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3). count: corners to search first."""

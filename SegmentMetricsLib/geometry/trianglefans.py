@@ -21,7 +21,7 @@ from .triangles import columns, distancesToTriangles, dot
 # Triangles whose spreads are computed at a time, so that temporary arrays stay in the processor's cache.
 CELLS = 1 << 14
 # Up to this many corners, sorting takes less time than making matrices.
-FEW_TO_SORT = 10_000
+FEW_TO_SORT = 60_000
 # Compensates for rounding to single precision.
 ROUNDED_UP = 1 + 1e-6
 # Squared sine of a triangle's angle below which inner products have too few digits to locate a point.

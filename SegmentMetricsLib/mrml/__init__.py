@@ -11,9 +11,10 @@ It works in the Slicer application and, with the slicer-core package, without it
 
 from __future__ import annotations
 
-from .charts import showCumulative, showHistogram, showSlices
+from .charts import showCumulative, showDoseVolume, showHistogram, showSlices
 from .comparing import Comparisons, compareSegmentations, compareSegments
 from .conventions import recallConventions, showConventionsTable
+from .doses import doseOf
 from .folders import removeResults
 from .hazard import showHazard
 from .headless import ensureScene
@@ -30,6 +31,7 @@ __all__ = [
     "compareObservers",
     "compareSegmentations",
     "compareSegments",
+    "doseOf",
     "ensureScene",
     "gridOf",
     "jumpTo",
@@ -44,6 +46,7 @@ __all__ = [
     "showConventionsTable",
     "showCumulative",
     "showDistanceMap",
+    "showDoseVolume",
     "showHazard",
     "showHistogram",
     "showMarkers",

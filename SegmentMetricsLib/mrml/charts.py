@@ -33,6 +33,7 @@ from .outputs import fillTable, pairName, requireDistances, shownTolerance
 
 BAR_COLOR = (0.36, 0.50, 0.62)
 TOLERANCE_COLOR = (0.25, 0.25, 0.25)
+REFERENCE_COLOR, TEST_COLOR = (0.12, 0.25, 0.56), (0.85, 0.37, 0.05)
 # More names than this leave no room for the curves.
 LONGEST_LEGEND = 16
 # characters that fit above a plot in the panel
@@ -150,6 +151,48 @@ def showCumulative(comparisons, *, chartNode=None, scene=None, tolerance: float 
     legend = 1 < len(pairs) <= LONGEST_LEGEND
     # slightly more than 100, so that no curve runs along the frame
     return chart.finish(f"{name}: cumulative", title, axes, (0, limit), (0, 102), legend)
+
+
+def showDoseVolume(comparison, *, chartNode=None, scene=None):
+    """Show the dose-volume histograms of a pair as curves and return the vtkMRMLPlotChartNode.
+
+    Each point is the share of the volume that receives at least a dose. The plan was made for one of the two contours:
+    for the other one, another plan would have been made.
+
+    Parameters
+    ----------
+    comparison
+        The comparison to show.
+    chartNode, scene : optional
+        As for showHistogram.
+
+    Returns
+    -------
+    vtkMRMLPlotChartNode
+
+    Raises
+    ------
+    ValueError
+        If there is no dose in both.
+    """
+    requireComparison(comparison)
+    curves = comparison.doseCurves
+    if curves is None:
+        raise InputError("There are no dose-volume histograms because there is no dose in both structures.")
+    scene = asScene(scene)
+    name = pairName(comparison)
+    chart = _Chart(comparison, "dose", chartNode, scene)
+    share = "Share of the volume that receives at least this dose"
+    columns = [
+        (Column("Dose", unit="Gy", description="Dose of a plan that was made for one of the two"), curves.doses),
+        (Column("Reference", unit="%", description=share), 100 * curves.reference),
+        (Column("Test", unit="%", description=share), 100 * curves.test),
+    ]
+    table = chart.table("curves", f"{name}: dose", columns)
+    chart.series("reference", "Reference", table, "Dose", "Reference", REFERENCE_COLOR)
+    chart.series("test", "Test", table, "Dose", "Test", TEST_COLOR, isDashed=True)
+    limits = (0, roundAbove(curves.doses[-1] or 1.0))
+    return chart.finish(f"{name}: dose", name, ("Dose (Gy)", "Volume (%)"), limits, (0, 102), legend=True)
 
 
 def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):

@@ -10,6 +10,8 @@ TOLERANCE = ("#3a76bd", "#dfe3bd", "#d95f0e")  # test too small, within, test to
 TOLERANCE_ABSOLUTE = ("#dfe3bd", "#d95f0e")
 # hues that differ from those of distances, so that hazard is not mistaken for distance
 HAZARD = ("#ddd1ab", "#d6bdbf", "#c5a0c4", "#aa7bba", "#8d57a8", "#6c3089", "#4c1768")
+# of a dose, which is neither
+DOSE = ("#e8e3c4", "#b7d3a8", "#79bd9a", "#3f9f98", "#25798c", "#1f527a", "#2a2a5e")
 
 # Legend labels of the bands of a tolerance map, in the order of TOLERANCE and TOLERANCE_ABSOLUTE.
 BANDS = ("under-contoured", "within", "over-contoured")
@@ -22,10 +24,11 @@ POSITION = (0.98, 0.3)
 # Bands extend beyond the tolerance by this fraction, because a distance equal to the tolerance is within it.
 HAIR = 1e-5
 
-KINDS = ("signed", "absolute", "tolerance", "hazard", "bld")
+KINDS = ("signed", "absolute", "tolerance", "hazard", "bld", "dose")
 # The point array that each kind of map shows; a surface without sides shows Distance instead of SignedDistance.
 ARRAYS = {
     "signed": "SignedDistance", "absolute": "Distance", "tolerance": "SignedDistance", "hazard": "Hazard", "bld": "BLD",
+    "dose": "Dose",
     "sd": "LocalSD",  # of several observers, no map of a pair
 }  # fmt: skip
 COLORS_ATTRIBUTE = "SegmentMetrics.Colors"
@@ -43,6 +46,8 @@ def mapColors(kind: str, signed: bool = True) -> tuple[str, ...]:
         return TOLERANCE if signed else TOLERANCE_ABSOLUTE
     if kind == "hazard":
         return HAZARD
+    if kind == "dose":
+        return DOSE
     return SIGNED if kind == "signed" and signed else ABSOLUTE
 
 
@@ -52,10 +57,10 @@ def bandNames(signed: bool = True) -> tuple[str, ...]:
 
 
 def scalarRange(kind: str, limit: float, tolerance: float, signed: bool = True) -> tuple[float, float]:
-    """Return the values in mm of the lowest and highest color; a hazard has no unit and ranges from 0 to 1.
+    """Return the values in mm (Gy) of the lowest and highest color; a hazard has no unit and ranges from 0 to 1.
 
-    limit: largest distance of a continuous map. A tolerance map ignores it: its bands have equal widths, like the words
-    in the legend, and all larger values have the colors of the outer bands.
+    limit: largest distance (dose) of a continuous map. A tolerance map ignores it: its bands have equal widths, like
+    the words in the legend, and all larger values have the colors of the outer bands.
     """
     if kind == "tolerance":
         beyond = tolerance * (1 + HAIR)
@@ -142,6 +147,8 @@ def legendOf(modelNode):
 
 def shortTitle(kind: str, tolerance: float, signed: bool = True) -> str:
     """Return the title of a legend in a view: one short line, because Slicer scales it with the labels."""
+    if kind == "dose":
+        return "Dose (Gy)"
     if kind == "bld":
         return "Local (mm)"
     if kind == "sd":
@@ -155,6 +162,8 @@ def legendTitle(kind: str, tolerance: float, signed: bool = True) -> str:
     """Return the title of a legend in a picture, in short lines because Slicer does not wrap it."""
     if kind == "hazard":
         return "Hazard"
+    if kind == "dose":
+        return "Dose (Gy)"
     if kind == "sd":
         return "Local SD (mm)\nof the observers"
     if kind == "bld":

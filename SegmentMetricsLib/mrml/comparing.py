@@ -10,13 +10,15 @@ from functools import partial
 from ..base.errors import InputError, reasonOf, requireFunction, requireKind
 from ..case.caseresult import CaseResult
 from ..case.casework import Case, PairWork, atOnce, oneByOne
-from ..case.comparison import Comparison, compare
+from ..case.comparison import Comparison, compare, withDose
 from ..case.pairing import withProposals
 from ..case.protocol.protocol import Protocol
+from ..model.dose import Dose
 from ..model.naming import pairTitle
 from ..model.structures import Pairing, Structure, nameMeant
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
+from .doses import doseOf
 from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
 
@@ -44,6 +46,7 @@ def compareSegments(
     *,
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce,
     by: str = "any",
+    dose=None,
 ) -> Comparison:
     """Compare a segment of one segmentation node with a segment of another or the same one.
 
@@ -67,6 +70,8 @@ def compareSegments(
     by : str, optional
         "ID" or "name" to accept only one of them; "any" accepts both, but rejects a text that is the ID of one segment
         and the name of another.
+    dose : optional
+        Of a plan: a vtkMRMLScalarVolumeNode as for doseOf, or a Dose. The family dose is added to the others.
 
     Returns
     -------
@@ -86,8 +91,13 @@ def compareSegments(
             ("test", testNode, testSegment),
         )
     )
-    criticals = criticalStructures(referenceNode, settings)
-    return run(lambda: compare(reference, test, settings, criticals=criticals))
+    criticals, plan = criticalStructures(referenceNode, settings), asDose(dose)
+    return run(lambda: compare(reference, test, settings, criticals=criticals, dose=plan))
+
+
+def asDose(given) -> Dose | None:
+    """Return a dose that is given as a volume node or as such, None for none."""
+    return given if given is None or isinstance(given, Dose) else doseOf(given)
 
 
 def _structureOf(which: str, node, identifier: str, surface: str) -> Structure:
@@ -121,6 +131,7 @@ def compareSegmentations(
     choices: Mapping[str, str | None] | None = None,
     proposed: Mapping[str, float] | None = None,
     protocol: Protocol | None = None,
+    dose=None,
 ) -> Comparisons:
     """Compare all segments of two segmentation nodes that match by their names or terminology.
 
@@ -146,6 +157,8 @@ def compareSegmentations(
         Defines which measurements every structure needs, and determines the result's `judgment`. A structure that
         cannot be measured, or whose name occurs more than once in a node, is reported as a failure with its reason; the
         others are compared. The result's `remarks` list everything that was not compared.
+    dose : optional
+        Of a plan, as in compareSegments.
 
     Returns
     -------
@@ -162,6 +175,7 @@ def compareSegmentations(
         requireFunction(progress, "The progress function")
     if protocol is not None:
         requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
+    settings, plan = withDose(settings, asDose(dose))
     families = (*settings.families, *(protocol.families if protocol else ()))
     criticals = criticalStructures(referenceNode, replace(settings, families=families))
     # segments are paired by name and code, whether or not they can be measured
@@ -177,7 +191,7 @@ def compareSegmentations(
     pairing = withProposals(_measurable(pairing, *read), alone)
     emptyNodes = [node.GetName() for node in nodes if segmentationOf(node).GetNumberOfSegments() == 0]
     case = Case(replace(pairing, failures={}), settings, unusable=failures)
-    work = PairWork(settings, protocol, criticals, run=run)
+    work = PairWork(settings, protocol, criticals, run=run, dose=plan)
     result = case.compare(protocol, work, partial(oneByOne, progress=progress))
     result.emptyNodes = tuple(emptyNodes)
     return result

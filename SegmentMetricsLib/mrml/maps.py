@@ -54,8 +54,8 @@ def mapInformation(model) -> dict:
 def recolor(model, kind: str, range: float | None = None) -> None:
     """Recolor a map. kind, range: as for showDistanceMap; the range None is the automatic one.
 
-    Raises ValueError for kind "hazard" if the map was created without critical structures, for kind "bld" if it was
-    created without that distance, and for a model whose surface is missing.
+    Raises ValueError for kind "hazard" if the map was created without critical structures, for kinds "bld" and "dose"
+    if it was created without that distance or a dose, and for a model whose surface is missing.
     """
     if not hasSurface(model):
         raise InputError(f"{model.GetName()} cannot be shown: its surface was not saved with the scene.")
@@ -64,7 +64,10 @@ def recolor(model, kind: str, range: float | None = None) -> None:
         raise InputError("This map has no hazard to show, because it was made without critical structures.")
     if kind == "bld" and not hasLocalDistances(model):
         raise InputError("This map has no bidirectional local distance; make it again with showDistanceMap, kind bld.")
-    colorMap(model, kind, known["side"], range or known["limit"], known["tolerance"], known["signed"])
+    if kind == "dose" and "doseLimit" not in known:
+        raise InputError("This map has no dose to show, because it was made without one.")
+    automatic = known["doseLimit" if kind == "dose" else "limit"]
+    colorMap(model, kind, known["side"], range or automatic, known["tolerance"], known["signed"])
 
 
 def showMaps(models: Collection, scene, slices: bool = True, legend: bool = True) -> None:

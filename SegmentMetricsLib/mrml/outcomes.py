@@ -40,6 +40,7 @@ REMEMBERED = (
 # key under which the content hashes are stored, kept for compatibility with saved scenes
 CONTENT_HASHES = "stamps"
 # node references from the table to the compared segmentations
+DOSE = "SegmentMetrics.Dose"
 COMPARED = {"reference": "SegmentMetrics.ComparedReference", "test": "SegmentMetrics.ComparedTest"}
 
 
@@ -89,6 +90,11 @@ class Outcome:
         """Return the compared vtkMRMLSegmentationNode of a side, or None if it was removed."""
         return self.table.GetNodeReference(COMPARED[side])
 
+    @property
+    def dose(self):
+        """The volume node of the dose, or None if there was none or it was removed."""
+        return self.table.GetNodeReference(DOSE)
+
     def whole(self) -> ComparedPair:
         """Return the ComparedPair that owns the result nodes of all pairs together."""
         nodeIDs = [self.table.GetNodeReferenceID(role) for role in COMPARED.values()]
@@ -131,11 +137,11 @@ class Outcome:
         return ""
 
 
-def keepPair(comparison: Comparison, judgment: Judgment | None = None) -> Outcome:
-    """Store the comparison of two segments in a table node."""
+def keepPair(comparison: Comparison, judgment: Judgment | None = None, dose=None) -> Outcome:
+    """Store the comparison of two segments in a table node. dose: the volume node of the dose, or None."""
     nodeIDs = [structure.nodeID for structure in (comparison.reference, comparison.test)]
     comparisons = Comparisons([comparison])
-    return _keep(showTable(comparison), nodeIDs, comparisons, comparison.settings, judgment)
+    return _keep(showTable(comparison), nodeIDs, comparisons, comparison.settings, judgment, dose)
 
 
 def keepAll(
@@ -145,8 +151,9 @@ def keepAll(
     settings: Settings,
     judgment: Judgment | None = None,
     choices: Mapping[str, str | None] | None = None,
+    dose=None,
 ) -> Outcome:
-    """Store the comparisons of two segmentation nodes in a table node."""
+    """Store the comparisons of two segmentation nodes in a table node. dose: the volume node of the dose, or None."""
     table = showComparisonsTable(comparisons)
     members = {
         side: list(node.GetSegmentation().GetSegmentIDs())
@@ -160,7 +167,7 @@ def keepAll(
         "findings": list(comparisons.findings),
         "choices": dict(choices or {}),
     }
-    return _keep(table, [referenceNode.GetID(), testNode.GetID()], comparisons, settings, judgment, **more)
+    return _keep(table, [referenceNode.GetID(), testNode.GetID()], comparisons, settings, judgment, dose, **more)
 
 
 def _keep(
@@ -169,8 +176,10 @@ def _keep(
     comparisons: Comparisons,
     settings: Settings,
     judgment: Judgment | None,
+    dose,
     **more,
 ) -> Outcome:
+    table.SetNodeReferenceID(DOSE, None if dose is None else dose.GetID())
     hashes: dict[str, dict[str, str]] = {}
     for (side, role), nodeID in zip(COMPARED.items(), nodeIDs, strict=True):
         table.SetNodeReferenceID(role, nodeID)

@@ -13,7 +13,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
-from ..analysis.distributions import mapRange
+from ..analysis.distributions import mapRange, roundAbove
 from ..base.errors import InputError, requireKind
 from ..base.parallel import threads
 from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
@@ -137,9 +137,9 @@ def showDistanceMap(
     """Show the distance to the other surface at every point of one surface and return the vtkMRMLModelNode.
 
     Its point arrays SignedDistance (positive where the test lies outside the reference) and Distance are in mm. If the
-    comparison has critical structures, there is also an array Hazard in [0, 1], and for the kind "bld" an array BLD in
-    mm. The model has its own color node. It is shown in the 3D views with a legend, and in the slice views as a colored
-    line.
+    comparison has critical structures, there is also an array Hazard in [0, 1], with a dose an array Dose in Gy, which
+    is 0 outside the grid of the dose, and for the kind "bld" an array BLD in mm. The model has its own color node. It
+    is shown in the 3D views with a legend, and in the slice views as a colored line.
 
     Parameters
     ----------
@@ -148,14 +148,14 @@ def showDistanceMap(
     side : str, optional
         "reference" or "test", the surface that is drawn.
     kind : str, optional
-        "signed", "absolute", "tolerance" (three bands), "hazard" or "bld", the bidirectional local distance, which also
-        sees parts of the other surface that are nobody's nearest place, such as spikes; if a surface is open, so that
-        inside and outside cannot be told apart, signed is drawn as absolute.
+        "signed", "absolute", "tolerance" (three bands), "hazard", "dose" or "bld", the bidirectional local distance,
+        which also sees parts of the other surface that are nobody's nearest place, such as spikes; if a surface is
+        open, so that inside and outside cannot be told apart, signed is drawn as absolute.
     surface : str, optional
         "displayed" draws the smooth surface that Slicer shows, with the distance of the nearest measured element at
         every point; "measured" draws the measured surface itself.
     range : float | None, optional
-        End of the color range in mm.
+        End of the color range in mm, of a dose in Gy.
     displayedSurface : vtkPolyData | None, optional
         The smooth surface as vtkPolyData in RAS; None creates it.
     modelNode : optional
@@ -175,7 +175,7 @@ def showDistanceMap(
     ------
     ValueError
         For an unknown choice, for a range or tolerance that is not positive, if there are no distances, and if there is
-        no hazard for that kind.
+        no hazard or no dose for that kind.
     """
     requireComparison(comparison)
     _checkChoice("side", side, REFERENCE_AND_TEST)
@@ -192,8 +192,10 @@ def showDistanceMap(
     signed = comparison.distances.hasSides
     isFirst = model.GetDisplayNode() is None
     colorMap(model, kind, side, limit, tolerance, signed)
-    automatic, _ = checkedLimits(comparison, kind, None, tolerance)
+    automatic = mapRange(comparison.distances, tolerance)
     known = {"side": side, "surface": surface, "limit": automatic, "tolerance": tolerance, "signed": signed}
+    if comparison.dose is not None:
+        known["doseLimit"] = doseLimit(comparison)
     model.SetAttribute(MAP_ATTRIBUTE, json.dumps(known))
     folders.addToFolder(model, comparison, mapRole(side))
     folders.removeUnusedColors(scene)
@@ -213,7 +215,8 @@ def distanceMap(
 ) -> vtkPolyData:
     """Return the surface of one side in RAS with the point arrays SignedDistance and Distance in mm, all finite.
 
-    If the comparison has critical structures, there is also an array Hazard in [0, 1]. withLocal: whether to add an
+    If the comparison has critical structures, there is also an array Hazard in [0, 1], and with a dose an array Dose in
+    Gy. withLocal: whether to add an
     array BLD, the bidirectional local distance in mm; it is there in any case if the similarity family was measured.
     Other arguments and errors are those of showDistanceMap.
     """
@@ -233,6 +236,9 @@ def distanceMap(
         arrays["BLD"] = local if isMeasured else nearestValues(pointsOf(result), directed.surface.points, local)
     if comparison.hazard is not None:
         arrays["Hazard"] = comparison.hazard.at(pointsOf(result))
+    if comparison.dose is not None:
+        values, areWithin = comparison.dose.at(pointsOf(result))
+        arrays["Dose"] = np.where(areWithin, values, 0.0)
     for name, values in arrays.items():
         array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
         array.SetName(name)
@@ -253,16 +259,19 @@ def requireDistances(comparison, what: str = "distance map") -> None:
 
 
 def checkedLimits(comparison, kind: str, range: float | None, tolerance: float | None) -> tuple[float, float]:
-    """Return the end of the color range and the tolerance of a map in mm; None is replaced by an automatic value.
+    """Return the end of the color range, of a dose in Gy, and the tolerance of a map in mm; None is automatic.
 
     The automatic tolerance is the first one of the comparison's settings, or 2 mm without any. The automatic range is a
     round number that 98 % of either surface does not exceed, and is at least the tolerance; it is the same for both
-    sides so that their maps can be compared. Raises ValueError for an unknown kind, for numbers that are not positive,
-    if there are no distances, and for kind "hazard" without critical structures.
+    sides so that their maps can be compared; of a dose it is doseLimit(). Raises ValueError for an unknown kind, for
+    numbers that are not positive, if there are no distances, for kind "hazard" without critical structures, and for
+    "dose" without one.
     """
     _checkChoice("kind", kind, colors.KINDS)
     if kind == "hazard":
         requireHazard(comparison)
+    if kind == "dose" and getattr(comparison, "dose", None) is None:
+        raise InputError("There is no dose to show: compare with the dose of a plan.")
     for name, value in (("range", range), ("tolerance", tolerance)):
         if value is not None:
             requireKind(value, Real, f"The {name} of a distance map", "a number")
@@ -271,8 +280,15 @@ def checkedLimits(comparison, kind: str, range: float | None, tolerance: float |
     requireDistances(comparison)
     tolerance = shownTolerance(comparison) if tolerance is None else tolerance
     if range is None:
-        range = mapRange(comparison.distances, tolerance)
+        range = doseLimit(comparison) if kind == "dose" else mapRange(comparison.distances, tolerance)
     return float(range), float(tolerance)
+
+
+def doseLimit(comparison) -> float:
+    """Return the end of the colors of a dose in Gy: a round number that no corner of either surface exceeds."""
+    found = [comparison.dose.at(one.surface.points) for one in comparison.distances.directions]
+    largest = max(float(values[areWithin].max(initial=0)) for values, areWithin in found)
+    return roundAbove(largest or 1.0)
 
 
 def shownTolerance(comparison) -> float:

@@ -275,7 +275,7 @@ def bestDirection(
 
 def _seen(kind: str, limit: float) -> tuple[float, str]:
     """Return the largest value that matters and the point array of a kind of map, signs aside."""
-    return 1.0 if kind == "hazard" else limit, {"hazard": "Hazard", "bld": "BLD"}.get(kind, "Distance")
+    return 1.0 if kind == "hazard" else limit, {"hazard": "Hazard", "bld": "BLD", "dose": "Dose"}.get(kind, "Distance")
 
 
 def sliceDirection(normal: np.ndarray) -> tuple[str, np.ndarray]:
@@ -486,8 +486,8 @@ def _writeSides(canvas: np.ndarray, edges: tuple[int, int], scale: float, kind: 
     for start, side, other in ((0, "Reference", "test"), (left, "Test", "reference")):
         y = header + 15 * scale
         used = writeText(canvas, side, (start + margin, y), _sized(15, scale), INK, bold=True)
-        note, longer = "colored by hazard", f"colored by hazard, with the outline of the {other}"
-        if kind != "hazard":
+        note, longer = f"colored by {kind}", f"colored by {kind}, with the outline of the {other}"
+        if kind not in ("hazard", "dose"):
             distance = "bidirectional local distance" if kind == "bld" else "distance"
             note = f"colored by {distance} to the {other}"
             longer = note + ", whose outline is drawn"
@@ -506,6 +506,8 @@ def mainNumbers(comparison, tolerance: float, kind: str = "signed") -> list[tupl
     found = comparison.measurements
     if kind == "hazard":
         return [(key, found[key].text()) for key in ("DSC", "wDice", "SIS", "STAR") if key in found]
+    if kind == "dose":
+        return [(key, found[key].text()) for key in ("DSC", "DmeanDifference", "D95Difference") if key in found]
     tau = shortest(tolerance)
     wanted = {
         f"HD{shortest(percentile)}": f"HD{shortest(percentile)}" for percentile in comparison.settings.percentiles

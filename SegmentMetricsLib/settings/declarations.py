@@ -16,7 +16,8 @@ DISTANCES = "surfaces and distances"
 MEMBERSHIPS = "membership images, with values between 0 and 1"
 HAZARD = "hazard family"
 SIMILARITY = "similarity family"
-HEADINGS = (MEASURED, DISTANCES, MEMBERSHIPS, HAZARD, SIMILARITY)
+DOSE = "dose family"
+HEADINGS = (MEASURED, DISTANCES, MEMBERSHIPS, HAZARD, SIMILARITY, DOSE)
 
 
 def _(text: str) -> str:
@@ -28,12 +29,14 @@ class Parameter(NamedTuple):
     """A parameter in the keys of measurements, such as {tolerance}, whose values are a setting.
 
     values: measured unless something else is asked for. symbol: its letter in texts. latex: the same in a formula.
+    example: a value for examples, None for the first of `values`.
     """
 
     name: str
     values: tuple[float, ...]
     symbol: str
     latex: str
+    example: float | None = None
 
 
 class Option(NamedTuple):

@@ -22,10 +22,13 @@ PURPOSES = {
     "voxel": "How far apart the voxels of the segments lie, over whole segments rather than their contours.",
     "hazard": "How dangerous the differences are: those near the chosen critical structures count more.",
     "similarity": "How well the test follows the reference's contours slice by slice; inside and outside have levels.",
+    "dose": "What dose each of the two receives; the plan was made for one of them.",
     "slices": "How the segments differ in every slice of the reference, as a table and a chart.",
     "effort": "What it takes to correct the test: the length of contour to draw, and how far the center is off.",
 }
 FAMILIES = tuple(PURPOSES)
+# Not among "all": whoever gives what such a family needs asks for it.
+ONLY_BY_NAME = ("dose",)
 DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
 ALL = "all"
 FAMILY_CHOICE = ", ".join((*FAMILIES, ALL))
@@ -58,9 +61,10 @@ TOOLS = (
 
 
 def inOrder(families: Iterable[str]) -> tuple[str, ...]:
-    """Return families in the order in which results list them, each once; "all" stands for every one."""
+    """Return families in the order in which results list them, each once; "all" is every one but ONLY_BY_NAME."""
     families = set(families)
-    return tuple(family for family in FAMILIES if family in families or ALL in families)
+    isAll = ALL in families
+    return tuple(one for one in FAMILIES if one in families or (isAll and one not in ONLY_BY_NAME))
 
 
 def isFamily(name: str) -> bool:

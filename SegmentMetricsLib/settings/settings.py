@@ -12,6 +12,7 @@ from ..base.texts import shortest
 from .checks import oneOf, orNone, positive, several, share, weights, wholeNumber, yesOrNo
 from .declarations import (
     DISTANCES,
+    DOSE,
     HAZARD,
     MEASURED,
     MEMBERSHIPS,
@@ -48,6 +49,8 @@ LARGEST_TOLERANCE = 1000.0
 LARGEST_BETA = 1000.0
 LARGEST_MEMBERSHIP = 2**31 - 1
 LARGEST_LEVEL = 1000.0
+# Gy, and cm3
+LARGEST_DOSE, LARGEST_VOLUME = 1000.0, 1e5
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -217,14 +220,16 @@ class Settings:
         families=("hazard",),
     )
     hazardKernel: str = setting(
-        "polynomial", oneOf("hazard kernel", ("polynomial", "exponential")), "Hazard falls with the distance",
+        "polynomial", oneOf("hazard kernel", ("polynomial", "exponential", "dose")), "Hazard falls with the distance",
         about="How hazard falls with the distance to a critical structure: to zero at the reach, as 1 - (distance / "
-              "reach)², or exponentially, to 37 % at the decay length.",
+              "reach)², or exponentially, to 37 % at the decay length. Dose: hazard is the dose as a share of the "
+              "prescription, at most 1, and needs no critical structure.",
         inPython='For a distance d in mm, "polynomial" is 1 - (d / hazardReach)^hazardPower, "exponential" exp(-d / '
                  "hazardDecay).",
         option=Option("--kernel", HAZARD, "how hazard falls with the distance"),
         panel=InPanel(label=_("Hazard decay"), row=7, control="ComboBox",
-                      words={"polynomial": _("Polynomial (to zero)"), "exponential": _("Exponential")}),
+                      words={"polynomial": _("Polynomial (to zero)"), "exponential": _("Exponential"),
+                             "dose": _("Dose")}),
         families=("hazard",),
     )
     hazardReach: float = setting(
@@ -304,6 +309,40 @@ class Settings:
         option=Option("--split-contours", SIMILARITY,
                       "cut touching contours of a slice apart, so that each has its counterpart", default=""),
         families=("similarity",),
+    )
+    dosePercents: tuple[float, ...] | None = setting(
+        None, orNone(several("percentage of the volume", 100, " %")), "Percentages of the volume for a dose", unit="%",
+        about="Shares of the volume, in %, whose dose is reported: D95 is what 95 % of it receive at least.",
+        inPython="None is those in the keys of the metrics, else 2, 50, 95 and 98.",
+        option=Option("--dose-percent", DOSE, "share of the volume whose dose is reported, as in D95", "PERCENT"),
+        parameter=Parameter("dosePercent", (2.0, 50.0, 95.0, 98.0), "x", "x"),
+    )
+    doseVolumes: tuple[float, ...] | None = setting(
+        None, orNone(several("volume for a dose", LARGEST_VOLUME, " cm3")), "Volumes for a dose", unit="cm3",
+        about="Volumes in cm3 whose dose is reported: D0.03cc is what the hottest 0.03 cm3 receive at least.",
+        inPython="None is those in the keys of the metrics, else 0.03.",
+        option=Option("--dose-volume", DOSE, "volume whose dose is reported, as in D0.03cc", "CM3"),
+        parameter=Parameter("doseVolume", (0.03,), "v", "v"),
+    )
+    doseLevels: tuple[float, ...] | None = setting(
+        None, orNone(several("dose level", LARGEST_DOSE, " Gy")), "Dose levels", unit="Gy",
+        about="Doses in Gy for which the volume that receives them is reported: V20Gy.",
+        inPython="None is those in the keys of the metrics.",
+        option=Option("--dose-level", DOSE, "dose for which the volume is reported, as in V20Gy", "GY", "none"),
+        parameter=Parameter("doseLevel", (), "d", "d", 20.0),
+    )
+    prescription: float | None = setting(
+        None, orNone(positive("prescription", LARGEST_DOSE, " Gy")), "Prescription", unit="Gy",
+        about="Prescribed dose in Gy: where it is reached, a hazard that is taken from the dose is full.",
+        option=Option("--prescription", DOSE, "prescribed dose, for the hazard kernel dose", "GY", ""),
+        panel=InPanel(label=_("Prescription"), row=13, low=0, high=LARGEST_DOSE, decimals=1, isAutomatic=True),
+        families=("hazard",), onlyIf=("hazardKernel", "dose"),
+    )
+    placesBy: str = setting(
+        "distance", oneOf("ranking of the worst places", ("distance", "dose")), "Worst places ranked by",
+        about="What the worst places are ranked by: how far apart the contours lie, or the dose there.",
+        option=Option("--places-by", DOSE, "what the worst places are ranked by"),
+        families=("dose",),
     )
     convention: str = setting(
         OWN_CONVENTION, chosenConvention, "Measured as",
@@ -391,7 +430,11 @@ class Settings:
 DECLARED = declared(Settings)
 # The parameters of keys, with the setting that lists the values of each; and a value of each for examples.
 PARAMETERS = {one.parameter.name: name for name, one in DECLARED.items() if one.parameter}
-EXAMPLES = {one.parameter.name: shortest(one.parameter.values[0]) for one in DECLARED.values() if one.parameter}
+EXAMPLES = {
+    one.parameter.name: shortest(one.parameter.example or one.parameter.values[0])
+    for one in DECLARED.values()
+    if one.parameter
+}
 # settings that the conventions of other tools fix
 DECIDED_BY_TOOLS = {name: getattr(Settings, name) for name, one in DECLARED.items() if one.isDecidedByTools}
 _PARAMETERS = (

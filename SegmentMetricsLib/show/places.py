@@ -12,4 +12,5 @@ def describe(place: Place, signed: bool = True) -> str:
         what = f"{abs(place.value):.1f} mm {'over' if place.value > 0 else 'under'}-contoured"
     else:
         what = f"{abs(place.value):.1f} mm apart"
-    return f"{what}, {SIDES[place.direction]}"
+    dose = "" if place.dose is None else f", {place.dose:.1f} Gy"
+    return f"{what}, {SIDES[place.direction]}{dose}"

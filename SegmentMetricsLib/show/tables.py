@@ -11,7 +11,8 @@ from ..case.findings import repeated
 from ..case.gridspread import NOTE as SPREAD_NOTE
 from ..case.multilabel import MultiLabel
 from ..case.records import Record
-from ..case.resulttables import SHORT, heading, inOneUnit, isAcrossPlane, overviewKeys, sideOf
+from ..case.resulttables import SHORT, heading, inOneUnit, isAcrossPlane, isApart, overviewKeys
+from ..case.resulttables import sideOf as sideOf  # for others, who know it from here
 from ..case.tablemodel import Column, Table
 from ..comparison.findings import asFinding, split
 from ..comparison.measurements import Measurement, typeset
@@ -30,17 +31,19 @@ def pairTable(record: Record, width: int | None = None) -> str:
 
     width: of a line, as for aligned(); titles are omitted if there is no room for them.
     """
-    found = [one for key, one in record.measurements.items() if not sideOf(key)]
+    found = [one for key, one in record.measurements.items() if not isApart(key)]
     everything = resulttables.measurementsTable(found)
     name = shortenedName(record.name, LONGEST_TITLE)
     heads = {**SHORT, **resulttables.spreadOf(everything)}
     table = everything.only({"Measurement": "", "Title": name, **heads})
     if len(blocks(table, width)) > 1:
         table = everything.only({"Measurement": name, **heads})
-    main = aligned(table, width) if found or not record.slices else slicesTable(record, width)
-    sides = resulttables.sidesTable(record)
+    apart = resulttables.tablesApart(record)
+    main = aligned(table, width) if found or not (record.slices or apart) else ""
+    if not found and record.slices:
+        main = slicesTable(record, width)
     note = SPREAD_NOTE if resulttables.spreadOf(everything) else ""
-    parts = (main, note, aligned(sides, width) if sides else "", reasons([record]), evaluatedGrid([record]))
+    parts = (main, note, *(aligned(one, width) for one in apart), reasons([record]), evaluatedGrid([record]))
     return "\n\n".join(filter(None, parts))
 
 

@@ -33,6 +33,9 @@ OTHERS = {
     "ol": 5.0,
     "asPublished": True,
     "msiUnit": "pixel",
+    "dosePercents": 10,
+    "doseVolumes": 1,
+    "doseLevels": 25,
 }
 
 
@@ -44,11 +47,17 @@ def ball(center, radius) -> SimpleITK.Image:
     return SimpleITK.Cast(squares[0] + squares[1] + squares[2] <= radius**2, SimpleITK.sitkUInt8)
 
 
+def dose() -> SimpleITK.Image:
+    """Return a dose that rises along the first axis, from 20 Gy on."""
+    places = SimpleITK.PhysicalPointSource(SimpleITK.sitkVectorFloat64, SIZE, (0, 0, 0), SPACING)
+    return SimpleITK.VectorIndexSelectionCast(places, 0) + 20.0
+
+
 def measured(**changes) -> dict[str, dict]:
     """Return the values of every family's measurements by key, sorted by what does not depend on the keys' words."""
     criticals = {"Near": ball((23, 12, 22), 4), "Far": ball((4, 25, 40), 4)}
-    settings = Settings(**{"families": "all", "critical": "Near", **changes})
-    comparison = compare(ball((12, 13, 20), 8.3), ball((13.5, 12, 21), 9.1), settings, criticals=criticals)
+    settings = Settings(**{"families": ("all", "dose"), "critical": "Near", "doseLevels": 30, **changes})
+    comparison = compare(ball((12, 13, 20), 8.3), ball((13.5, 12, 21), 9.1), settings, criticals=criticals, dose=dose())
     result: dict[str, dict] = {}
     for key, measurement in comparison.items():
         result.setdefault(measurement.family, {})[key] = measurement.value
@@ -70,6 +79,11 @@ def testSettingChangesTheFamiliesThatUseItAndNoOthers(setting, usual):
 def testDecayMattersToTheExponentialKernelOnly():
     usual, other = (measured(hazardKernel="exponential", hazardDecay=decay) for decay in (8.0, 20.0))
     assert {family for family in usual if other[family] != usual[family]} == familiesUsing("hazardDecay")
+
+
+def testThePrescriptionMattersToTheKernelOfDoseOnly():
+    usual, other = (measured(hazardKernel="dose", prescription=gray) for gray in (30.0, 60.0))
+    assert {family for family in usual if other[family] != usual[family]} == familiesUsing("prescription")
 
 
 def testUnknownSetting():

@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 import shapes
 import SimpleITK
+from sharedpairs import doseAround
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
@@ -21,7 +22,10 @@ from SegmentMetricsLib.families.selection import isWhole, likeliest, nameOf, wan
 from SegmentMetricsLib.settings.settings import FAMILIES
 
 PAIR = shapes.ball(8), shapes.ball(7, (1, 0, 0))
-EXAMPLES = {"percentile": "97.5", "tolerance": "3", "beta": "2", "quantile": "0.9"}
+EXAMPLES = {
+    "percentile": "97.5", "tolerance": "3", "beta": "2", "quantile": "0.9",
+    "dosePercent": "90", "doseVolume": "0.5", "doseLevel": "31",
+}  # fmt: skip
 
 
 def keysOf(*pair, **settings) -> list[str]:
@@ -33,15 +37,19 @@ CRITICALS = {"Wall": shapes.ball(3, (9, 0, 0))}
 
 @cache
 def everything():
-    settings = Settings(families="all", tolerances=3, percentiles=97.5, betas=2, quantiles=0.9)
-    return compare(*PAIR, settings, criticals=CRITICALS)
+    settings = Settings(
+        families=("all", "dose"), tolerances=3, percentiles=97.5, betas=2, quantiles=0.9, dosePercents=90,
+        doseVolumes=0.5, doseLevels=31,
+    )  # fmt: skip
+    return compare(*PAIR, settings, criticals=CRITICALS, dose=doseAround(PAIR[0]))
 
 
 @pytest.mark.parametrize("definition", REGISTRY, ids=lambda definition: definition.key)
 def testEveryMeasurementAlone(definition):
     """By its key in any case, without its parameter where a name is left, and with the value that it has among all."""
     key = definition.keyFor(EXAMPLES)
-    alone = compare(*PAIR, Settings(metrics=key.swapcase()), criticals=CRITICALS)
+    dose = doseAround(PAIR[0]) if definition.family == "dose" else None
+    alone = compare(*PAIR, Settings(metrics=key.swapcase()), criticals=CRITICALS, dose=dose)
     assert list(alone) == [key]
     assert alone.settings.families == (definition.family,)
     other = everything()[key]

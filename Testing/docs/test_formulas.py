@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from sharedpairs import doseAround
 
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case import multilabel
@@ -25,7 +26,10 @@ from SegmentMetricsLib.families.registry import MULTI_LABEL, REGISTRY
 from SegmentMetricsLib.settings.settings import DECLARED
 
 # What is measured by slices, by sides and by levels is not the same for both, and nothing is alike by chance.
-SETTINGS = Settings(families="all", tolerances=(0.8,), percentiles=(71.3,), betas=(0.7,), quantiles=(0.83,), il=0.4)
+SETTINGS = Settings(
+    families=("all", "dose"), tolerances=(0.8,), percentiles=(71.3,), betas=(0.7,), quantiles=(0.83,), il=0.4,
+    dosePercents=(31.7,), doseLevels=(30.3,),
+)  # fmt: skip
 WEIGHTS = {"One": 3.0}
 TEXT = formulas.PAGE.read_text(encoding="utf-8")
 EVERY = (*REGISTRY, *MULTI_LABEL)
@@ -51,7 +55,8 @@ def measured(definition, accuracy: str) -> float:
         sides = ({"One": image, "Other": other} for image, other in ((reference, critical), (test, reference)))
         return multilabel.compareLabels(*sides, settings, weights=WEIGHTS)[definition.key].value
     structures = [asStructure(image, name, None, settings) for image, name in ((reference, "A"), (test, "B"))]
-    pair = Workspace(*structures, settings, {"Wall": asStructure(critical, "Wall", None, settings)})
+    walls = {"Wall": asStructure(critical, "Wall", None, settings)}
+    pair = Workspace(*structures, settings, walls, dose=doseAround(reference))
     return valueOf(definition.compute(pair, **next(definition.parameters(settings))))
 
 

@@ -35,7 +35,7 @@ def errorOf(name: str) -> float:
 class TestEntry:
     def testWords(self, definition):
         assert definition.family in FAMILIES
-        assert definition.unit in ("mm", "mm3", "bit", "voxels", "")
+        assert definition.unit in ("mm", "mm3", "cm3", "Gy", "bit", "voxels", "")
         assert definition.better in ("lower", "higher", "")
         ofAreas = (definition.areaTitle, definition.areaDescription)
         # contours have areas where surfaces have volumes
@@ -163,7 +163,7 @@ def testMembershipsCountInPart(definition):
 @pytest.mark.parametrize("definition", REGISTRY, ids=lambda definition: definition.key)
 def testWhatAnEntryNeedsIsDeclared(definition):
     """Findings and results go by that, whatever was computed on the way."""
-    settings = Settings(families="all")
+    settings = Settings(families=("all", "dose"), doseLevels=(20,))
     images = shapes.ball(6), shapes.ball(5, (1, 0, 0)), shapes.ball(3, (0, 9, 0))
     reference, test, critical = (asStructure(image, "image", None, settings) for image in images)
     pair = Workspace(reference, test, settings, {"Cord": critical})

@@ -8,7 +8,7 @@ import shapes
 
 from SegmentMetricsLib.base import progress
 from SegmentMetricsLib.geometry import nearest
-from SegmentMetricsLib.geometry.closest import ONE_BY_ONE, ClosestSurface
+from SegmentMetricsLib.geometry.closest import ONE_BY_ONE, ONE_BY_ONE_OF_SMALL, ClosestSurface
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
@@ -141,25 +141,31 @@ def testTrianglesAsThinAsLinesAndPoints():
     assert set(found) == {0, 1, 2}
 
 
-@pytest.mark.parametrize("count", [1, ONE_BY_ONE + 1, 3000])
+@pytest.mark.parametrize("count", [1, ONE_BY_ONE_OF_SMALL + 1, 3000])
 def testTheSearchCanBeStopped(count):
     closest = ClosestSurface(blobSurface())
     with progress.stoppable(lambda: True), pytest.raises(progress.Cancelled):
         closest.distances(np.zeros((count, 3)))
 
 
-def testOneByOneAndTogether():
+def testOneByOneAndTogether(monkeypatch):
     surface = blobSurface()
     closest = ClosestSurface(surface)
     points = surface.points[:ONE_BY_ONE] + np.random.default_rng(6).normal(size=(ONE_BY_ONE, 3))
-    alone, together = closest.distances(points), closest.distances(np.concatenate([points, points[:1]]))
+    alone = closest.distances(points)
+    with monkeypatch.context() as patch:
+        patch.setattr("SegmentMetricsLib.geometry.closest.SMALL", 0)
+        together = closest.distances(np.concatenate([points, points[:1]]))
     assert alone == pytest.approx(together[:-1], abs=1e-12)
     assert alone == pytest.approx(np.abs(closest.signedDistances(points)), abs=1e-9)
 
 
+@pytest.mark.parametrize("every", [0, 1_500_000])
 @pytest.mark.parametrize("scale", [0.01, 1.0])
 @pytest.mark.parametrize("away", [0.5, 5.0, 200.0])
-def testAllTrianglesWithinADistance(away, scale):
+def testAllTrianglesWithinADistance(monkeypatch, away, scale, every):
+    """With a search tree and without one."""
+    monkeypatch.setattr(nearest, "EVERY", every)
     surface = blobSurface()
     corners = scale * surface.points
     random = np.random.default_rng(7)

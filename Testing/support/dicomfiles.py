@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import SimpleITK
 from pydicom.dataset import FileDataset, FileMetaDataset
-from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian, RTStructureSetStorage, generate_uid
+from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian, RTDoseStorage, RTStructureSetStorage, generate_uid
 
 
 def dataset(path: Path, storage: str, modality: str, patient: str, frame: str) -> FileDataset:
@@ -116,6 +117,43 @@ def writeStructureSet(path: Path, regions: dict, slices=(), patient: str = "A", 
     path.parent.mkdir(parents=True, exist_ok=True)
     result.save_as(path, enforce_file_format=True)
     return result
+
+
+def writeDose(path: Path, image, offsets, isDescending: bool = False, summed: str = "PLAN", **change) -> Path:
+    """Write an image in Gy as RTDOSE and return its path.
+
+    offsets: positions of the planes, from any start. isDescending: whether the planes are stored the other way round.
+    summed: kind of the sum; that of a beam is of beam 2. change: elements with other values.
+    """
+    from pydicom.dataset import Dataset
+
+    values = SimpleITK.GetArrayFromImage(image)
+    offsets, (x, y, z) = np.array(offsets, float), image.GetOrigin()
+    if isDescending:
+        z += offsets[-1] - offsets[0]
+        values, offsets = values[::-1], offsets[::-1] - offsets[-1]
+    scaling = float(values.max()) / 65535
+    result = dataset(path, RTDoseStorage, "RTDOSE", "A", "1.2.3")
+    result.DoseUnits, result.DoseType, result.DoseSummationType = "GY", "PHYSICAL", summed
+    result.NumberOfFrames, result.Rows, result.Columns = values.shape
+    result.PixelSpacing = [image.GetSpacing()[1], image.GetSpacing()[0]]
+    result.ImageOrientationPatient, result.ImagePositionPatient = [1, 0, 0, 0, 1, 0], [x, y, z]
+    result.GridFrameOffsetVector = list(map(float, offsets))
+    result.DoseGridScaling = scaling
+    result.SamplesPerPixel, result.PhotometricInterpretation = 1, "MONOCHROME2"
+    result.BitsAllocated = result.BitsStored = 16
+    result.HighBit, result.PixelRepresentation = 15, 0
+    result.PixelData = np.rint(values / scaling).astype(np.uint16).tobytes()
+    if summed == "BEAM":
+        plan, group, beam = Dataset(), Dataset(), Dataset()
+        beam.ReferencedBeamNumber = 2
+        group.ReferencedBeamSequence, group.ReferencedFractionGroupNumber = [beam], 1
+        plan.ReferencedFractionGroupSequence = [group]
+        result.ReferencedRTPlanSequence = [plan]
+    for name, value in change.items():
+        setattr(result, name, value)
+    result.save_as(path, enforce_file_format=True)
+    return path
 
 
 def writeSegmentation(path: Path, slices, arrays: dict, fractional: bool = False):

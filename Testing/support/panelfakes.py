@@ -26,8 +26,8 @@ DEFAULTS = {
     "reference": None, "referenceSegment": "", "test": None, "testSegment": "", "pairs": [], "tolerance": 2.0,
     "percentile": 95.0, "families": ["boundary", "signed", "overlap"], "critical": [], "subdivisions": -1,
     "oversampling": 0, "beta": 1.0, "quantile": 1.0, "hazardReach": 10.0, "hazardDecay": 8.0, "il": 1.0, "ol": 1.0,
-    "convention": "SegmentMetrics", "protocol": None, "autoUpdate": False, "follow": False, "edit": "",
-    "session": None, "result": None, "shownPair": 0,
+    "prescription": 0.0, "follow": False, "edit": "", "session": None,
+    "convention": "SegmentMetrics", "protocol": None, "dose": None, "autoUpdate": False, "result": None, "shownPair": 0,
     "showMap": True, "focus": True, "automaticRange": True, "range": 5.0, "opacity": 1.0, "sliceContour": True,
     "legend": True, "showMarkers": False, "showHazard": False, "reportConventions": False,
 }  # fmt: skip
@@ -76,6 +76,9 @@ class Scene:
 
     def segmentations(self) -> list:
         return self.nodes
+
+    def doses(self) -> dict:
+        return {}
 
     def segments(self, node) -> dict:
         return node.segments if node else {}
@@ -127,6 +130,7 @@ class Outcome:
     choices: dict = field(default_factory=dict)
     run: str = "1"
     changed: str = ""
+    dose: object = None
 
     def node(self, side: str):
         return self.nodes[side]

@@ -17,9 +17,12 @@ ROUNDING = 1e-6
 EXCHANGED = [
     ("TPR", "PPV"), ("VolumeReference", "VolumeTest"), ("VoxelVolumeReference", "VoxelVolumeTest"),
     ("OverVolume", "UnderVolume"), ("OverMax", "UnderMax"), ("OverFraction_", "UnderFraction_"),
+    ("DmeanOver", "DmeanUnder"), ("DmaxOver", "DmaxUnder"),
 ]  # fmt: skip
 # Those that change their sign.
 TURNED = ("SignedMean", "VolumeDifference", "CentroidShiftR", "CentroidShiftA", "CentroidShiftS")
+# The end of what two structures have of a dose, each by itself.
+OF_ONE = ("Reference", "Test")
 # What a structure has by itself; two equal ones have it, too.
 SIZES = ("VolumeReference", "VolumeTest", "VoxelVolumeReference", "VoxelVolumeTest", "MI", "TP", "TN")
 
@@ -43,8 +46,16 @@ def requireSound(key: str, measurement: Measurement) -> None:
     assert restored(key, plain).toDictionary() == measurement.toDictionary()
 
 
+def isOfDose(key: str) -> bool:
+    return findDefinition(key)[0].family == "dose"
+
+
 def exchanged(key: str) -> str:
     """Return the key of the measurement that takes the place of another one."""
+    if isOfDose(key):
+        for mine, its in (OF_ONE, OF_ONE[::-1]):
+            if key.endswith(mine):
+                return key.removesuffix(mine) + its
     for one, other in EXCHANGED:
         for mine, its in ((one, other), (other, one)):
             if key == mine or (mine.endswith("_") and key.startswith(mine)):
@@ -56,8 +67,9 @@ def requireSymmetry(key: str, there, back, error: float = ROUNDING) -> None:
     """Require a measurement of two comparisons, one with reference and test exchanged, to tell the same."""
     definition, _ = findDefinition(key)
     measurement = there[key]
-    if definition.symmetric or exchanged(key) != key or key in TURNED:
-        sign = -1 if key in TURNED else 1
+    isTurned = key in TURNED or (isOfDose(key) and key.endswith("Difference"))
+    if definition.symmetric or exchanged(key) != key or isTurned:
+        sign = -1 if isTurned else 1
         expected = pytest.approx(sign * back[exchanged(key)].value, rel=error, abs=error, nan_ok=True)
         assert measurement.value == expected, key
     if definition.symmetric and measurement.referenceToTest is not None:
@@ -79,7 +91,7 @@ def requireIdentity(key: str, same, other, error: float = ROUNDING) -> None:
 
 def requireNoDifference(key: str, measurement: Measurement) -> None:
     """Require what identical structures have to the last digit, in both directions: 0 or 1, and never -0."""
-    if key in SIZES or measurement.status != "ok":
+    if key in SIZES or (isOfDose(key) and key.endswith(OF_ONE)) or measurement.status != "ok":
         return
     identity = findDefinition(key).definition.identity
     best = identity if identity is not None else int(measurement.better == "higher")

@@ -14,10 +14,14 @@ import SimpleITK
 from scipy.ndimage import gaussian_filter
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.case.comparison import asStructure
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.model.dose import Dose
 
 SETTINGS = Settings(
-    families="all", tolerances=(1.5, 2), percentiles=(50, 95), betas=(1, 0.5, 2), quantiles=(1, 0.9), oversampling=1
-)
+    families=("all", "dose"), tolerances=(1.5, 2), percentiles=(50, 95), betas=(1, 0.5, 2), quantiles=(1, 0.9),
+    oversampling=1, dosePercents=(5, 95), doseVolumes=(0.03,), doseLevels=(20, 30),
+)  # fmt: skip
 SIZE = (26, 24, 22)
 EMPTY = shapes.imageOf(np.zeros(SIZE[::-1], np.uint8))
 OBLIQUE = shapes.rotation((1, 2, -0.5), 33) * (-1, 1, 1)  # and left-handed
@@ -85,10 +89,22 @@ def pairs() -> dict[str, SharedPair]:
 NAMES = tuple(pairs())
 
 
-def compareWith(pair: SharedPair, reference, test, settings=SETTINGS):
+def compareWith(pair: SharedPair, reference, test, settings=SETTINGS, hasDose: bool = True):
     if not pair.isExact:
         settings = settings.changed(oversampling=None)  # the fine grid of meshes has a million voxels
-    return compare(reference, test, settings, criticals={"Wall": pair.critical})
+    dose = doseAround(pair.reference) if hasDose else None
+    return compare(reference, test, settings, criticals={"Wall": pair.critical}, dose=dose)
+
+
+def doseAround(given) -> Dose | None:
+    """Return a dose that rises along all axes, in a box around a structure and beside it, None in a plane."""
+    structure = asStructure(given, "reference", None, Settings())
+    if structure.dimension == 2:
+        return None
+    step, middle = 4.0, np.mean(structure.box, axis=0)
+    matrix = np.diag([step, step, step, 1.0])
+    matrix[:3, 3] = middle - 10 * step
+    return Dose(1.0 + np.indices((21, 21, 21)).sum(axis=0), Grid((21, 21, 21), matrix))
 
 
 # Other ways to measure, which keep the same promises.
@@ -104,7 +120,9 @@ def compared(name: str, order: str = "AB", variant: str = "usual"):
     """Return the comparison of a pair, as "AB", "BA", "AA" or "BB"."""
     pair = pairs()[name]
     both = {"A": pair.reference, "B": pair.test}
-    return compareWith(pair, *(both[letter] for letter in order), SETTINGS.changed(**VARIANTS[variant]))
+    settings = SETTINGS.changed(**VARIANTS[variant])
+    # no variant changes what there is of a dose
+    return compareWith(pair, *(both[letter] for letter in order), settings, hasDose=variant == "usual")
 
 
 @cache

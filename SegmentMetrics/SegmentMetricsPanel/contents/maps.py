@@ -26,6 +26,8 @@ def kindOf(parameters, outcome) -> tuple[str, str]:
     """Return the kind of map to draw, and why it is not the chosen one, or ""."""
     if parameters.mapKind.name == "hazard" and "hazard" not in outcome.settings.families:
         return "signed", _("Hazard was not measured: the map shows signed distances.")
+    if parameters.mapKind.name == "dose" and "dose" not in outcome.settings.families:
+        return "signed", _("No dose was chosen: the map shows signed distances.")
     return parameters.mapKind.name, ""
 
 
@@ -38,7 +40,7 @@ def controls(parameters, record) -> MapControls:
     """Return which controls the map of a record has; None is a comparison without any structure."""
     isPossible = record is None or bool(record.method)
     hasRange = isPossible and parameters.mapKind.name in ("signed", "absolute", "bld")
-    isOfDistances = record is not None and parameters.mapKind.name != "hazard"
+    isOfDistances = record is not None and parameters.mapKind.name not in ("hazard", "dose")
     return MapControls(
         problem="" if isPossible else _("No distances were measured."),
         # the check mark stays, because the next structure may have a map

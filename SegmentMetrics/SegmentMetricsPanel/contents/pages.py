@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from SegmentMetricsLib.case.resulttables import doseTable
+
 from ..translation import _
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ def allPages() -> list[Page]:
         Page("map", _("Map"), _("How the surfaces are colored by their distance."), isCompared),
         Page("places", _("Places"), _("Where the contours lie farthest apart."), isCompared),
         Page("slices", _("Slices"), _("The differences slice by slice."), isCompared),
+        Page("dose", _("Dose"), _("What dose the two receive."), hasDose),
         Page("tools", _("Tools"), _("What other tools would report."), isCompared),
     ]
 
@@ -49,6 +52,11 @@ def isMeasured(model: PanelModel) -> bool:
 def isCompared(model: PanelModel) -> bool:
     """Return whether any structures were compared."""
     return model.record() is not None
+
+
+def hasDose(model: PanelModel) -> bool:
+    """Return whether the shown structures were compared with a dose."""
+    return model.record() is not None and doseTable(model.record()) is not None
 
 
 def rowsOf(count: int) -> list[range]:

@@ -14,6 +14,7 @@ from ...comparison import extents
 from ...comparison.counts import Counts, count
 from ...comparison.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
 from ...families.boundary import formulas as boundary
+from ...families.dose.ofpair import doseVolumeOf
 from ...families.overlap import formulas as overlap
 from ...families.similarity.ofpair import inSlices
 from ...families.slices.formulas import axisOf, normalOf, positionText
@@ -57,6 +58,7 @@ def _found(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from _extent(pair)
     yield from _frames(pair)
     yield from _notes(pair)
+    yield from _dose(pair)
     if not pair.emptiness:
         yield from _placement(pair)
     yield from _edges(pair)
@@ -65,6 +67,28 @@ def _found(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from _ties(pair)
     yield from _slices(pair)
     yield from cautions.find(pair, values)
+
+
+def _dose(pair: Workspace) -> Iterator[str]:
+    """Yield what to know about the dose: with a dose, it is always said for whom the plan was made."""
+    if pair.dose is None and pair.settings.placesBy == "dose":
+        yield "The worst places are ranked by distance, as no dose is given to rank them by."
+    if pair.dose is None or "dose" not in pair.settings.families:
+        return
+    yield Finding.of(Kind.PLAN_OF_ONE)
+    yield from pair.dose.remarks
+    for kind, name in ((Kind.OTHER_DOSE_FRAME, "frameOfReference"), (Kind.OTHER_DOSE_PATIENT, "patient")):
+        told = [(f"the {which}", getattr(s, name)) for which, s in zip(REFERENCE_AND_TEST, pair.structures)]
+        others = [what for what, value in told if value and getattr(pair.dose, name) not in ("", value)]
+        if others:
+            yield Finding.of(kind, what=" and ".join(others))
+    for number, which in enumerate(REFERENCE_AND_TEST):
+        try:
+            share = pair.once(doseVolumeOf, number).outside
+        except Undefined:  # its numbers say why
+            continue
+        if share:
+            yield Finding.of(Kind.OUTSIDE_DOSE, share=f"{max(100 * share, 0.1):.1f}", what=f"the {which}")
 
 
 def _emptiness(pair: Workspace) -> Iterator[str]:

@@ -44,6 +44,6 @@ def measuredFor(result: Comparison, protocol: Protocol) -> tuple[tuple[str, str]
     for convention, wanted in protocol.settingsFor(result.settings, *names).items():
         keys = {rule.measurement for rule in protocol.rulesFor(*names) if (rule.convention or own) == convention}
         if not keys <= set(found.get(convention, ())):
-            more = comparison.compare(result.reference, result.test, wanted, criticals=criticals)
+            more = comparison.compare(result.reference, result.test, wanted, criticals=criticals, dose=result.dose)
             found[convention] = more.measurements
     return names, found

@@ -26,6 +26,7 @@ from ...io.sheets import Line, Sheet, parseSheet, readSheet
 from ...model import naming
 from ...settings.names import PRESETS
 from ...settings.settings import DECIDED_BY_TOOLS, PARAMETERS, Settings
+from ...settings.settings import EXAMPLES as VALUES
 from . import EXAMPLES, exampleNames
 
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
@@ -316,7 +317,7 @@ def _likeliest(given: str) -> str:
     if not given:
         return ""
     word = given.casefold()
-    titles = {d.keyFor({"percentile": "95", "tolerance": "2"}): d.title.casefold() for d in REGISTRY}
+    titles = {d.keyFor(VALUES): d.title.casefold() for d in REGISTRY}
     return next(
         itertools.chain(
             (key for key in titles if re.match(rf"{re.escape(word)}(?![a-z])", key.casefold())),

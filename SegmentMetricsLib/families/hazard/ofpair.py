@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ...geometry.grids import Grid
 from ...geometry.masks import Mask, boxAround
 from ...geometry.surfaces import Surface, elementCenters
 from ...geometry.voxelization import LARGEST_GRID
+from ...model.dose import Dose
 from ...model.structures import BOTH_EMPTY, Structure
 from ...settings.settings import Settings
 from . import formulas as hazard
@@ -38,7 +39,10 @@ def errorsOf(pair: Workspace) -> hazard.Errors:
 
 def fieldOf(pair: Workspace) -> hazard.Field:
     """Return the hazard of all voxels of the evaluated grid, on the lattice on which overlap is counted."""
-    if not pair.criticals:
+    isOfDose = pair.settings.hazardKernel == "dose"
+    if isOfDose and (pair.dose is None or pair.settings.prescription is None):
+        raise Undefined("hazard by dose needs a dose and a prescription")
+    if not isOfDose and not pair.criticals:
         raise Undefined("no critical structure is given")
     grid, evaluated = pair.overlapGrid.grid, pair.evaluatedGrid.grid
     start = evaluated.offsetOn(grid)
@@ -48,10 +52,11 @@ def fieldOf(pair: Workspace) -> hazard.Field:
     else:
         box = np.array(start), np.add(start, evaluated.size) - 1
     lattices = tuple((g.matrix.tobytes(), g.size, g.planar) for g in (grid.resized(*box), evaluated))
-    key = tuple(pair.criticals), kernelOf(pair.settings), grid.matrix.tobytes(), lattices
+    source = (pair.dose, pair.settings.prescription) if isOfDose else tuple(pair.criticals)
+    key = source, kernelOf(pair.settings), grid.matrix.tobytes(), lattices
     field = _fields.get(key)
     if field is None:
-        field = _newField(pair, grid, box)
+        field = _fieldOfDose(pair, grid, box) if isOfDose else _newField(pair, grid, box)
         field = _fields[key] = field if start is not None else field.within(evaluated)
     return field
 
@@ -67,6 +72,19 @@ def _newField(pair: Workspace, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -
     if not given:
         raise Undefined("the critical structures are empty")
     return hazard.field(given, grid, box, kernelOf(pair.settings))
+
+
+def _fieldOfDose(pair: Workspace, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> hazard.Field:
+    """Return the dose as a share of the prescription, at most 1; outside the dose's grid there is no hazard."""
+    dose, full = cast(Dose, pair.dose), cast(float, pair.settings.prescription)
+    low, high = box
+    values = np.zeros((high - low + 1)[::-1])
+    j, i = np.meshgrid(*(np.arange(n) for n in values.shape[1:]), indexing="ij")
+    for k, layer in enumerate(values):
+        index = np.stack([i, j, np.full_like(i, k)], axis=-1).reshape(-1, 3) + low
+        doses, isWithin = dose.at(grid.toWorld(index))
+        layer[:] = np.where(isWithin, np.minimum(doses / full, 1), 0).reshape(layer.shape)
+    return hazard.Field(values, low, grid, box)
 
 
 def _critical(pair: Workspace, structure: Structure, grid: Grid) -> Mask | Surface:

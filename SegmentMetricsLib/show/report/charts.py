@@ -132,7 +132,8 @@ def _line(trace: Mapping, x: _Axis, axes: Mapping[str, _Axis]) -> Markup:
         if up is not None:
             place = f"{x.at(across)} {y.at(up)}"
             parts.append(f"{'L' if isGoingOn else 'M'}{place}")
-            dots.append(filled('<circle cx="$x" cy="$y" r="2"/>', x=x.at(across), y=y.at(up)))
+            if "markers" in trace["mode"]:
+                dots.append(filled('<circle cx="$x" cy="$y" r="2"/>', x=x.at(across), y=y.at(up)))
         isGoingOn = up is not None
     words = {"color": trace["line"]["color"], "path": "".join(parts), "dots": joined(dots)}
     return filled('<g style="--line:$color"><path class="line" d="$path"/>$dots</g>', **words) if parts else NOTHING

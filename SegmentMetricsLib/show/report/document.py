@@ -23,9 +23,18 @@ from ...case.gridspread import NOTE as SPREAD_NOTE
 from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
 from ...case.protocol.protocol import Rule
 from ...case.records import Record
-from ...case.resulttables import OVERVIEW, definitionOf, heading, measurementsTable, sideOf, sidesTable, spreadOf
+from ...case.resulttables import (
+    OVERVIEW,
+    definitionOf,
+    doseTable,
+    heading,
+    isApart,
+    measurementsTable,
+    sidesTable,
+    spreadOf,
+)
 from ...case.tablemodel import Column, Table
-from ...comparison.findings import split
+from ...comparison.findings import Finding, Kind, split
 from ...comparison.measurements import Measurement, typeset
 from ...families.signed.entries import SIDES
 from ...model.grayimages import GrayImage
@@ -48,6 +57,7 @@ from .stepping import stepPictures
 # Pictures (height, width, 3) of bytes, with their titles.
 Pictures = Sequence[tuple[str, np.ndarray]]
 MOST_PLACES = 10
+DOSE_VOLUME = '<h3>Dose-volume histograms</h3>$chart<p class="soft">$caveat</p>'
 # Volumes of surface and voxels are alike if they differ by less than this fraction.
 ALIKE = 0.05
 SOLID = "\N{NO-BREAK SPACE}"
@@ -273,6 +283,10 @@ class Report:
         if comparison.slices:
             profile = self._chart("profile", f"slices{n}", figures.profile(comparison.slices), "Slice by slice")
             beside.append(filled("<h3>Profile</h3>$profile$note", profile=profile, note=_profileNote(comparison)))
+        if comparison.doseCurves is not None:
+            curves = figures.doseVolume(comparison.doseCurves)
+            chart = self._chart("profile", f"dose{n}", curves, "Dose-volume histograms")
+            beside.append(filled(DOSE_VOLUME, chart=chart, caveat=Finding.of(Kind.PLAN_OF_ONE)))
         where = [steps, filled('<div class="besides">$parts</div>', parts=joined(map(_div, beside)))]
         # in print, only the pictures are left of structures that are brief
         return fromFile(
@@ -421,6 +435,7 @@ def _places(record: Record, steps: int | None = None) -> Markup:
     """Return the list of worst places. steps: number of the slices in which they can be shown, None without any."""
     if not record.worstPlaces:
         return NOTHING
+    hasDose = any(place.dose is not None for place in record.worstPlaces)
     goTo = '<a href="#step$steps" data-place="$rank">$rank</a>'
     rows = [
         [
@@ -429,10 +444,12 @@ def _places(record: Record, steps: int | None = None) -> Markup:
             SIDES[place.direction],
             _patchSize(place.area, record.dimension),
             positionText(place.position),
+            *(["" if place.dose is None else f"{place.dose:.2f} Gy"] if hasDose else []),
         ]
         for place in record.worstPlaces[:MOST_PLACES]
     ]
-    heads = ("Place" if steps is not None else "", "Distance", "Side", "Size", "Position (mm)")
+    ofDose = ["Dose"] if hasDose else []
+    heads = ("Place" if steps is not None else "", "Distance", "Side", "Size", "Position (mm)", *ofDose)
     columns = [Column(head, isText=head in ("", "Place", "Side")) for head in heads]
     more = len(record.worstPlaces) - MOST_PLACES
     note = filled('<p class="soft">… and $more more</p>', more=more) if more > 0 else NOTHING
@@ -448,7 +465,7 @@ def _patchSize(size: float, dimension: int) -> str:
 
 def _measurements(record: Record) -> Markup:
     """Return the table of all measurements by family; those by sides of the patient are in a separate table."""
-    found = byFamily(one for one in record.measurements.values() if not sideOf(one.key))
+    found = byFamily(one for one in record.measurements.values() if not isApart(one.key))
     everything = measurementsTable(found)
     spread = spreadOf(everything)
     values = everything.only(
@@ -469,6 +486,7 @@ def _measurements(record: Record) -> Markup:
     families = [PURPOSES.get(one.family, one.family) for one in found]
     sides = sidesTable(record)
     toward = "<h3>Toward the sides of the patient</h3>$sides"
+    dose = doseTable(record)
     return fromFile(
         "measurements",
         measurements=table(
@@ -476,6 +494,7 @@ def _measurements(record: Record) -> Markup:
         ),
         note=filled('<p class="soft">$note</p>', note=SPREAD_NOTE) if spread else "",
         sides=filled(toward, sides=table(sides)) if sides else "",
+        dose=filled("<h3>Dose</h3>$dose", dose=table(dose)) if dose else "",
     )
 
 

@@ -14,6 +14,7 @@ from ...base.palettes import ABSOLUTE, SIGNED
 from ...base.texts import shortest
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
+from ...families.dose.formulas import DoseCurves
 from ...families.slices.formulas import SliceRow
 from .reduction import ReducedSurface, reduced
 
@@ -271,6 +272,39 @@ def distribution(comparison: Comparison) -> dict:
                 }
                 for x in lines[-1:]
             ],
+        },
+    }
+
+
+def doseVolume(curves: DoseCurves) -> dict:
+    """Return the dose-volume histograms of both: the share of the volume that receives at least a dose, by dose."""
+    doses = [round(float(dose), 4) for dose in curves.doses]
+
+    def line(name: str, shares: np.ndarray, look: dict) -> dict:
+        return {
+            "type": "scatter",
+            "mode": "lines",
+            "name": name,
+            "x": doses,
+            "y": [round(100 * float(share), 3) for share in shares],
+            "line": {"width": 2, **look},
+            "hovertemplate": f"{name}: %{{y:.1f}} % receive at least %{{x:.2f}} Gy<extra></extra>",
+        }
+
+    axis = {"gridcolor": "#eee", "zeroline": False, "rangemode": "tozero"}
+    return {
+        "data": [
+            line("reference", curves.reference, {"color": "#1f3f8f"}),
+            line("test", curves.test, {"color": "#d95f0e", "dash": "dash"}),
+        ],
+        "layout": {
+            "margin": {"l": 50, "r": 10, "t": 24, "b": 42},
+            "font": FONT,
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "legend": {"orientation": "h", "y": 1.08, "yanchor": "bottom", "x": 0},
+            "xaxis": {**axis, "title": {"text": "dose (Gy)"}},
+            "yaxis": {**axis, "title": {"text": "volume (%)"}, "range": [0, 102]},
         },
     }
 

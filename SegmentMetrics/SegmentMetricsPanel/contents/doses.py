@@ -1,0 +1,32 @@
+"""What dose the two structures of a pair receive."""
+
+from __future__ import annotations
+
+import math
+
+from SegmentMetricsLib.case.resulttables import doseTable
+from SegmentMetricsLib.comparison.findings import Finding, Kind
+
+from ..translation import _
+from .table import Table
+
+# What is said wherever there are numbers of a dose.
+CAVEAT = str(Finding.of(Kind.PLAN_OF_ONE))
+
+
+def table(record) -> Table:
+    """Return the table of the doses of a record, empty for None and without a dose."""
+    found = doseTable(record) if record is not None else None
+    if found is None:
+        return Table()
+    names = [_("Dose"), *(column.heading.capitalize() for column in found.columns[1:])]
+    rows = [[(name, name, ""), *map(_cell, measurements)] for name, *measurements in found.rows]
+    return Table(names, rows, ["", *[CAVEAT] * (len(names) - 1)])
+
+
+def _cell(measurement) -> tuple:
+    if measurement is None:
+        return "", None, ""
+    value = measurement.value if math.isfinite(measurement.value) else None
+    tip = f"{measurement.description}\n{measurement.reason}".rstrip()
+    return measurement.text(), value, tip

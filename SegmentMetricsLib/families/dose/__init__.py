@@ -1,0 +1,1 @@
+"""What the differences mean for the dose that each structure receives."""

@@ -1,0 +1,131 @@
+"""The dose of a plan along its whole road: compare, batch, protocols and reports."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from commandruns import metrics, valuesOf
+from commandruns import run as run  # the fixture
+from imagefiles import save
+
+SIZE = (20, 20, 24)
+CAVEAT = "The plan was made for one of the two contours"
+
+
+@pytest.fixture
+def dosed(tmp_path):
+    """Return the paths of two boxes, one 2 mm above the other, and of a dose that rises upward by 2 Gy per mm."""
+    boxes = [shapes.box((5, 5, z), (14, 14, z + 9), SIZE) for z in (5, 7)]
+    doses = SimpleITK.GetImageFromArray(2.0 * np.indices(SIZE[::-1], np.float32)[0])
+    names = ("ref.nrrd", "test.nrrd", "gray.nii.gz")
+    return [str(save(image, tmp_path / name)) for image, name in zip((*boxes, doses), names, strict=True)]
+
+
+def testCompare(run, dosed, tmp_path):
+    *both, dose = dosed
+    status, said, problem = run(
+        "compare", *both, "--dose", dose, "--dose-level", 30, "--tolerance", 1, "--output", "out", "--report"
+    )
+    assert (status, problem) == (0, "")
+    values = valuesOf("out")
+    # from 4.5 to 14.5 mm, and from 6.5 to 16.5 mm
+    expected = {"DmeanReference": 19, "D95Test": 14, "D50Difference": 4, "DmeanOver": 31, "DmaxUnder": 13}
+    assert {key: values[key] for key in expected} == pytest.approx(expected, abs=0.02)
+    # of 1 cm3
+    assert [values["V30GyTest"], values["V30GyccTest"]] == pytest.approx([0.15, 0.15], abs=0.001)
+    assert "DSC" in values and CAVEAT in said and "gray.nii.gz does not say its unit" in said
+    row = next(line for line in said.splitlines() if line.startswith("Dmean "))
+    assert row.split() == ["Dmean", "19.00", "Gy", "23.00", "Gy", "4.00", "Gy"]
+    pair = metrics("out")["pairs"][0]
+    curves = pair["doseCurves"]
+    assert np.interp(19, curves["doses"], curves["reference"]) == pytest.approx(0.5, abs=0.01)
+    assert np.interp(14, curves["doses"], curves["test"]) == pytest.approx(0.95, abs=0.01)
+    place = pair["worstPlaces"][0]
+    assert place["dose"] == pytest.approx(2 * place["position"][2], abs=1e-4)
+    with open("out/metrics.csv", encoding="utf-8") as file:
+        assert float(next(csv.DictReader(file))["DmeanTest"]) == pytest.approx(23, abs=0.02)
+    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert report.count(CAVEAT) >= 2 and "Dose-volume histograms" in report and "at least %{x:.2f} Gy" in report
+
+
+def testNothingIsSaidOfADoseThatIsNotGiven(run, dosed):
+    assert run("compare", *dosed[:2], "--output", "out", "--report")[0] == 0
+    text = json.dumps({**metrics("out"), "settings": None})
+    assert "dose" not in text and "Gy" not in text
+
+
+def testMetricsOfADoseAlone(run, dosed):
+    *both, dose = dosed
+    assert run("compare", *both, "--dose", dose, "--metrics", "DSC,D95Difference,v20gytest", "--output", "out")[0] == 0
+    assert list(valuesOf("out")) == ["DSC", "D95Difference", "V20GyTest"]
+
+
+def testWorstPlacesByDose(run, dosed):
+    *both, dose = dosed
+    for by in ("distance", "dose"):
+        assert run("compare", *both, "--dose", dose, "--places-by", by, "--tolerance", 1, "--output", by)[0] == 0
+    doses = [place["dose"] for place in metrics("dose")["pairs"][0]["worstPlaces"]]
+    assert len(doses) > 1 and doses == sorted(doses, reverse=True)
+    assert max(place["dose"] for place in metrics("distance")["pairs"][0]["worstPlaces"]) <= doses[0]
+    assert "ranked by distance" in run("compare", *both, "--places-by", "dose", "--metrics", "dose")[1]
+
+
+def testHazardKernel(run, dosed):
+    *both, dose = dosed
+    given = ("--kernel", "dose", "--prescription", 100, "--output", "out")
+    assert run("compare", *both, "--dose", dose, *given)[0] == 0
+    # as many voxels in every layer: 10 and 12 Gy are missed of 10, 12, ... 28, and 30 and 32 Gy are added
+    of = [sum(range(10, 30, 2)) * 100, 400 * sum(range(0, 48, 2)) - sum(range(10, 30, 2)) * 100]
+    expected = {"RFN": 2200 / of[0], "RFP": 6200 / of[1], "wDice": 2 * 16800 / (19000 + 23000)}
+    values = valuesOf("out")
+    assert {key: values[key] for key in expected} == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(("limit", "verdict"), [(5, "pass"), (3, "fail")])
+def testProtocol(run, dosed, tmp_path, limit, verdict):
+    *both, dose = dosed
+    rules = f"Structure,Measurement,Relation,Pass\n*,D95Difference,within,{limit}\n*,V20GyTest,>=,0.5\n"
+    (tmp_path / "rules.csv").write_text(rules)
+    given = ("compare", *both, "--protocol", "rules.csv", "--metrics", "DSC", "--output", "out")
+    assert run(*given, "--dose", dose)[0] == 0
+    judged = metrics("out")["protocol"]
+    assert judged["verdict"] == verdict and valuesOf("out")["V20GyTest"] == pytest.approx(0.65, abs=0.001)
+    assert run(*given)[0] == 0 and metrics("out")["protocol"]["verdict"] == "not evaluable"
+
+
+def testBatch(run, dosed, tmp_path):
+    dose = dosed[-1]
+    lines = [f"{case},ref.nrrd,test.nrrd,{plan}" for case, plan in (("a", "gray.nii.gz"), ("b", ""), ("c", "no.dcm"))]
+    (tmp_path / "cases.csv").write_text("\n".join(["case,reference,test,dose", *lines]))
+    status, said, problem = run("batch", "cases.csv", "-o", "out", "--workers", 1, "--metrics", "DSC,dose", "--report")
+    assert status == 1 and "c: " in problem and "no.dcm" in problem and CAVEAT in said
+    with open("out/results.csv", encoding="utf-8") as file:
+        found = {row["Case"]: row for row in csv.DictReader(file)}
+    assert float(found["a"]["DmeanDifference"]) == pytest.approx(4, abs=0.02) and found["b"]["DmeanDifference"] == ""
+    assert "Dose-volume" in (tmp_path / "out" / "reports" / "a.html").read_text(encoding="utf-8")
+    # what goes beyond the grid of the dose is among the alarms of the batch
+    small = SimpleITK.ReadImage("gray.nii.gz")[:, :, :12]
+    SimpleITK.WriteImage(small, "small.nii.gz")
+    (tmp_path / "short.csv").write_text("case,reference,test,dose\na,ref.nrrd,test.nrrd,small.nii.gz")
+    assert "a part outside the dose" in run("batch", "short.csv", "-o", "short", "--workers", 1, "--metrics", "DSC")[1]
+    # one for all that have none of their own, and read again only if it is another one
+    (tmp_path / "cases.csv").write_text("\n".join(["case,reference,test,dose", *lines[:2]]))
+    assert run("batch", "cases.csv", "-o", "out", "--workers", 1, "--metrics", "DSC,dose", "--dose", dose)[0] == 0
+    with open("out/results.csv", encoding="utf-8") as file:
+        assert all(float(row["DmeanDifference"]) == pytest.approx(4, abs=0.02) for row in csv.DictReader(file))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [("nothing.dcm", "nothing.dcm"), ("cases.csv", "this is no dose; use RTDOSE"), ("slice.mha", "one plane only")],
+)
+def testRefused(run, dosed, tmp_path, given, message):
+    (tmp_path / "cases.csv").write_text("no image")
+    save(shapes.imageOf(np.ones((1, 5, 5))), tmp_path / "slice.mha")
+    status, _, problem = run("compare", *dosed[:2], "--dose", given)
+    assert status == 2 and message in problem and problem.count("\n") == 1

@@ -1,0 +1,237 @@
+"""Dose: analytic shapes in linear gradients, as in Nelms et al. 2015, doi:10.1118/1.4923175, and files of dose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from dicomfiles import writeDose
+from scipy.optimize import brentq
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkTriangleFilter
+from vtkmodules.vtkFiltersSources import vtkConeSource, vtkCylinderSource, vtkSphereSource
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.io.doses import readDose
+from SegmentMetricsLib.model.dose import Dose
+from SegmentMetricsLib.model.inputs import structureFromImage
+
+SLOPE, LEVEL = 0.5, 80.0  # Gy per mm, and Gy at the origin
+KEYS = ("D2", "D50", "D95", "D98", "D0.03cc", "Dmean", "Dmax", "Dmin")
+
+
+def gradient(step: float, along=(0, 0, 1), half: float = 96.0) -> Dose:
+    """Return a dose that rises along an axis."""
+    count = int(2 * half / step) + 1
+    matrix = np.diag([step, step, step, 1.0])
+    matrix[:3, 3] = -half
+    k, j, i = np.indices((count, count, count))
+    points = np.stack([i, j, k], axis=-1) * step - half
+    return Dose(LEVEL + SLOPE * (points @ np.array(along, float)), Grid((count,) * 3, matrix))
+
+
+def sphere(volume: float):
+    radius = (3 * volume / 4 / np.pi) ** (1 / 3)
+    source = vtkSphereSource()
+    source.SetRadius(radius)
+    source.SetThetaResolution(300)
+    source.SetPhiResolution(151)
+    above = lambda z: (2 - 3 * z + z**3) / 4  # noqa: E731 - share of the volume above a height, from -1 to 1
+    return source, above, radius, 0.0
+
+
+def cylinder(volume: float):
+    """Upright along the gradient, as high as wide."""
+    radius = (volume / 2 / np.pi) ** (1 / 3)
+    source = vtkCylinderSource()
+    source.SetRadius(radius)
+    source.SetHeight(2 * radius)
+    source.SetResolution(400)
+    return source, lambda z: (1 - z) / 2, radius, 0.0
+
+
+def cone(volume: float):
+    """Its tip is where the dose is largest; as high as the base is wide."""
+    half = (3 * volume / 2 / np.pi) ** (1 / 3)
+    source = vtkConeSource()
+    source.SetRadius(half)
+    source.SetHeight(2 * half)
+    source.SetResolution(400)
+    return source, lambda z: ((1 - z) / 2) ** 3, half, -0.25 * 2
+
+
+def along(source, axis: int, toward: np.ndarray):
+    """Return the surface with its axis along another one, with points in double precision."""
+    source.SetOutputPointsPrecision(1)
+    triangles, joined = vtkTriangleFilter(), vtkCleanPolyData()
+    triangles.SetInputConnection(source.GetOutputPort())
+    joined.SetInputConnection(triangles.GetOutputPort())
+    joined.Update()
+    surface = joined.GetOutput()
+    points = vtk_to_numpy(surface.GetPoints().GetData())[:, [(axis + 1) % 3, (axis + 2) % 3, axis]]
+    helper = np.cross(toward, [0.3, 0.5, 0.8])
+    helper /= np.linalg.norm(helper)
+    turned = points @ np.stack([np.cross(helper, toward), helper, toward])
+    surface.GetPoints().SetData(numpy_to_vtk(turned, deep=True))
+    return surface
+
+
+@pytest.mark.parametrize("volume", [500, pytest.param(500_000, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(("shape", "axis"), [(sphere, 2), (cylinder, 1), (cone, 0)])
+@pytest.mark.parametrize(("step", "toward"), [(3, (0, 0, 1)), (2, (0.6, 0, 0.8))])
+def testAnalyticShapes(volume, shape, axis, step, toward):
+    source, above, half, mean = shape(volume)
+    surface = along(source, axis, np.array(toward, float))
+    found = compare(surface, surface, Settings(metrics=("dose",)), dose=gradient(step, toward))
+
+    def hottest(share: float) -> float:
+        return LEVEL + SLOPE * half * brentq(lambda z: above(z) - share, -1, 1)
+
+    expected = {f"D{x}": hottest(x / 100) for x in (2, 50, 95, 98)}
+    expected |= {"D0.03cc": hottest(30 / volume), "Dmean": LEVEL + SLOPE * half * mean}
+    expected |= {"Dmax": hottest(0), "Dmin": hottest(1)}
+    size = 2 * half * SLOPE
+    errors = {key: abs(found[f"{key}Reference"].value - value) / size for key, value in expected.items()}
+    assert max(errors.values()) < 0.001, errors
+    assert all(found[f"{key}Difference"].value == 0 for key in KEYS)
+
+
+def testMasksAreTheBoxesOfTheirVoxels():
+    image = shapes.ball(9, (0, 0, 0), (1.5, 1, 2.5), (-15, -15, -15), (21, 31, 13))
+    array = SimpleITK.GetArrayFromImage(image)
+    found = compare(image, image, Settings(metrics=("dose",), doseLevels=(78, 81)), dose=gradient(2))
+    layers = array.sum(axis=(1, 2)) / array.sum()
+    centers = image.GetOrigin()[2] + 2.5 * np.arange(len(layers))
+    # every layer is a ramp between its two faces
+    z = np.linspace(-12, 12, 48_001)
+    shares = np.clip((centers + 1.25 - z[:, None]) / 2.5, 0, 1) @ layers
+    for x in (2, 50, 95, 98):
+        expected = LEVEL + SLOPE * np.interp(-x / 100, -shares, z)
+        assert found[f"D{x}Test"].value == pytest.approx(expected, abs=0.001 * 18 * SLOPE)
+    for dose in (78, 81):
+        share = np.interp((dose - LEVEL) / SLOPE, z, shares)
+        assert found[f"V{dose}GyTest"].value == pytest.approx(share, abs=0.001)
+        volume = share * array.sum() * 1.5 * 2.5 / 1000
+        assert found[f"V{dose}GyccTest"].value == pytest.approx(volume, rel=0.002)
+    rows = np.flatnonzero(layers)
+    assert found["DmaxTest"].value == pytest.approx(LEVEL + SLOPE * (centers[rows[-1]] + 1.25))
+    assert found["DminTest"].value == pytest.approx(LEVEL + SLOPE * (centers[rows[0]] - 1.25))
+
+
+def testPartsThatOnlyOneHas():
+    reference, test = (
+        shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 20)),
+        shapes.box((5, 5, 7), (14, 14, 16), (20, 20, 20)),
+    )
+    found = compare(reference, test, Settings(metrics=("dose",)), dose=gradient(2))
+    # layers of two voxels: 4.5 to 6.5 is missing, and 14.5 to 16.5 is added
+    assert found["DmeanUnder"].value == pytest.approx(LEVEL + SLOPE * 5.5, abs=0.005)
+    assert found["DmeanOver"].value == pytest.approx(LEVEL + SLOPE * 15.5, abs=0.005)
+    assert found["DmaxOver"].value == pytest.approx(LEVEL + SLOPE * 16.5, abs=0.01)
+    assert found["DmeanDifference"].value == pytest.approx(SLOPE * 2, abs=0.001)
+    same = compare(reference, reference, Settings(metrics=("dose",)), dose=gradient(2))
+    assert same["DmeanOver"].status == "undefined" and same["DmeanDifference"].value == 0
+
+
+def testOutsideTheDose():
+    dose = gradient(1, half=12.0)
+    half = shapes.box((2, 2, 2), (11, 11, 21), (30, 30, 30))  # from 1.5 to 21.5, of which 12 and more have no dose
+    found = compare(half, half, Settings(metrics=("dose",)), dose=dose)
+    assert found["DmeanReference"].value == pytest.approx(LEVEL + SLOPE * (1.5 + 12) / 2, abs=0.01)
+    away = shapes.box((20, 20, 20), (25, 25, 25), (30, 30, 30))
+    assert "outside" in compare(away, away, Settings(metrics=("dose",)), dose=dose)["DmeanTest"].reason
+    assert compare(away, away, Settings(metrics=("dose",)))["DmeanTest"].reason == "no dose is given"
+
+
+class TestFiles:
+    def image(self) -> SimpleITK.Image:
+        image = SimpleITK.GetImageFromArray(np.linspace(0, 70, 4 * 5 * 6).reshape(4, 5, 6).astype(np.float32))
+        image.SetSpacing((2, 3, 4))
+        image.SetOrigin((-5, 7, 11))
+        return image
+
+    def testImage(self, tmp_path):
+        path = tmp_path / "dose.nii.gz"
+        SimpleITK.WriteImage(self.image(), str(path))
+        dose = readDose(path)
+        assert dose.at(np.array([[-3.0, 7, 11]]))[0] == pytest.approx(70 / 119) and "Gy" in dose.remarks[0]
+
+    @pytest.mark.parametrize("isDescending", [False, True])
+    @pytest.mark.parametrize("offsets", [(0, 4, 8, 12), (11, 15, 19, 23), (0, 4, 8, 16)])
+    def testRtDose(self, tmp_path, isDescending, offsets):
+        dose = readDose(writeDose(tmp_path / "d.dcm", self.image(), offsets, isDescending))
+        values = SimpleITK.GetArrayFromImage(self.image())
+        z = np.array(offsets) - offsets[0]
+        for k, j, i in ((0, 0, 0), (3, 4, 5), (1, 2, 3)):
+            found, isWithin = dose.at(np.array([[-5 + 2 * i, 7 + 3 * j, 11 + z[k]]], float))
+            assert isWithin.all() and found == pytest.approx(values[k, j, i], abs=0.002)
+        assert dose.frameOfReference == "1.2.3" and dose.patient
+
+    def testNamesWhatItIs(self, tmp_path):
+        path = writeDose(tmp_path / "beam.dcm", self.image(), (0, 4, 8, 12), summed="BEAM")
+        assert "beam 2" in readDose(path).remarks[0]
+        writeDose(tmp_path / "plan.dcm", self.image(), (0, 4, 8, 12))
+        with pytest.raises(InputError, match=r"several doses.*beam 2"):
+            readDose(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"DoseUnits": "RELATIVE"}, "unit RELATIVE"),
+            ({"Modality": "CT"}, "modality CT"),
+            ({"DoseType": "ERROR"}, "difference"),
+        ],
+    )
+    def testRefused(self, tmp_path, change, message):
+        with pytest.raises(InputError, match=message):
+            readDose(writeDose(tmp_path / "d.dcm", self.image(), (0, 4, 8, 12), **change))
+
+    def testNegative(self):
+        with pytest.raises(InputError, match="negative"):
+            readDose(self.image() - 10)
+
+
+class TestFindings:
+    def findings(self, dose, reference=None):
+        box = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 20))
+        return compare(reference or box, box, Settings(metrics=("DmeanTest",)), dose=dose).findings
+
+    def testForWhomThePlanWasMade(self):
+        found = self.findings(gradient(2))
+        assert any("made for one of the two contours" in one for one in found) and not any(map(isAlarm, found))
+
+    def testOutside(self):
+        # of the box from 4.5 to 14.5 along each axis, what goes beyond 12 along any of them
+        share = 100 * (1 - 0.75**3)
+        found = [one for one in self.findings(gradient(1, half=12.0)) if isAlarm(one)]
+        assert len(found) == 2 and all(float(one.split(" %")[0]) == pytest.approx(share, abs=0.2) for one in found)
+
+    @pytest.mark.parametrize(("name", "text"), [("frameOfReference", "frame of reference"), ("patient", "patient")])
+    def testOfSomebodyElse(self, name, text):
+        box = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 20))
+        structure = replace(structureFromImage(box, "box", None, 0.5), **{name: "1.2"})
+        other, same = (replace(gradient(2), **{name: value}) for value in ("1.3", "1.2"))
+        assert any(isAlarm(one) and text in one for one in self.findings(other, structure))
+        assert not any(map(isAlarm, self.findings(same, structure)))
+
+
+def isAlarm(finding) -> bool:
+    return finding.isAlarm
+
+
+def testHazardByDose():
+    """Where the dose is everywhere half of the prescription, half of everything is dangerous."""
+    reference, test = (shapes.box((5, 5, z), (14, 14, z + 9), (20, 20, 24)) for z in (5, 7))
+    flat = replace(gradient(3), values=np.full((65, 65, 65), 30.0))
+    settings = Settings(metrics=("hazard",), hazardKernel="dose", prescription=60)
+    found = compare(reference, test, settings, dose=flat)
+    assert found["RFN"].value == pytest.approx(0.2) and found["SIS"].status == "ok"
+    assert "prescription" in compare(reference, test, settings.changed(prescription=None), dose=flat)["SIS"].reason
+    # a gradient that is zero where the test misses something, and full where it adds
+    steep = replace(gradient(3), values=np.clip(np.indices((65, 65, 65))[0] * 3.0 - 96 - 8, 0, 1) * 60)
+    assert compare(reference, test, settings, dose=steep)["RFN"].value == pytest.approx(0, abs=1e-6)
