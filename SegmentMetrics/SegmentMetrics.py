@@ -77,22 +77,27 @@ def restoreHidden(scene, _event) -> None:
 
 
 def registerSampleData() -> None:
-    """Register the two observers' head-and-neck contours and their CT with the Sample Data module."""
+    """Register the two observers' contours and a task for practicing, each with the CT, with the Sample Data module."""
     try:
         import SampleData
     except ImportError:  # custom applications may not include it
         return
 
     icon = Path(__file__).parent / "Resources" / "Icons" / "SegmentMetrics.png"
-    SampleData.SampleDataLogic.registerCustomSampleDataSource(
-        category="Segment Metrics",
-        sampleName="HeadAndNeckObservers",
-        uris="",  # required, although nothing is downloaded
-        fileNames="HeadAndNeckObservers.seg.nrrd",
-        nodeNames="Observer 1",
-        thumbnailFileName=str(icon),
-        customDownloader=lambda _source: SegmentMetricsLogic().loadSample(),
+    samples = (
+        ("HeadAndNeckObservers", "Observer 1", SegmentMetricsLogic.loadSample),
+        ("ContouringPractice", "Trainee", SegmentMetricsLogic.loadPractice),
     )
+    for name, node, load in samples:
+        SampleData.SampleDataLogic.registerCustomSampleDataSource(
+            category="Segment Metrics",
+            sampleName=name,
+            uris="",  # required, although nothing is downloaded
+            fileNames=f"{name}.seg.nrrd",
+            nodeNames=node,
+            thumbnailFileName=str(icon),
+            customDownloader=lambda _source, load=load: load(),
+        )
 
 
 class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
@@ -225,11 +230,8 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         work: a LongWork. isPartWanted: whether to keep what is finished if the work is stopped; raises Cancelled if
         not, and if nothing is.
         """
-        from SegmentMetricsPanel.enumerations import Mode
-
         from SegmentMetricsLib.base.progress import Cancelled
         from SegmentMetricsLib.case.protocol.measuring import measuredFor
-        from SegmentMetricsLib.mrml import outcomes
 
         p, model = parameters, self.modelOf(parameters)
         settings, protocol, measured = model.settings(), model.protocol(), []
@@ -245,12 +247,25 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         comparisons = self.compareChosen(p, settings, work, inFull=inFull)
         if comparisons.wasStopped and not (isPartWanted and work.isWanted()):
             raise Cancelled
+        return self.keep(p, comparisons, measured, settings, p.dose)
+
+    def keep(self, parameters, comparisons, measured, settings, dose):
+        """Return the Outcome of Comparisons of what the parameter node describes, stored in a table node.
+
+        measured: as for judge(). settings: that all were measured with. dose: volume node, or None.
+        """
+        from SegmentMetricsPanel.enumerations import Mode
+
+        from SegmentMetricsLib.mrml import outcomes
+
+        p = parameters
         judgment = self.judge(p, comparisons, measured)
         if p.mode == Mode.allStructures:
+            choices = self.modelOf(p).choices()
             return outcomes.keepAll(
-                comparisons, p.reference, p.test, settings, judgment=judgment, choices=model.choices(), dose=p.dose
+                comparisons, p.reference, p.test, settings, judgment=judgment, choices=choices, dose=dose
             )
-        return outcomes.keepPair(comparisons[0], judgment=judgment, dose=p.dose)
+        return outcomes.keepPair(comparisons[0], judgment=judgment, dose=dose)
 
     def measureObservers(self, parameters, work):
         """Compare the observers that the parameter node describes and return their ObservedOutcome.
@@ -342,7 +357,23 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         """
         from SegmentMetricsLib.mrml import sample
 
-        nodes = sample.loadSample(scene=slicer.mrmlScene)
+        return SegmentMetricsLogic._withImage(sample.loadSample(scene=slicer.mrmlScene))
+
+    @staticmethod
+    def loadPractice() -> list:
+        """Load the task for practicing that comes with the extension, and return its segmentation nodes.
+
+        They are a reference that the module hides, and one with an empty segment to draw in. The CT is loaded, too.
+        """
+        from SegmentMetricsLib.mrml import sample
+
+        return SegmentMetricsLogic._withImage(sample.loadPractice(scene=slicer.mrmlScene))
+
+    @staticmethod
+    def _withImage(nodes: list) -> list:
+        """Load the CT of the sample, show it in the slice views, and return the segmentation nodes."""
+        from SegmentMetricsLib.mrml import sample
+
         image = sample.loadImage(nodes, scene=slicer.mrmlScene)
         if slicer.app.layoutManager() is not None:
             slicer.util.setSliceViewerLayers(background=image, fit=True)

@@ -130,10 +130,15 @@ class Plot(Labeled):
 
     histogram = enum.auto()
     cumulative = enum.auto()
+    session = enum.auto()
 
     @staticmethod
     def texts() -> dict[str, str]:
-        return {"histogram": _("Histogram of distances"), "cumulative": _("Surface within a distance")}
+        return {
+            "histogram": _("Histogram of distances"),
+            "cumulative": _("Surface within a distance"),
+            "session": _("Practice session"),
+        }
 
 
 class SliceQuantity(Labeled):

@@ -12,6 +12,7 @@ from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
 from . import chosensettings
 from .contents import observers, results
+from .contents.following import Edit, begun
 from .contents.verdicts import orderOf
 from .editedpairs import choicesOf, proposedOf
 from .enumerations import Mode
@@ -29,6 +30,7 @@ class Scene(typing.Protocol):
     def name(self, node) -> str: ...  # of a segmentation or table
     def pairing(self, reference, test, *, choices): ...  # the Pairing of two segmentations; may raise InputError
     def protocols(self) -> Sequence: ...  # the tables that hold protocols
+    def practiceState(self, segmentation) -> str: ...  # "hidden" or "revealed" for one to practice on, otherwise ""
     def protocol(self, table): ...  # the Protocol in a table; may raise InputError
     def doses(self) -> Mapping: ...  # the volumes that may be the dose, and whether each says that it is one
     def recall(self, table): ...  # the Outcome that a table holds, or None; may raise InputError
@@ -272,12 +274,69 @@ class PanelModel:
 
     def isUpdateDue(self) -> bool:
         """Return whether to measure again without being asked: only what is shown, and once after each change."""
-        isWanted = self.isNews and self.parameters.autoUpdate and bool(self.staleness())
+        isFollowed = self.isFollowing() and self.isOnePair() and self.isFollowable() and bool(self.change)
+        isWanted = self.isNews and self.parameters.autoUpdate and bool(self.staleness()) and not isFollowed
         if not isWanted or self.whyNot():
             return False
         if self.observers.isChosen:
             return self.observers.isShown and self.observers.isSameChoice()
         return self._isSamePair()
+
+    # Following edits
+
+    def isFollowing(self) -> bool:
+        """Return whether edits are measured in the background, also while another module is open."""
+        return self.parameters is not None and (self.parameters.follow or self.isPracticing())
+
+    def isFollowable(self) -> bool:
+        """Return whether the shown results belong to what is chosen, so that edits of it can be measured."""
+        outcome = self.outcome
+        if outcome is None or not outcome.records or None in map(outcome.node, REFERENCE_AND_TEST):
+            return False
+        isRightMode = outcome.isOfAll != self.isOnePair()
+        return isRightMode and self._isSamePair() and (not outcome.isOfAll or outcome.comparisons is not None)
+
+    def isOnePair(self) -> bool:
+        """Return whether one pair is chosen, not all structures."""
+        return self.parameters.mode == Mode.onePair
+
+    def followedSettings(self):
+        """Return the Settings that edits are measured with: those of the shown results, or without any the chosen."""
+        return self.settings() if self.outcome is None else self.outcome.settings
+
+    def followedDose(self):
+        """Return the volume node of the dose that edits are measured with, None for none."""
+        return self.parameters.dose if self.outcome is None else self.outcome.dose
+
+    def edit(self) -> Edit | None:
+        """Return the Edit of the pair that is followed, None if no pair is."""
+        if not self.isFollowing() or self.record() is None:
+            return None
+        found = Edit.fromText(self.parameters.edit)
+        return found if found is not None and found.pair == self.pairKey() else None
+
+    def beginEdit(self, places) -> None:
+        """Begin to follow the shown pair. places: all of it, worst first."""
+        self.parameters.edit = begun(self.pairKey(), self.record().measurements, places).toText()
+
+    def setEdit(self, edit: Edit) -> None:
+        """Replace the Edit of the pair that is followed."""
+        self.parameters.edit = edit.toText()
+
+    def forgetResults(self) -> None:
+        """Show no results any more; their nodes stay in the scene."""
+        self.setOutcome(None)
+        with self.scene.oneChange(self.parameters):
+            self.parameters.result, self.parameters.edit = None, ""
+
+    def isPracticing(self) -> bool:
+        """Return whether the chosen reference is hidden until it is revealed, and with it all that is measured."""
+        return self.parameters is not None and self.practiceState() == "hidden"
+
+    def practiceState(self) -> str:
+        """Return "hidden" or "revealed" if the chosen reference is one to practice on, otherwise ""."""
+        node = self.parameters.reference
+        return self.scene.practiceState(node) if node is not None else ""
 
     # What is possible, and why not
 
@@ -285,6 +344,8 @@ class PanelModel:
         """Return the reason why nothing can be measured, or "" if Apply is enabled."""
         if self.isBusy:
             return _("Measuring ...")
+        if not self.observers.isChosen and self.isPracticing():
+            return _("The reference is hidden for practice. Press Reveal to see how your contour compares.")
         chosen = self.observers if self.observers.isChosen else self.inputs
         return chosen.whyNot() or self.whyNotSettings()
 
@@ -335,6 +396,8 @@ class PanelModel:
             return f"{text}<br>{observers.pairSummary(self.observers.outcome.names, pair, self.record().summary)}"
         if self.outcome is not None:
             return results.summary(self.outcome, self.number())
+        if self.isPracticing():
+            return _("Draw the test in Segment Editor, then press Reveal.")
         if self.whyNot():
             return _("Choose a reference and a test segment, then Apply.")
         return _("Press Apply.")

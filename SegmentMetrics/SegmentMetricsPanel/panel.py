@@ -1,5 +1,7 @@
 """The panel: from choosing two segments to seeing where they differ."""
 
+from contextlib import nullcontext
+
 import qt
 import slicer
 import vtk
@@ -11,12 +13,15 @@ from SegmentMetricsLib.mrml import folders, showConventionsTable
 from SegmentMetricsLib.mrml.leftovers import Leftovers
 
 from .attempts import Attempts
+from .contents.following import advanced, cornerText
+from .following import DELAY, Follower, allPlaces
 from .markup import explainAll
 from .model import PanelModel
 from .parameters import GuiConnection
 from .scene import SlicerScene
 from .views.buttons import ExplainedButton
 from .views.conventions import ConventionsView
+from .views.corners import CornersView
 from .views.doses import DoseChoiceView, DoseView
 from .views.focus import FocusView
 from .views.hazard import HazardView
@@ -29,12 +34,14 @@ from .views.pages import PagesView
 from .views.pairs import PairsView
 from .views.places import PlacesView
 from .views.plots import DistancePlotView, releaseAllCharts
+from .views.practice import PracticeView
 from .views.protocols import ProtocolsView, VerdictsView
 from .views.reports import ReportsView
 from .views.results import ResultsView
 from .views.settings import SettingsView
 from .views.slices import SlicesView
 from .views.variation import VariationView
+from .watching import DELAY as USUAL_DELAY
 from .watching import SegmentWatcher
 from .work import LongWork, waiting
 
@@ -78,6 +85,9 @@ class Panel(VTKObservationMixin):
         self.slices = SlicesView(ui, model)
         self.doses = DoseView(ui, model)
         self.conventions = ConventionsView(ui, model, self.attempts.compareTools, self.attempts.which, self.onWritten)
+        self.follower = Follower(model, self.onFollowed, self.onFollowFailed)
+        self.corners = CornersView()
+        self.practice = PracticeView(ui, model, self.follower, self.forgetResults, self.apply, self.onWritten)
         self.reports = ReportsView(ui, model, self.attempts.report)
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
         ui.applyButton.connect("clicked(bool)", self.onApply)
@@ -132,6 +142,9 @@ class Panel(VTKObservationMixin):
         self.protocols.release()
         if parameters is None:
             self.watcher.stop()
+            self.follower.stop()
+            self.corners.show("")
+            self.practice.show()
             for view in (self.map, self.focus, self.hazard, self.slices, self.doses, self.variation):
                 view.release()
             for view in (self.observers, self.pairs, self.results, self.verdicts, self.pages, self.conventions):
@@ -140,6 +153,8 @@ class Panel(VTKObservationMixin):
             self.shown = None
             self._enableApply()
             return
+        self.practice.resume()
+        self._watch()
         # observe the node, not its wrapper: the observer would keep the wrapper alive
         self.addObserver(parameters.parameterNode, vtk.vtkCommand.ModifiedEvent, self.onNews)
         scene = slicer.mrmlScene
@@ -150,13 +165,13 @@ class Panel(VTKObservationMixin):
         """Follow the parameter node and the scene."""
         if not self.isActive:
             self.connection = GuiConnection(self.parameters, self.ui)
-            self.watcher.setActive(not self.model.isBusy)
+            self._watch()
             self.inputs.setActive(True)
             self.focus.setActive(True)
             self.refresh()
 
     def pause(self) -> None:
-        """Stop following the scene until resume(); changes to the segments are only recorded.
+        """Stop following the scene until resume(); changes to segments are only recorded, unless edits are followed.
 
         Results of scripts are still shown, but not followed. Showing or hiding a map by other means still hides or
         restores the segments that it covers.
@@ -166,14 +181,14 @@ class Panel(VTKObservationMixin):
             self.connection = None
         self.inputs.setActive(False)
         self.focus.setActive(False)
-        self.watcher.setActive(False)
+        self._watch()
         self.refreshTimer.stop()
 
     def releaseScene(self) -> None:
         """Release the scene before it is closed or nodes are imported; results are kept during an import."""
         kept = None if slicer.mrmlScene.IsClosing() else self.outcome or self.model.kept
         self.model.scene.noteChange(isClosed=bool(slicer.mrmlScene.IsClosing()))
-        self.close()
+        self._release()
         self.model.kept = kept
         if slicer.mrmlScene.IsClosing():
             self.model.framed = None
@@ -181,6 +196,11 @@ class Panel(VTKObservationMixin):
 
     def close(self) -> None:
         """Release everything before the panel is deleted."""
+        self._release()
+        self.places.release()
+
+    def _release(self) -> None:
+        """Release the scene and its nodes."""
         self.setParameters(None)
         self.model.kept = None
         self.leftovers.forget()
@@ -203,6 +223,8 @@ class Panel(VTKObservationMixin):
         if self.isActive:
             self._enableApply()  # immediately, for scripts that do not wait for events
             self.refreshTimer.start()
+        elif self.parameters is not None:
+            self._watch()  # a script may have switched following on or off
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
     def onNodeAdded(self, _caller, _event, node) -> None:
@@ -263,12 +285,83 @@ class Panel(VTKObservationMixin):
 
         suspects: IDs of the segments that may have changed, None for all.
         """
+        isFollowing = self.model.isFollowing()
         if self._hasResults():
-            with waiting():
+            with nullcontext() if isFollowing else waiting():  # the cursor must not flicker while somebody draws
                 self.model.suspect(suspects)
             self.onNews()
         elif self.isActive:
             self.refreshTimer.start()  # segments may have been renamed
+        if isFollowing:
+            self.follower.request()
+
+    # Following edits
+
+    def onFollowed(self, run) -> None:
+        """Show what the follower has found, or only record it while the reference is hidden."""
+        model, found = self.model, run.found
+        if model.isPracticing():
+            self.practice.note(found["comparison"])
+            return
+        settings, dose = model.followedSettings(), model.followedDose()
+        outcome = self.logic.keep(self.parameters, found["comparisons"], found["measured"], settings, dose)
+        self.take(outcome, isRepeated=True)
+        edit = model.edit()
+        if edit is not None:
+            model.setEdit(advanced(edit, found["places"]))
+        model.notice = ""
+        self.map.prepared = found["maps"]
+        try:
+            if self.isActive:
+                self.showOutcome()
+            else:
+                self._showInViews()
+        finally:
+            self.map.prepared = {}
+
+    def forgetResults(self) -> None:
+        """Show no results any more; their nodes stay in the scene."""
+        self.model.forgetResults()
+        self._show()
+
+    def onFollowFailed(self, reason: str) -> None:
+        """Say why an edit could not be measured."""
+        self.model.notice = reason
+        self._showMessage()
+
+    def _watch(self) -> None:
+        """Let the watcher report changes while the panel is open or follows edits, then sooner."""
+        isFollowing = self.model.isFollowing()
+        self.watcher.setDelay(DELAY if isFollowing else USUAL_DELAY)
+        isWanted = (self.isActive or isFollowing) and not self.model.isBusy
+        if isWanted != self.watcher.isActive:
+            self.watcher.setActive(isWanted)
+
+    def _beginEdit(self) -> None:
+        """Begin to follow the shown pair, or forget the one before."""
+        model, outcome = self.model, self.outcome
+        if not model.isFollowing():
+            self.follower.stop()
+            if self.parameters.edit:
+                self.parameters.edit = ""
+        elif model.isFollowable() and model.edit() is None:
+            isKnown = outcome.comparisons is not None
+            model.beginEdit(allPlaces(outcome.comparisons[model.number()]) if isKnown else model.record().worstPlaces)
+
+    def _showInViews(self) -> None:
+        """Update only what can be seen while another module is open; resume() does the rest."""
+        self.model.isNews = False
+        self.map.show()
+        self.places.showInViews()
+        if self.layout.isShown:
+            self.plot.show()
+            self.layout.show()
+        self._showCorners()
+
+    def _showCorners(self) -> None:
+        model = self.model
+        isShown = model.isFollowing() and model.isFollowable()
+        self.corners.show(cornerText(model.record(), model.edit()) if isShown else "")
 
     # Showing
 
@@ -279,6 +372,9 @@ class Panel(VTKObservationMixin):
         if self.model.isNews:
             self.model.notice = ""
         self._show()
+        isFirst = self.outcome is None and not self.follower.known
+        if self.model.isFollowing() and (isFirst or self.model.change):
+            self.follower.request(isEdit=False)
         if self.model.isUpdateDue():
             with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
                 self.attempts.apply(isRepeated=True)
@@ -287,6 +383,8 @@ class Panel(VTKObservationMixin):
         """Update all views."""
         model = self.model
         self.leftovers.remove(slicer.mrmlScene)
+        if model.isPracticing() and (self.outcome is not None or self.parameters.result is not None):
+            model.forgetResults()
         if model.isRecallDue():
             with waiting():
                 model.recall()
@@ -297,7 +395,15 @@ class Panel(VTKObservationMixin):
         stale = model.staleText()
         self.ui.staleLabel.text, self.ui.staleLabel.visible = stale, bool(stale)
         self.watcher.watch(self._watched())
-        shown = (self.outcome, model.number(), self.parameters.showMarkers, self.observers.wanted())
+        self._watch()
+        self._beginEdit()
+        shown = (
+            self.outcome,
+            model.number(),
+            self.parameters.showMarkers,
+            self.observers.wanted(),
+            model.isFollowing(),
+        )
         if shown != self.shown:  # unless results are new, tables keep their selection
             self.shown = shown
             for view in (self.results, self.verdicts, self.places, self.lesions, self.pages):
@@ -307,6 +413,8 @@ class Panel(VTKObservationMixin):
         for view in (self.plot, self.layout, self.slices, self.doses):
             view.show()
         self.conventions.show()
+        self.practice.show()
+        self._showCorners()
         self._enableActions()
         self._showMessage()
 
@@ -347,7 +455,7 @@ class Panel(VTKObservationMixin):
     def freeze(self, isFrozen: bool) -> None:
         """Freeze the panel while an attempt is running, then resume."""
         # changes made meanwhile are checked against the new outcome, not the old one
-        self.watcher.setActive(self.isActive and not isFrozen)
+        self._watch()
         self._enableApply()
 
     def take(self, outcome, isRepeated: bool) -> None:

@@ -67,6 +67,9 @@ class SegmentMetricsParameterNode:
     protocol: slicer.vtkMRMLTableNode
     dose: slicer.vtkMRMLScalarVolumeNode
     autoUpdate: bool = False
+    follow: bool = False
+    edit: str = ""  # the Edit of the pair that is followed
+    session: slicer.vtkMRMLTableNode  # of the last practice
 
     result: slicer.vtkMRMLTableNode
     shownPair: int = 0

@@ -10,6 +10,7 @@ from SegmentMetricsLib.mrml import folders, observedoutcomes, outcomes, pairSegm
 from SegmentMetricsLib.mrml.doses import isDose
 from SegmentMetricsLib.mrml.folders import ROLE_ATTRIBUTE
 from SegmentMetricsLib.mrml.inputs import nameOf
+from SegmentMetricsLib.mrml.practice import practiceState
 from SegmentMetricsLib.mrml.protocols import allProtocols
 
 
@@ -27,6 +28,7 @@ class SlicerScene:
     recallObservers = staticmethod(observedoutcomes.recallObservers)
     pairing = staticmethod(pairSegments)
     protocol = staticmethod(protocolFromTable)
+    practiceState = staticmethod(practiceState)
 
     @staticmethod
     def isChanging() -> bool:

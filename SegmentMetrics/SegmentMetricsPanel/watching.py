@@ -55,6 +55,10 @@ class SegmentWatcher(VTKObservationMixin):
         self.timer.stop()
         self.suspects = set()
 
+    def setDelay(self, milliseconds: int) -> None:
+        """Wait this long after the last event."""
+        self.timer.setInterval(milliseconds)
+
     def setActive(self, isActive: bool) -> None:
         """Start reporting changes, or only record them."""
         self.isActive = isActive

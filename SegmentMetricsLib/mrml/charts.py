@@ -19,13 +19,13 @@ from ..analysis.distributions import (
 )
 from ..analysis.places import LETTERS_OF_AXES
 from ..base.errors import InputError, requireKind
-from ..base.texts import shortest
+from ..base.texts import counted, shortest
 from ..case.tablemodel import Column, Table
 from ..families.signed.entries import SIDES
 from ..families.slices.formulas import axisOfRows, columnOf
 from ..geometry.grids import RAS_FROM_LPS
 from ..show.tables import shortened
-from . import folders
+from . import folders, practice
 from .arguments import asNode, asScene, requireComparison
 from .navigation import PLACE_COLUMNS
 from .nodenames import nameResult
@@ -261,6 +261,25 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
     xRange = roundRange(ends[0] - room, ends[1] + room)
     yRange = (0.0, 1.0) if quantity == "DSC" else roundRange(low - margin * (low < 0), high + margin)
     return chart.finish(f"{name}: slices", name, axes, xRange, yRange)
+
+
+def showSession(pair, tableNode, *, chartNode=None, scene=None):
+    """Show the NSD over the time of a practice session and return the vtkMRMLPlotChartNode.
+
+    pair: the compared pair. tableNode: that of practice.keepSession(). chartNode, scene: as for showHistogram. Raises
+    ValueError if the table is not that of a session.
+    """
+    rows = practice.rowsOf(tableNode)
+    scene = asScene(scene)
+    name = pairName(pair)
+    chart = _Chart(pair, "session", chartNode, scene)
+    chart.series("curve", "NSD", tableNode, "Time", "NSD", BAR_COLOR, hasMarkers=True)
+    end = max([row[0] for row in rows], default=0.0)
+    low = min([row[4] for row in rows if math.isfinite(row[4])], default=0.0)
+    strokes = int(rows[-1][1]) if rows else 0
+    title = f"{name}: {counted(strokes, 'stroke')}"
+    ranges = roundRange(0.0, max(end, 1.0)), (min(math.floor(10 * low) / 10, 0.9), 1.0)
+    return chart.finish(f"{name}: practice", title, ("Time (s)", "NSD"), *ranges)
 
 
 def isDrawn(chartNode) -> bool:

@@ -131,6 +131,7 @@ def showDistanceMap(
     displayedSurface: vtkPolyData | None = None,
     modelNode=None,
     tolerance: float | None = None,
+    drawnSurface: vtkPolyData | None = None,
     scene=None,
 ):
     """Show the distance to the other surface at every point of one surface and return the vtkMRMLModelNode.
@@ -161,6 +162,8 @@ def showDistanceMap(
         The node to fill; None reuses the node of an earlier run of the same pair and side or creates one.
     tolerance : float | None, optional
         In mm. If None, both are chosen as described for checkedLimits.
+    drawnSurface : vtkPolyData | None, optional
+        What distanceMap() returned for this comparison, side, surface and kind, perhaps in a thread; None calls it.
     scene : optional
         None is Slicer's.
 
@@ -179,7 +182,7 @@ def showDistanceMap(
     _checkChoice("surface", surface, ("displayed", "measured"))
     limit, tolerance = checkedLimits(comparison, kind, range, tolerance)
     scene = asScene(scene)
-    polyData = distanceMap(comparison, side, surface, displayedSurface, kind == "bld")
+    polyData = drawnSurface or distanceMap(comparison, side, surface, displayedSurface, kind == "bld")
     model = asNode(modelNode, "vtkMRMLModelNode", "model") or folders.findResult(comparison, mapRole(side), scene)
     model = model or scene.AddNewNodeByClass("vtkMRMLModelNode")
     wasModifying = model.StartModify()

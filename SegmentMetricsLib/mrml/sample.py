@@ -5,9 +5,12 @@ from __future__ import annotations
 from ..base.errors import InputError
 from ..io.samples import FOLDER, HEAD_AND_NECK, IMAGE, SAMPLES
 from .arguments import asScene
+from .practice import hideReference
 
 # Window and level in HU.
 SOFT_TISSUE = (350, 40)
+# The structure to draw for practicing.
+TASK = "Parotid_L"
 
 
 def loadSample(*, sample: str = HEAD_AND_NECK, scene=None) -> list:
@@ -29,6 +32,22 @@ def loadSample(*, sample: str = HEAD_AND_NECK, scene=None) -> list:
         node.CreateDefaultDisplayNodes()
         nodes.append(node)
     return nodes
+
+
+def loadPractice(*, scene=None) -> list:
+    """Load a task for practicing and return its vtkMRMLSegmentationNodes: the hidden reference, and one to draw in.
+
+    The reference holds the contours of the sample's first observer. The other one has an empty segment of the task's
+    name. scene: None is Slicer's.
+    """
+    scene = asScene(scene)
+    reference, other = loadSample(scene=scene)
+    scene.RemoveNode(other)
+    trainee = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Trainee")
+    trainee.CreateDefaultDisplayNodes()
+    trainee.GetSegmentation().AddEmptySegment("", TASK)
+    hideReference(reference)
+    return [reference, trainee]
 
 
 def loadImage(segmentationNodes=(), *, scene=None):

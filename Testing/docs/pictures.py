@@ -11,13 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 from desktop import Desktop, photographs
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QImage, QPainter, QPalette
-from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonMath import vtkMatrix4x4
+
+from SegmentMetricsLib.mrml import practice
 
 ROOT = Path(__file__).parents[2]
 STRUCTURE = "Parotid_L"
+PRACTICED = "Brainstem"
 PROTOCOL = "head-and-neck-observers"
 COLUMN = 330  # width of the panel in pixels, as in Slicer
 WIDER = 420  # and where somebody has made it wider
@@ -26,6 +31,7 @@ HEIGHT = 740  # of the panel, so that a page is seen whole
 TALL = 960  # and where there is more above the page
 GAP = 16
 BORDER = 8
+STROKE = 20  # mm around a place that is corrected
 # pictures of views, which have no widgets in them
 WITHOUT_BORDER = ("Resources/DistanceMap.png", "Resources/Histogram.png", "docs/pictures/HazardMap.png")
 # from the patient's right and front, RAS: the side on which this gland was drawn differently
@@ -105,6 +111,64 @@ def taken(desktop, ui, panel, reference) -> Iterator[tuple[str, QImage]]:
     panel.results.main.onCell(rows.index(STRUCTURE), 0)
     desktop.processEvents(100)
     yield "docs/pictures/Protocol.png", part(ui, ui.summaryLabel, ui.shownFamilyComboBox, WIDE)
+
+    ui.protocolComboBox.currentIndex = 0
+    ui.modeComboBox.currentIndex = 0
+    apply()
+    ui.followCheckBox.click()
+    desktop.processEvents(100)
+    for number in range(2):
+        ui.nextPlaceButton.click()
+        correct(desktop, panel, panel.places.places[number])
+    ui.nextPlaceButton.click()
+    panel.pages.open("places")
+    desktop.processEvents(100)
+    yield "docs/pictures/Following.png", photographs.photograph(ui.placesPage, width=WIDER, height=300)
+
+    ui.referenceSelector.setCurrentSegmentID(reference.GetSegmentation().GetSegmentIdBySegmentName(PRACTICED))
+    apply()
+    places = panel.places.places
+    ui.practiceCheckBox.click()
+    desktop.processEvents(300)
+    panel.follower.settle()  # what was there is the first point
+    for place in places:
+        correct(desktop, panel, place)
+    table = panel.parameters.session
+    rows = [[20.0 * number, *row[1:]] for number, row in enumerate(practice.rowsOf(table))]  # as slow as a person
+    practice.keepSession(rows, table)
+    ui.revealButton.click()
+    desktop.processEvents(300)
+    panel.pages.open("plot")
+    desktop.processEvents(100)
+    yield "docs/pictures/Practice.png", photographs.photograph(ui.plotPage, width=560, height=300)
+
+
+def correct(desktop, panel, place) -> None:
+    """Make the test like the reference around a place, as a stroke does."""
+    import slicer
+
+    p = panel.parameters
+    volume = slicer.util.getNode("CT")
+    matrix = vtkMatrix4x4()
+    volume.GetIJKToRASMatrix(matrix)
+    arrays = [
+        slicer.util.arrayFromSegmentBinaryLabelmap(node, segment, volume)
+        for node, segment in ((p.reference, p.referenceSegment), (p.test, p.testSegment))
+    ]
+    x, y, z = place.position
+    k, j, i = np.meshgrid(*map(np.arange, arrays[0].shape), indexing="ij", sparse=True)
+    m = [[matrix.GetElement(row, column) for column in range(4)] for row in range(3)]
+    offsets = [a * i + b * j + c * k + d - at for (a, b, c, d), at in zip(m, (-x, -y, z))]
+    isNear = sum(offset**2 for offset in offsets) < STROKE**2
+    arrays[1][isNear] = arrays[0][isNear]
+    image = slicer.vtkOrientedImageData()
+    image.SetDimensions(arrays[1].shape[::-1])
+    image.SetImageToWorldMatrix(matrix)
+    image.GetPointData().SetScalars(numpy_to_vtk(arrays[1].ravel(), deep=True))
+    slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(image, p.test, p.testSegment)
+    desktop.processEvents(150)
+    panel.follower.settle()
+    desktop.processEvents(100)
 
 
 def withPages(ui, panel, *names: str) -> QImage:

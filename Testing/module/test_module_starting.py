@@ -22,6 +22,8 @@ MODULES = {
     "slicer.qMRMLPlotView": "Plots",
     "slicer.vtkSlicerSegmentationsModuleLogic": "Segmentations",
 }
+# What the module Sample Data offers.
+SAMPLES = ["HeadAndNeckObservers", "ContouringPractice"]
 
 
 def testTheModulesThatItNeedsAreThereFirst():
@@ -41,7 +43,7 @@ def testTheSampleIsOfferedInTheSession(monkeypatch, isRunning):
         desktop.app.blockSignals(isRunning)
         desktop.loadModule(MODULE)
         desktop.app.blockSignals(False)
-        assert [source["sampleName"] for source in modules.sampleDataSources] == ["HeadAndNeckObservers"]
+        assert [source["sampleName"] for source in modules.sampleDataSources] == SAMPLES
         assert desktop.exceptions == [] and desktop.messages == []
 
 

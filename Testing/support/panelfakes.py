@@ -26,7 +26,7 @@ DEFAULTS = {
     "reference": None, "referenceSegment": "", "test": None, "testSegment": "", "pairs": [], "tolerance": 2.0,
     "percentile": 95.0, "families": ["boundary", "signed", "overlap"], "critical": [], "subdivisions": -1,
     "oversampling": 0, "beta": 1.0, "quantile": 1.0, "hazardReach": 10.0, "hazardDecay": 8.0, "il": 1.0, "ol": 1.0,
-    "prescription": 0.0,
+    "prescription": 0.0, "follow": False, "edit": "", "session": None,
     "convention": "SegmentMetrics", "protocol": None, "dose": None, "autoUpdate": False, "result": None, "shownPair": 0,
     "showMap": True, "focus": True, "automaticRange": True, "range": 5.0, "opacity": 1.0, "sliceContour": True,
     "observersOf": None, "observerNodes": [], "testNodes": [], "observerSegments": [], "testSegments": [],
@@ -98,6 +98,9 @@ class Scene:
 
     def protocol(self, table):
         return parseProtocol(table.text, table.name)
+
+    def practiceState(self, segmentation) -> str:
+        return getattr(segmentation, "practice", "")
 
     def recall(self, table):
         return table and table.results()

@@ -9,12 +9,25 @@ from SegmentMetricsLib.show.places import describe
 from ..translation import _
 from .table import Table
 
+# Before the rank of a place that is corrected.
+CORRECTED = "✓"
 
-def places(outcome, number: int) -> Table:
-    """Return the list of the worst places of a pair of an outcome, empty if there are none."""
+
+def places(outcome, number: int, edit=None) -> Table:
+    """Return the list of the worst places of a pair of an outcome, empty if there are none.
+
+    edit: the Edit of the pair; its places are listed then, and those that are corrected are ticked off.
+    """
     record = outcome.records[number] if outcome is not None and outcome.records else None
     listed = record.worstPlaces if record else ()
-    return Table(*rows(listed, record is None or record.hasSides), stretched=[3])
+    if edit is not None:
+        listed = edit.places
+    headings, lines, tips = rows(listed, record is None or record.hasSides)
+    for line, isDone in zip(lines, edit.isDone if edit is not None else ()):
+        if isDone:
+            text, rank, tip = line[0]
+            line[0] = f"{CORRECTED} {text}", rank, _("Corrected.") + " " + tip
+    return Table(headings, lines, tips, stretched=[3])
 
 
 def about(outcome, number: int) -> str:

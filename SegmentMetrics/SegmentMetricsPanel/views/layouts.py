@@ -16,11 +16,16 @@ class LayoutView:
         self.before = None  # the layout to go back to; None while table and plot are not shown there
         ui.layoutButton.connect("clicked(bool)", self.onClicked)
 
+    @property
+    def isShown(self) -> bool:
+        """Whether table and plot are shown in the layout."""
+        return self.before is not None
+
     def show(self) -> None:
         """Let the layout show the present table and plot, if the user wants them there."""
         manager = slicer.app.layoutManager()
         self.ui.layoutButton.enabled = manager is not None
-        if self.before is None:
+        if not self.isShown:
             return
         if manager.layout != LAYOUT:  # the user has chosen another one
             self.before = None
@@ -33,7 +38,7 @@ class LayoutView:
 
     def onClicked(self, _checked=False) -> None:
         manager = slicer.app.layoutManager()
-        if self.before is not None and manager.layout == LAYOUT:
+        if self.isShown and manager.layout == LAYOUT:
             before, self.before = self.before, None
             manager.setLayout(before)
             return

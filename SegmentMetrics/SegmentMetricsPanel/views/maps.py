@@ -1,5 +1,7 @@
 """Showing the distance map with the options that the user chose."""
 
+from contextlib import nullcontext
+
 import slicer
 from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
@@ -35,6 +37,7 @@ class MapView(VTKObservationMixin):
         self.isDrawing = False
         self.current = []  # the pair's maps on the chosen sides, shown or not
         self.visible = []  # all visible maps
+        self.prepared = {}  # by side: surface, kind, and what distanceMap() returned for them for the shown outcome
         ui.rangeSpinBox.connect("valueChanged(double)", onRange)
         ui.automaticRangeCheckBox.connect("clicked(bool)", self.onAutomatic)
 
@@ -153,9 +156,13 @@ class MapView(VTKObservationMixin):
                 continue
             if not isRight:
                 comparison, surface = outcome.comparisons[number], parameters.mapSurface.name
+                *about, drawn = self.prepared.get(side, (None,))
+                drawn = drawn if about == [surface, kind] else None
                 try:
-                    with waiting():
-                        model = showDistanceMap(comparison, side=side, kind=kind, surface=surface, modelNode=model)
+                    with nullcontext() if drawn is not None else waiting():
+                        model = showDistanceMap(
+                            comparison, side=side, kind=kind, surface=surface, modelNode=model, drawnSurface=drawn
+                        )
                 except InputError as error:
                     self.problem = str(error)
                     continue

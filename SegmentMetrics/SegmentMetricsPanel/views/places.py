@@ -1,10 +1,13 @@
 """The list of worst places; clicking one moves all views there."""
 
+from dataclasses import replace
+
+import qt
 import slicer
 
 from SegmentMetricsLib.mrml import folders, markers, navigation
 
-from ..contents import places
+from ..contents import following, places
 from .tables import SortableTable
 
 
@@ -15,21 +18,72 @@ class PlacesView:
         self.ui, self.model = ui, model
         self.table = SortableTable(ui.placesTable, self.jump)
         self.places, self.about = (), ""
+        self.visited = -1  # the place that was visited last while nothing is followed
+        ui.nextPlaceButton.connect("clicked(bool)", lambda _checked: self.step(1))
+        ui.previousPlaceButton.connect("clicked(bool)", lambda _checked: self.step(-1))
+        self.shortcuts = [self._shortcut(*each) for each in (("Right", 1), ("Left", -1))] if hasMainWindow() else []
+
+    def _shortcut(self, key: str, step: int):
+        """Return a shortcut that works in every module, as long as it is enabled."""
+        shortcut = qt.QShortcut(qt.QKeySequence(f"Ctrl+Shift+{key}"), slicer.util.mainWindow())
+        shortcut.connect("activated()", lambda: self.step(step))
+        shortcut.enabled = False
+        return shortcut
+
+    def release(self) -> None:
+        """Release the main window before the panel is deleted."""
+        for shortcut in self.shortcuts:
+            shortcut.deleteLater()
+        self.shortcuts = []
 
     def show(self) -> None:
-        """List the places, or nothing without an outcome, and show their markers if requested."""
-        outcome, number, record = self.model.outcome, self.model.number(), self.model.record()
-        self.places = record.worstPlaces if record else ()
-        self.table.show(*places.places(outcome, number))
-        self.ui.placesTable.visible = self.ui.showMarkersCheckBox.visible = bool(self.places)
-        self.ui.placesLabel.text = self.about = places.about(outcome, number)
-        self._showMarkers(outcome.pair(number) if record else None, record)
+        """List the places, or nothing without an outcome, and show their markers if requested.
+
+        While the pair is followed, they are those of the edit, with those that are corrected ticked off.
+        """
+        outcome, number, edit = self.model.outcome, self.model.number(), self.model.edit()
+        self.showInViews()
+        self.visited = -1
+        self.table.show(*places.places(outcome, number, edit))
+        ui = self.ui
+        for widget in (ui.placesTable, ui.showMarkersCheckBox, ui.nextPlaceButton, ui.previousPlaceButton):
+            widget.visible = bool(self.places)
+        ui.placesLabel.text = self.about = places.about(outcome, number)
+        self.showProgress()
+
+    def showInViews(self) -> None:
+        """Use the places of the outcome, and show their markers if requested, without listing them."""
+        outcome, record, edit = self.model.outcome, self.model.record(), self.model.edit()
+        self.places = edit.places if edit is not None else record.worstPlaces if record else ()
+        for shortcut in self.shortcuts:
+            shortcut.enabled = self.model.isFollowing()
+        self._showMarkers(outcome.pair(self.model.number()) if record else None, record)
+
+    def showProgress(self) -> None:
+        """Say how many places are corrected, and which brush suits the one that was visited last."""
+        edit, outcome = self.model.edit(), self.model.outcome
+        text = following.progressText(edit, outcome.settings.tolerances[0]) if edit is not None and edit.places else ""
+        self.ui.progressLabel.text, self.ui.progressLabel.visible = text, bool(text)
 
     def jump(self, number: int) -> None:
         """Move all slice views and 3D views to a place, and say if it is on the surface that the map does not color."""
-        place = self.places[number]
+        place, edit = self.places[number], self.model.edit()
+        self.visited = number
+        if edit is not None:
+            self.model.setEdit(replace(edit, current=number))
+            self.showProgress()
         self.ui.placesLabel.text = self.model.remark(place.side) or self.about
         navigation.jumpTo(place.position, normal=place.normal, scene=slicer.mrmlScene, cameras=cameras())
+
+    def step(self, step: int) -> None:
+        """Go to the next place that is not corrected, or to the previous one for -1; do nothing if there is none."""
+        edit = self.model.edit()
+        if edit is None:
+            edit = following.Edit((), {}, self.places, (False,) * len(self.places), self.visited)
+        number = following.following(edit, step)
+        if number is not None:
+            self.table.select(number)
+            self.jump(number)
 
     def _showMarkers(self, pair, record) -> None:
         mine = None
@@ -38,6 +92,11 @@ class PlacesView:
         for node in slicer.util.getNodesByClass("vtkMRMLMarkupsFiducialNode"):
             if folders.isResult(node, "markers") and node.GetDisplayNode():
                 node.GetDisplayNode().SetVisibility(node is mine)
+
+
+def hasMainWindow() -> bool:
+    """Return whether there is a main window."""
+    return slicer.util.mainWindow() is not None
 
 
 def cameras() -> list | None:

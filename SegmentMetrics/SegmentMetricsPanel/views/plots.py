@@ -4,6 +4,7 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
+from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import charts, folders
 
 from ..enumerations import Plot
@@ -77,6 +78,8 @@ class DistancePlotView(PlotView):
         parameters, outcome, number = self.model.parameters, self.model.outcome, self.model.number()
         if outcome is None or not outcome.records:
             return None
+        if parameters.plot == Plot.session:
+            return self._sessionChart()
         isCumulative = parameters.plot == Plot.cumulative
         isOfAll = outcome.isOfAll and isCumulative
         owner = outcome.whole() if isOfAll else outcome.pair(number)
@@ -94,6 +97,22 @@ class DistancePlotView(PlotView):
             return None
         with waiting():
             return outcome.mark(charts.showCumulative(chosen) if isCumulative else charts.showHistogram(chosen))
+
+    def _sessionChart(self):
+        """Return the chart of the last practice, None if nobody has practiced."""
+        table = self.model.parameters.session
+        if table is None:
+            self.problem = _("There is no practice session: check Practice, draw, and press Reveal.")
+            return None
+        outcome, number = self.model.outcome, self.model.number()
+        chart = folders.findResult(outcome.pair(number), "session", slicer.mrmlScene)
+        if outcome.shows(chart) and charts.isDrawn(chart):
+            return chart
+        try:
+            return outcome.mark(charts.showSession(outcome.pair(number), table))
+        except InputError as error:
+            self.problem = str(error)
+            return None
 
 
 def releaseAllCharts() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 from PySide6.QtCore import Property, QObject, Signal
 from PySide6.QtWidgets import QWidget
 from vtkmodules.vtkCommonCore import vtkCollection
+from vtkmodules.vtkRenderingAnnotation import vtkCornerAnnotation
 
 from .plotview import qMRMLPlotView
 from .selectors import observe, unobserve
@@ -14,14 +15,18 @@ from .selectors import observe, unobserve
 class qMRMLThreeDView(QWidget):
     """The real 3D view of a view node, drawn into memory from the first time that somebody looks at it."""
 
-    exposed = frozenset({"cameraNode", "scheduleRender", "mrmlViewNode", "resetFocalPoint"})
+    exposed = frozenset({"cameraNode", "scheduleRender", "mrmlViewNode", "resetFocalPoint", "cornerAnnotation"})
 
     def __init__(self, desktop, viewNode):
         super().__init__()
+        self._annotation = vtkCornerAnnotation()
         self._desktop, self._viewNode, self._view = desktop, viewNode, None
 
     def mrmlViewNode(self):
         return self._viewNode
+
+    def cornerAnnotation(self):
+        return self._annotation
 
     def cameraNode(self):
         return self._desktop.camerasLogic.GetViewActiveCameraNode(self._viewNode)
@@ -88,12 +93,31 @@ class qMRMLThreeDWidget(QWidget):
         self._view.close()
 
 
+class qMRMLSliceView(QWidget):
+    """The corners of a slice view, of which nothing is drawn."""
+
+    exposed = frozenset({"cornerAnnotation", "scheduleRender"})
+
+    def __init__(self):
+        super().__init__()
+        self._annotation = vtkCornerAnnotation()
+
+    def cornerAnnotation(self):
+        return self._annotation
+
+    def scheduleRender(self):
+        pass
+
+
 class qMRMLSliceWidget(QWidget):
-    exposed = frozenset({"mrmlSliceNode", "sliceLogic"})
+    exposed = frozenset({"mrmlSliceNode", "sliceLogic", "sliceView"})
 
     def __init__(self, logic):
         super().__init__()
-        self._logic = logic
+        self._logic, self._view = logic, qMRMLSliceView()
+
+    def sliceView(self):
+        return self._view
 
     def mrmlSliceNode(self):
         return self._logic.GetSliceNode()

@@ -1,0 +1,272 @@
+"""Measuring the shown pair again after every edit, in a thread, while the user goes on drawing."""
+
+from __future__ import annotations
+
+import threading
+import time
+from copy import copy
+from dataclasses import dataclass, field
+
+import qt
+import slicer
+
+from SegmentMetricsLib.analysis.places import MOST, worstPlaces
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.progress import Cancelled, stoppable
+from SegmentMetricsLib.case.comparison import compare
+from SegmentMetricsLib.case.protocol.measuring import measuredFor
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
+from SegmentMetricsLib.mrml.comparing import Comparisons, asDose, criticalStructures
+from SegmentMetricsLib.mrml.contents import contentHashOfSegment
+from SegmentMetricsLib.mrml.conversion import displayedSurface
+from SegmentMetricsLib.mrml.inputs import structureFromSegment
+from SegmentMetricsLib.mrml.outputs import checkedLimits, distanceMap
+
+from .contents import following
+
+# Milliseconds to wait after the last event of an edit, and between two looks at the thread.
+DELAY, INTERVAL = 50, 10
+
+
+@dataclass(eq=False)
+class Run:
+    """One measurement of a pair, whose thread touches no node.
+
+    nodes, segments: of the pair, reference first. found: what the thread has found. isStopped: whether it is to stop.
+    """
+
+    nodes: tuple
+    segments: tuple
+    structures: list
+    work: object
+    found: dict = field(default_factory=dict)
+    isStopped: bool = False
+    thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        self.thread = threading.Thread(target=self._run, name="SegmentMetrics follows", daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        try:
+            with stoppable(lambda: self.isStopped):
+                self.found.update(self.work())
+        except BaseException as error:  # shown by the caller's thread
+            self.found["error"] = error
+
+    @property
+    def isPossible(self) -> bool:
+        """Whether its segments are still there."""
+        for node, segment in zip(self.nodes, self.segments):
+            if node.GetScene() is not slicer.mrmlScene or node.GetSegmentation().GetSegment(segment) is None:
+                return False
+        return True
+
+
+class Follower:
+    """Measures the shown pair again whenever it was edited. A newer edit stops the run for the one before.
+
+    Segments are read and results are shown in the main thread, everything between is done in another one. What did not
+    change is kept: the structure with its surface, and the surface that its map is drawn on.
+
+    model: the PanelModel. onFound: called with a Run that has ended; its `found` has a comparison, its places, all
+    comparisons of the outcome with what a protocol needs of them, and the surfaces of maps. onFailed: called with a
+    sentence.
+    """
+
+    def __init__(self, model, onFound, onFailed):
+        self.model = model
+        self.onFound, self.onFailed = onFound, onFailed
+        self.run = None  # the Run in progress
+        self.next = None  # the one after it
+        self.known = {}  # key and Structure by side, as read last
+        self.last = None  # what the last Run was prepared for
+        self.timer = qt.QTimer()
+        self.timer.setInterval(INTERVAL)
+        self.timer.connect("timeout()", self.onTimeout)
+        self.session = Session()
+
+    @property
+    def isBusy(self) -> bool:
+        """Whether a measurement is on its way."""
+        return self.run is not None
+
+    def request(self, isEdit: bool = True) -> None:
+        """Measure the shown pair again if its contents have changed; do nothing if it cannot be measured.
+
+        isEdit: whether somebody edited it, which counts as a stroke.
+        """
+        try:
+            run = self._prepared()
+        except InputError as error:
+            self.stop()
+            self.onFailed(str(error))
+            return
+        if run is None:
+            return
+        self.session.strokes += isEdit
+        self.next = run
+        if self.run is not None:
+            self.run.isStopped = True
+        else:
+            self._begin()
+
+    def stop(self) -> None:
+        """Stop measuring, and forget what was read."""
+        self.timer.stop()
+        run, self.run, self.next, self.known, self.last = self.run, None, None, {}, None
+        if run is not None:
+            run.isStopped = True
+            run.thread.join()
+
+    def settle(self) -> None:
+        """Wait for the measurement that is on its way, for scripts and tests."""
+        while self.run is not None:
+            self.run.thread.join()
+            self.onTimeout()
+
+    def _begin(self) -> None:
+        self.run, self.next = self.next, None
+        self.run.start()
+        self.timer.start()
+
+    def onTimeout(self) -> None:
+        """See whether the measurement has ended, and show it or begin the next one."""
+        if self.run.thread.is_alive() or slicer.mrmlScene.IsBatchProcessing():
+            return
+        run, self.run = self.run, None
+        self.timer.stop()
+        error = run.found.get("error")
+        isWanted = error is None and self.next is None and run.isPossible and self._pair() == (run.nodes, run.segments)
+        if not isWanted:
+            self.last = None if self.next is None else self.last
+        if self.next is not None:
+            self._begin()
+        if isWanted:
+            self.onFound(run)
+        elif isinstance(error, InputError):
+            self.onFailed(str(error))
+        elif error is not None and not isinstance(error, Cancelled):
+            raise error
+
+    def _pair(self) -> tuple | None:
+        """Return the nodes and the segment IDs of the pair that is followed, None if there is none."""
+        model = self.model
+        if model.parameters is None or model.isBusy:
+            return None
+        if model.isPracticing() or model.outcome is None:
+            if model.inputs.whyNot() or not model.isOnePair():
+                return None
+            sides = [model.inputs.chosen(side) for side in REFERENCE_AND_TEST]
+            return tuple(side[0] for side in sides), tuple(side[1] for side in sides)
+        nodes = tuple(model.outcome.node(side) for side in REFERENCE_AND_TEST)
+        if not model.isFollowable() or None in nodes:
+            return None
+        return nodes, tuple(model.outcome.segments[model.number()])
+
+    def _prepared(self) -> Run | None:
+        """Return the Run for the pair as it is now; None if there is none, or if nothing has changed since the last."""
+        pair = self._pair()
+        if pair is None:
+            return None
+        settings = self.model.followedSettings()
+        earlier, earlierContents = self._ofOutcome() if self.model.outcome is not None else ({}, {})
+        structures, keys = [], {}
+        for side, node, segment in zip(REFERENCE_AND_TEST, *pair):
+            if node.GetSegmentation().GetSegment(segment) is None:
+                return None
+            structure = structureFromSegment(node, segment, surface=settings.surface, by="ID")
+            key = _keyOf(structure, settings, contentHashOfSegment(structure, node, settings.surface))
+            before = [known for known in (self.known.get(side), earlier.get(side)) if known and known[0] == key]
+            keys[side] = key
+            self.known[side] = before[0] if before else (key, structure)
+            structures.append(self.known[side][1])
+        criticals = criticalStructures(pair[0], settings)
+        contents = {name: contentHashOfSegment(s, pair[0], settings.surface) for name, s in criticals.items()}
+        now = keys, contents, settings
+        if earlier and not self.isBusy:
+            self.last = {side: known[0] for side, known in earlier.items()}, earlierContents, settings
+        isSame, self.last = now == self.last, now
+        return None if isSame else Run(*pair, structures, self._work(structures, settings, criticals))
+
+    def _ofOutcome(self) -> tuple[dict, dict]:
+        """Return the key and the Structure of each side of the shown outcome, and the hashes of critical structures.
+
+        Both are empty if the outcome came with a scene.
+        """
+        outcome, number = self.model.outcome, self.model.number()
+        if outcome.comparisons is None or not outcome.records:
+            return {}, {}
+        comparison, found = outcome.comparisons[number], {}
+        for side, segment in zip(REFERENCE_AND_TEST, outcome.segments[number]):
+            structure = getattr(comparison, side)
+            found[side] = _keyOf(structure, outcome.settings, outcome.contentHashes[side][segment]), structure
+        return found, {s.name: outcome.contentHashes["reference"][s.segmentID] for s in comparison.criticals}
+
+    def _work(self, structures, settings, criticals):
+        """Return the function that a thread runs for a pair of structures."""
+        model = self.model
+        outcome, number = model.outcome, model.number()
+        others = outcome.comparisons if outcome is not None and outcome.isOfAll else None
+        plan = asDose(model.followedDose())
+        p, protocol, isShown = model.parameters, model.protocol(), not model.isPracticing()
+        sides = p.mapSide.sides if p.showMap and isShown and not any(s.isEmpty for s in structures) else ()
+        kind, surface, shown = p.mapKind.name, p.mapSurface.name, {}
+        for side in sides if surface == "displayed" else ():
+            # VTK's filters use several threads here, which they must not while the views are drawn
+            shown[side] = displayedSurface(structures[REFERENCE_AND_TEST.index(side)])
+
+        def work() -> dict:
+            comparison = compare(*structures, settings, criticals=criticals, dose=plan)
+            found = {"comparison": comparison, "places": (), "maps": {}}
+            comparison.record()  # its worst places are kept for the list of them
+            if comparison.distances is not None:
+                found["places"] = allPlaces(comparison)
+                checkedLimits(comparison, "signed", None, None)  # the range of the colors is kept
+                for side in sides:
+                    drawn = distanceMap(comparison, side, surface, shown.get(side), kind == "bld")
+                    found["maps"][side] = surface, kind, drawn
+            all = Comparisons([comparison])
+            if others is not None:
+                all = copy(others)
+                all[number] = comparison
+            found["comparisons"] = all
+            found["measured"] = [measuredFor(one, protocol) for one in all] if protocol is not None else []
+            return found
+
+        return work
+
+
+def allPlaces(comparison) -> tuple:
+    """Return all places of a comparison where the contours lie farther apart than its first tolerance."""
+    found = comparison.worstPlaces  # the worst only: a place must not count as corrected because others are worse
+    if len(found) < MOST:
+        return found
+    return worstPlaces(comparison.distances, comparison.settings.tolerances[0], most=None)
+
+
+def _keyOf(structure, settings, content: str) -> tuple:
+    """Return what tells a structure from others. content: the hash of what it holds."""
+    return structure.nodeID, structure.segmentID, structure.name, settings.surface, content
+
+
+@dataclass
+class Session:
+    """What happened since practicing began. strokes: how many edits there were. begin: in seconds of a clock."""
+
+    strokes: int = 0
+    begin: float = field(default_factory=time.monotonic)
+
+    def row(self, measurements) -> list[float]:
+        """Return the row of a session's table for what was measured now."""
+        keys = following.mainKeys(measurements)
+        firsts = {name: next((key for key in keys if key.startswith(name)), None) for name in ("DSC", "HD", "NSD")}
+        values = [measurements[key].value if key else float("nan") for key in firsts.values()]
+        return [time.monotonic() - self.begin, float(self.strokes), *values]
+
+    @staticmethod
+    def continued(rows) -> Session:
+        """Return the session that goes on after these rows, without the time since then."""
+        if not rows:
+            return Session()
+        return Session(int(rows[-1][1]), time.monotonic() - rows[-1][0])

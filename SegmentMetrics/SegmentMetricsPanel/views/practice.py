@@ -1,0 +1,106 @@
+"""Practicing: the reference stays hidden until the user reveals it, and the work until then is recorded."""
+
+from pathlib import Path
+
+import slicer
+from slicer.i18n import tr as _
+
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.mrml import practice
+
+from ..enumerations import Plot
+from ..following import Session
+from ..saving import askForPath
+from .buttons import ExplainedButton
+
+
+class PracticeView:
+    """The switch of the practice mode, and what can be done in it.
+
+    follower: the Follower, whose session is recorded. onForget: called to show no results any more. onReveal: called
+    when the reference was revealed. onWritten: called with the path of a file that was written.
+    """
+
+    def __init__(self, ui, model, follower, onForget, onReveal, onWritten):
+        self.ui, self.model, self.follower = ui, model, follower
+        self.onForget, self.onReveal, self.onWritten = onForget, onReveal, onWritten
+        self.switch = ExplainedButton(ui.practiceCheckBox)
+        ui.practiceCheckBox.connect("clicked(bool)", self.onSwitch)
+        ui.revealButton.connect("clicked(bool)", self.onClicked)
+        ui.sessionButton.connect("clicked(bool)", self.onSave)
+
+    def show(self) -> None:
+        """Show whether the chosen reference is one for practicing, and what can be done with it."""
+        p = self.model.parameters
+        state = self.model.practiceState() if p is not None else ""
+        self.ui.practiceCheckBox.checked = bool(state)
+        self.ui.revealButton.visible = state == practice.HIDDEN
+        self.ui.sessionButton.visible = state == practice.REVEALED and p.session is not None
+        self.switch.enable("" if state else self._whyNot(p))
+
+    def _whyNot(self, p) -> str:
+        """Return why nobody can practice with what is chosen, or ""."""
+        if p is None or p.reference is None:
+            return _("Choose a reference segmentation.")
+        if not self.model.isOnePair():
+            return _("Practice with one structure: choose it in place of all structures.")
+        if p.reference is p.test:
+            return _("Practice with a test in another segmentation: hiding the reference would hide both.")
+        return ""
+
+    def onSwitch(self, isOn: bool) -> None:
+        """Hide the reference and begin a session, or end it; the selectors may have changed a moment ago."""
+        p = self.model.parameters
+        if isOn and not self._whyNot(p):
+            self.onForget()  # first, because what was hidden beside the pair comes back
+            p.session = None
+            self.follower.stop()
+            self.follower.session = Session()
+            practice.hideReference(p.reference)
+        elif not isOn and self.model.practiceState():
+            self.follower.stop()
+            practice.stopPractice(p.reference)
+        p.parameterNode.Modified()
+
+    def onClicked(self, _checked=False) -> None:
+        with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
+            self.reveal()
+
+    def reveal(self) -> None:
+        """Show the reference, measure the pair, and plot the session."""
+        p = self.model.parameters
+        if not self.model.isPracticing():
+            return
+        self.follower.stop()
+        practice.revealReference(p.reference)
+        if p.session is not None:
+            p.plot = Plot.session
+        self.onReveal()
+
+    def resume(self) -> None:
+        """Go on with the session of a scene that was loaded."""
+        p, rows = self.model.parameters, []
+        if p.session is not None and self.model.isPracticing():
+            try:
+                rows = practice.rowsOf(p.session)
+            except InputError:  # somebody has changed the table: a new one is begun
+                p.session = None
+        self.follower.session = Session.continued(rows)
+
+    def note(self, measurements) -> None:
+        """Add what was measured now to the table of the session."""
+        p = self.model.parameters
+        rows = practice.rowsOf(p.session) if p.session is not None else []
+        p.session = practice.keepSession([*rows, self.follower.session.row(measurements)], p.session)
+
+    def onSave(self, _checked=False) -> None:
+        kind = _("Table (*.csv)")
+        path = askForPath(self.ui.sessionButton, _("Save session"), "practice-session.csv", kind)
+        if path:
+            with slicer.util.tryWithErrorDisplay(_("The session could not be written.")):
+                self.save(path)
+
+    def save(self, path: Path) -> None:
+        """Write the session as a CSV file."""
+        practice.writeSession(self.model.parameters.session, Path(path))
+        self.onWritten(path)

@@ -1,0 +1,106 @@
+"""Practicing: a reference that this module shows only when it is revealed, and the table of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..base.errors import InputError
+from ..case.tablemodel import Column, Table
+from ..show.writing import writeTable
+from .arguments import asScene
+from .inputs import segmentationOf
+from .outputs import fillTable
+
+# On a segmentation node that is a reference for practicing: whether it was revealed. Sets that are prepared for
+# practicing are saved with HIDDEN.
+PRACTICE_ATTRIBUTE = "SegmentMetrics.Practice"
+HIDDEN, REVEALED = "hidden", "revealed"
+# The title and the columns of a session's table.
+TITLE = "Practice session"
+COLUMNS = (
+    Column("Time", unit="s", description="Seconds of work until the edit was measured"),
+    Column("Strokes", description="Edits of the test so far"),
+    Column("DSC", description="Dice similarity coefficient"),
+    Column("HD", unit="mm", description="The first percentile of the distance"),
+    Column("NSD", description="The first normalized surface distance"),
+)
+
+
+def hideReference(segmentationNode) -> None:
+    """Mark a segmentation as a reference for practicing, and hide it until it is revealed.
+
+    Parameters
+    ----------
+    segmentationNode
+        The vtkMRMLSegmentationNode of the reference.
+
+    Raises
+    ------
+    ValueError
+        For a node that is not a segmentation.
+    """
+    segmentationOf(segmentationNode)
+    segmentationNode.SetAttribute(PRACTICE_ATTRIBUTE, HIDDEN)
+    showReference(segmentationNode, False)
+
+
+def revealReference(segmentationNode) -> None:
+    """Show a reference for practicing; it stays marked.
+
+    Parameters
+    ----------
+    segmentationNode
+        The vtkMRMLSegmentationNode of the reference.
+
+    Raises
+    ------
+    ValueError
+        For a node that is not a segmentation.
+    """
+    segmentationOf(segmentationNode)
+    segmentationNode.SetAttribute(PRACTICE_ATTRIBUTE, REVEALED)
+    showReference(segmentationNode, True)
+
+
+def stopPractice(segmentationNode) -> None:
+    """Make a reference for practicing an ordinary segmentation again, and show it."""
+    segmentationNode.RemoveAttribute(PRACTICE_ATTRIBUTE)
+    showReference(segmentationNode, True)
+
+
+def showReference(segmentationNode, isShown: bool) -> None:
+    """Show or hide all segments of a reference at once."""
+    display = segmentationNode.GetDisplayNode()
+    if display is not None:
+        display.SetVisibility(isShown)
+
+
+def practiceState(segmentationNode) -> str:
+    """Return "hidden" or "revealed" for a reference for practicing, "" for other segmentations and for None."""
+    state = segmentationNode.GetAttribute(PRACTICE_ATTRIBUTE) if segmentationNode is not None else None
+    return state if state in (HIDDEN, REVEALED) else ""
+
+
+def keepSession(rows: Sequence[Sequence[float]], tableNode=None, *, scene=None):
+    """Store the rows of a session, with values for COLUMNS, in a table node and return it; None makes a new one."""
+    scene = asScene(scene)
+    node = tableNode or scene.AddNewNodeByClass("vtkMRMLTableNode", TITLE)
+    wasModifying = node.StartModify()
+    fillTable(node, Table(list(COLUMNS), [list(row) for row in rows]))
+    node.EndModify(wasModifying)
+    return node
+
+
+def rowsOf(tableNode) -> list[list[float]]:
+    """Return the rows of a session's table. Raises InputError if it is not one."""
+    table = tableNode.GetTable()
+    columns = [table.GetColumnByName(column.key) for column in COLUMNS]
+    if None in columns:
+        raise InputError(f"{tableNode.GetName()} is not the table of a practice session.")
+    return [[column.GetValue(row) for column in columns] for row in range(table.GetNumberOfRows())]
+
+
+def writeSession(tableNode, path: Path) -> None:
+    """Write a session as a CSV file. Raises InputError if the table is not that of a session."""
+    writeTable(Table(list(COLUMNS), rowsOf(tableNode)), path)
