@@ -97,6 +97,7 @@ def casesIn(reference: Path, tests: Sequence[tuple[str, Path]]) -> FolderCases:
                 "test": str(test.path.resolve()),
                 "protocol": "",
                 "image": "",
+                "dose": "",
                 "method": method,
             },
             str(entry.path),

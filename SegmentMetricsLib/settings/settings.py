@@ -332,7 +332,7 @@ class Settings:
         about="How many of the voxels around a voxel belong to the same lesion with it: 26, 18 without corners, or 6 "
               "with a common face. In a plane 26 stands for 8, and the others for 4.",
         option=Option("--lesion-connectivity", INSTANCES, "neighbors of a voxel that belong to one lesion with it"),
-        panel=InPanel(label=_("Lesions: connectivity"), row=14, control="ComboBox",
+        panel=InPanel(label=_("Connectivity"), row=14, control="ComboBox",
                       words={"26": _("26 neighbors"), "18": _("18 neighbors"), "6": _("6 neighbors")}),
         families=("instances",),
     )
@@ -365,7 +365,7 @@ class Settings:
         0.0, share("overlap of lesions"), "Overlap (IoU) of a lesion that is found",
         about="Intersection over union above which a lesion counts as found; 0 is any overlap.",
         option=Option("--lesion-overlap", INSTANCES, "IoU above which a lesion is found", "IOU", "0, any overlap"),
-        panel=InPanel(label=_("Found above IoU"), row=16, low=0, high=1, decimals=2, step=0.05),
+        panel=InPanel(label=_("Found: IoU >"), row=16, low=0, high=1, decimals=2, step=0.05),
         families=("instances",),
     )
     panopticOverlap: float = setting(
@@ -373,7 +373,7 @@ class Settings:
         about="Intersection over union above which two lesions match in the panoptic quality.",
         inPython="For the preset panoptica, an IoU that equals it matches, too.",
         option=Option("--panoptic-overlap", INSTANCES, "IoU above which lesions match in PQ, RQ and SQ", "IOU"),
-        panel=InPanel(label=_("Matched above IoU"), row=17, low=0, high=1, decimals=2, step=0.05),
+        panel=InPanel(label=_("PQ match: IoU >"), row=17, low=0, high=1, decimals=2, step=0.05),
         families=("instances",),
     )
     lesionDilation: int = setting(
@@ -382,7 +382,7 @@ class Settings:
               "LesionDSC and LesionHD95, and what the test has within them belongs to them.",
         option=Option("--lesion-dilation", INSTANCES,
                       "voxels by which lesions are dilated for LesionDSC and LesionHD95", "N"),
-        panel=InPanel(label=_("Dilation of lesions"), row=18, low=0, high=LARGEST_DILATION),
+        panel=InPanel(label=_("Lesion dilation"), row=18, low=0, high=LARGEST_DILATION),
         families=("instances",),
     )
     lesionPenalty: float | None = setting(

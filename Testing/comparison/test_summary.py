@@ -276,8 +276,11 @@ class TestRecords:
             Record.fromDictionary(data)
 
     def testEveryKeyLeadsToItsDefinition(self):
+        ofDose = {"dosePercent": "90", "doseVolume": "0.1", "doseLevel": "20"}
         for definition in REGISTRY:
-            key = definition.keyFor({"percentile": "99.5", "tolerance": "2.5", "beta": "0.5", "quantile": "0.9"})
+            key = definition.keyFor(
+                {"percentile": "99.5", "tolerance": "2.5", "beta": "0.5", "quantile": "0.9", **ofDose}
+            )
             found, words = findDefinition(key)
             assert found is definition and definition.key.format(**words) == key
         assert findDefinition("HD")[0].key == "HD"

@@ -90,5 +90,5 @@ def testWhichTestsRunWhen():
 
 def testRoomsThatAreTypeCheckedExist():
     rooms = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["mypy"]["files"]
-    assert {"SegmentMetricsLib/geometry", "SegmentMetricsLib/distances"} <= set(rooms)
+    assert "SegmentMetricsLib" in rooms
     assert all((ROOT / room).is_dir() for room in rooms)

@@ -78,7 +78,7 @@ def testNamesAreNoMarkup(session):
     session.apply()
     assert paragraph(SHOWN) in tips(ui.pairsTable)
     for name in (SHOWN, "Other"):
-        assert any(tip.startswith(paragraph(name) + paragraph("DSC ")[:-4]) for tip in tips(ui.resultsTable))
+        assert any(tip.startswith(paragraph(name) + paragraph("DSC ")[:-4]) for tip in tips(ui.mainTable))
     segment = session.nodes[1].GetSegmentation().GetNthSegment(1)
     segment.SetName(MARKED)
     session.settle(0.5)
@@ -101,7 +101,7 @@ def testLongNamesLeaveRoomForTheNumbers(session):
     session.apply()
     with photographs.fontScale():
         photographs.photograph(session.ui.inputsSection.parent(), width=400)
-        table = session.ui.resultsTable
+        table = session.ui.mainTable
         assert table.columnWidth(0) < 220
     assert any(name in tip for tip in tips(table))
     session.ui.modeComboBox.currentIndex = 0
@@ -148,7 +148,7 @@ def testSegmentsWithoutNamesAreCalledByTheirID(session, name):
     session.ui.modeComboBox.currentIndex = 1
     session.settle(0.05)
     session.apply()
-    names = [session.ui.resultsTable.item(row, 0).text() for row in range(2)]
+    names = [session.ui.mainTable.item(row, 0).text() for row in range(2)]
     assert names == ["Other", "plan"] and not session.panel.staleness()
     session.ui.modeComboBox.currentIndex = 0
 

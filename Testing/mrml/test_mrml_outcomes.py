@@ -160,10 +160,11 @@ def testRecoloringNeedsNoDistances(outcome):
 
 
 def testExplanationsComeFromTheRegistry(outcome):
+    letters = {"percentile": "95", "tolerance": "τ", "dosePercent": "2", "doseVolume": "0.03", "doseLevel": "20"}
     for family in FAMILIES:
         text = explanations.ofFamily(family) + "\n"  # the per-slice profile has no keys
         for definition in REGISTRY:
-            key = definition.keyFor({"percentile": "95", "tolerance": "τ"}).replace("_", " ")
+            key = definition.keyFor(letters).replace("_", " ")
             assert (key in text.split("\n")[1].split(", ")) == (definition.family == family)
     assert explanations.ofSetting("tolerances").endswith(
         "Used by NSD τmm, BIoU τmm, OverFraction τmm, UnderFraction τmm, APL τmm, RelativeAPL τmm."

@@ -27,7 +27,8 @@ def problems(source: str) -> list[str]:
             found += [name for name in modules if name.split(".")[0] in FORBIDDEN_MODULES]
         if isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            found += [called] if called in FORBIDDEN_CALLS else []
+            isLoop = called == "exec" and isinstance(node.func, ast.Attribute)  # Qt's event loops run so
+            found += [called] if called in FORBIDDEN_CALLS and not isLoop else []
             owner = getattr(getattr(node.func, "value", None), "id", "")
             found += [f"{owner}.{called}"] if owner in ("np", "numpy") and called in RAW_ARRAYS else []
             found += [str(word.arg) for word in node.keywords if word.arg in FORBIDDEN_ARGUMENTS]

@@ -71,7 +71,8 @@ def testNamesDoNotChangeTheElementsOfAReport():
     plain, odd = (pageAbout(name) for name in (f"N{'a' * (len(NAME) - 1)}", NAME))
     assert Elements(odd).found == Elements(plain).found and NAME not in odd and odd.count(SAFE) > 20
     # all placeholders of the template files are filled
-    assert not re.search(r"\$[a-z{]", odd.replace(SAFE, ""))
+    rest = re.sub(r'content: "[^"]*"', "", odd.replace(SAFE, ""))  # on paper, as CSS writes it
+    assert not re.search(r"\$[a-z{]", rest)
 
 
 def testNamesDoNotChangeTheElementsOfAnIndex():

@@ -77,11 +77,10 @@ def _dose(pair: Workspace) -> Iterator[str]:
         return
     yield Finding.of(Kind.PLAN_OF_ONE)
     yield from pair.dose.remarks
-    for kind, name in ((Kind.OTHER_DOSE_FRAME, "frameOfReference"), (Kind.OTHER_DOSE_PATIENT, "patient")):
-        told = [(f"the {which}", getattr(s, name)) for which, s in zip(REFERENCE_AND_TEST, pair.structures)]
-        others = [what for what, value in told if value and getattr(pair.dose, name) not in ("", value)]
-        if others:
-            yield Finding.of(kind, what=" and ".join(others))
+    if others := _notOfDose(pair, "frameOfReference"):
+        yield Finding.of(Kind.OTHER_DOSE_FRAME, what=others)
+    if others := _notOfDose(pair, "patient"):
+        yield Finding.of(Kind.OTHER_DOSE_PATIENT, what=others)
     for number, which in enumerate(REFERENCE_AND_TEST):
         try:
             share = pair.once(doseVolumeOf, number).outside
@@ -89,6 +88,12 @@ def _dose(pair: Workspace) -> Iterator[str]:
             continue
         if share:
             yield Finding.of(Kind.OUTSIDE_DOSE, share=f"{max(100 * share, 0.1):.1f}", what=f"the {which}")
+
+
+def _notOfDose(pair: Workspace, name: str) -> str:
+    """Return which structures have another frame of reference or patient than the dose, "" for none."""
+    told = [(f"the {which}", getattr(s, name)) for which, s in zip(REFERENCE_AND_TEST, pair.structures)]
+    return " and ".join(what for what, value in told if value and getattr(pair.dose, name) not in ("", value))
 
 
 def _emptiness(pair: Workspace) -> Iterator[str]:
