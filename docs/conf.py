@@ -51,6 +51,7 @@ nitpick_ignore_regex = [
     # what passes from one part of the library to another
     (
         "py:class",
-        r"SegmentMetricsLib\..*\.(Part|Match|Pairing|BoundaryPair|ClosestSurface|Column|Gathered|Kept|Kind|Spread)",
+        r"SegmentMetricsLib\..*\.(Part|Match|Pairing|BoundaryPair|ClosestSurface|Column|Gathered|GrayImage|Kept|Kind|"
+        r"Spread)",
     ),
 ]

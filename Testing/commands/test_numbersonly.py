@@ -39,7 +39,14 @@ def withoutSurfaces(folder) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(
     ("workers", "more"),
-    [(1, ()), (3, ("--metrics", "all", "--critical", "Label 2", "--protocol", "head-and-neck-observers"))],
+    [
+        (1, ()),
+        pytest.param(
+            3,
+            ("--metrics", "all", "--critical", "Label 2", "--protocol", "head-and-neck-observers"),
+            marks=pytest.mark.nightly,
+        ),
+    ],
 )
 def testTheNumbersAreTheSame(run, files, workers, more):
     given = ("compare", *files, "--workers", workers, *more)

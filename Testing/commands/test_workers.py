@@ -32,6 +32,7 @@ def files(tmp_path, monkeypatch):
     return "ref.nrrd", "test.nrrd"
 
 
+@pytest.mark.nightly
 def testProcessesWriteTheSameFiles(files, capfd):
     said, more = [], ("--metrics", "all", "--critical", "Label 2", "--accuracy", "converged")
     for workers in (1, 3):  # this process, and two others that take the largest pairs

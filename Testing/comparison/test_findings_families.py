@@ -102,8 +102,16 @@ def byDefault(kind: Kind) -> list[Finding]:
     return alarms(kind)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", [*PAIRS, *SETS], ids=lambda kind: kind.name)
+# Filling meshes that are a thousand times larger, and thinning them, takes long.
+SLOW = [(kind, way) for kind in (Kind.OTHER_UNITS, Kind.OTHER_AXES) for way in ("all", "topology", "instances")]
+CASES = [
+    pytest.param(kind, way, marks=pytest.mark.nightly if (kind, way) in SLOW else ())
+    for kind in (*PAIRS, *SETS)
+    for way in WAYS
+]
+
+
+@pytest.mark.parametrize(("kind", "way"), CASES, ids=lambda one: getattr(one, "name", one))
 def testTheSameAlarmsWhateverIsMeasured(kind, way):
     expected = byDefault(kind)
     assert kind in [alarm.kind for alarm in expected]

@@ -64,6 +64,7 @@ def test_geometryIsThatOfAPlanningCT(sample):
         assert image.GetDirection() == (1, 0, 0, 0, 1, 0, 0, 0, 1)
 
 
+@pytest.mark.nightly
 def test_filesAreThoseThatTheAnatomyMakes(files, tmp_path):
     """The one description of the sample is the anatomy; its files, which nobody edits, follow from it."""
     anatomy.writeFiles(tmp_path)
@@ -189,6 +190,7 @@ def test_slicerLoadsNamesColorsAndVoxels(sample, files):
             assert np.allclose(oriented.GetOrigin(), np.array(image.GetOrigin()) * (-1, -1, 1))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "draw"), [("lesions", anatomy.lesionMap), ("vessel", anatomy.vesselMap)])
 def test_theOtherFilesAreThoseOfTheAnatomy(name, draw):
     for observer, file in enumerate(samples.SAMPLES[name]):

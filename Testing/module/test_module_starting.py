@@ -79,7 +79,7 @@ def testAWidgetThatNobodyOpens(mainWindow):
         assert desktop.exceptions == [] and desktop.messages == []
 
 
-@pytest.mark.parametrize("mainWindow", [True, False])
+@pytest.mark.parametrize("mainWindow", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def testItsOwnTests(mainWindow):
     """What Slicer itself runs, all of it."""
     with Desktop(mainWindow=mainWindow, testing=True) as desktop:

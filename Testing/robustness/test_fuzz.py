@@ -50,6 +50,7 @@ def testWhatCountsAsAProblem(found, damage, what):
     assert (problem and problem[0]) == what
 
 
+@pytest.mark.nightly
 def testACrashAndAHangAreReported(tmp_path, monkeypatch):
     """A child that dies at one file, and one that does not answer, are replaced for the next file."""
     script = (
