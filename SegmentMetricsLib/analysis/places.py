@@ -342,8 +342,10 @@ def _normalsBelow(sides: Sequence[_Side], positions: np.ndarray, isUnder: np.nda
     for side, rows in zip(sides, (np.flatnonzero(~isUnder), np.flatnonzero(isUnder)), strict=True):
         if len(rows):
             surface = side.direction.surface
-            cells = side.near.nearest(positions[rows])
-            near = side.near.within(side.centers[cells], NORMAL_RADIUS)
+            # anew: of cells equally near, how many were asked for before must not decide which one is found
+            centers = NearPoints(side.centers)
+            cells = centers.nearest(positions[rows])
+            near = centers.within(side.centers[cells], NORMAL_RADIUS)
             ends = np.cumsum([len(some) for some in near])
             # in one call, because the first look-up takes long
             every = outwardNormals(surface, np.concatenate([*near, cells]))
