@@ -9,7 +9,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkIdList, vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkPolyData, vtkStaticPointLocator
 
-# Up to this many places in all, measuring the distances to all points takes less time than making a search tree of them.
+# Up to this many places in all, measuring the distances to all points takes less time than making a search tree.
 FEW = 12
 
 
