@@ -75,8 +75,8 @@ class Cause(enum.Enum):
     NO_BOUNDARY = "no part of the boundary faces {side}"
 
     @property
-    def sentence(self) -> str:
-        return self.value
+    def sentences(self) -> tuple[str, ...]:
+        return (self.value,)
 
 
 class Reason(Statement):

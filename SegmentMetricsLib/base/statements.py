@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 K = TypeVar("K", bound=enum.Enum)
@@ -32,30 +32,35 @@ class Place(NamedTuple):
 
 
 class Statement(str):
-    """A sentence made of its kind and values; a plain string to code that does not need these.
+    """One sentence or several, made of a kind and values; a plain string to code that does not need these.
 
-    With more text added, it keeps both. kind: a member of an enumeration whose members have a template as `sentence`.
-    values: of the template's blanks: texts, numbers or places.
+    With more text added, it keeps both. kind: a member of an enumeration whose members have templates as `sentences`.
+    values: of the templates' blanks: texts, numbers or places. sentences: that the text consists of.
     """
 
     kind: Any
     values: dict[str, Any]
+    sentences: tuple[str, ...]
 
-    def __new__(cls: type[S], text: str, kind: enum.Enum, values: Mapping[str, Any] | None = None) -> S:
+    def __new__(
+        cls: type[S], text: str, kind: enum.Enum, values: Mapping[str, Any] | None = None, sentences: Iterable[str] = ()
+    ) -> S:
         statement = super().__new__(cls, text)
-        statement.kind, statement.values = kind, dict(values or {})
+        statement.kind, statement.values, statement.sentences = kind, dict(values or {}), tuple(sentences) or (text,)
         return statement
 
-    def __reduce__(self) -> tuple[type[Statement], tuple[str, Any, dict[str, Any]]]:
-        return type(self), (str(self), self.kind, self.values)
+    def __reduce__(self) -> tuple[type[Statement], tuple[str, Any, dict[str, Any], tuple[str, ...]]]:
+        return type(self), (str(self), self.kind, self.values, self.sentences)
 
     def __add__(self: S, more: str) -> S:
-        return type(self)(str(self) + more, self.kind, self.values)
+        *before, last = self.sentences
+        return type(self)(str(self) + more, self.kind, self.values, [*before, last + more])
 
     @classmethod
     def of(cls: type[S], kind: Any, **values: Any) -> S:
-        """Return the sentence of a kind. values: of its template's blanks."""
-        return cls(kind.sentence.format(**values), kind, values)
+        """Return what a kind says, without sentences that are empty. values: of its templates' blanks."""
+        sentences = [sentence for template in kind.sentences if (sentence := template.format(**values))]
+        return cls(" ".join(sentences), kind, values, sentences)
 
     def toDictionary(self) -> dict[str, Any]:
         """Return kind, values and text as plain values for files."""
@@ -63,8 +68,13 @@ class Statement(str):
         return {"kind": nameOf(self.kind), "values": values, "text": str(self)}
 
     @property
+    def isAdvice(self) -> bool:
+        """Whether it recommends a setting."""
+        return any(isinstance(value, Place) for value in self.values.values())
+
+    @property
     def inPanel(self) -> str:
-        """The sentence for users of Slicer's panel: of the places where a setting can be changed, only that one."""
+        """The text for users of Slicer's panel: of the places where a setting can be changed, only that one."""
         text = str(self)
         for place in self.values.values():
             text = text.replace(str(place), place.inPanel) if isinstance(place, Place) else text

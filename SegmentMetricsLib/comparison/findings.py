@@ -24,7 +24,7 @@ class Severity(enum.Enum):
 
 
 class Kind(enum.Enum):
-    """Kinds of findings that code depends on, with severity and sentence template; all others are remarks."""
+    """Kinds of findings that code depends on, with severity and templates of sentences; all others are remarks."""
 
     # identity of the two structures
     NO_OVERLAP = (
@@ -38,12 +38,13 @@ class Kind(enum.Enum):
     OTHER_STRUCTURE = (
         Severity.ALARM,
         "{name} of the {other} lies in the same place as the {which}, with a Dice of {best} instead of {dice}: check "
-        "which structures belong together. If these two do, pair them {pair}.",
+        "which structures belong together.",
+        "If these two do, pair them {pair}.",
     )
     EXCHANGED = (
         Severity.ALARM,
-        "{first} and {second} are exchanged: each lies in the place of the other. Check the names and the orientation "
-        "of both files; if only the names are wrong, pair them {pairs}.",
+        "{first} and {second} are exchanged: each lies in the place of the other.",
+        "Check the names and the orientation of both files; if only the names are wrong, pair them {pairs}.",
     )
     SAME = Severity.ALARM, "The reference and the test are the same structure of the same file."
     OTHER_PATIENTS = Severity.ALARM, "The files belong to different patients: their patient IDs differ."
@@ -129,42 +130,56 @@ class Kind(enum.Enum):
     SEVERAL_PARTS = (
         Severity.ADVICE,
         "{parts}: numbers for the whole can hide a part that is missing or added.{told}",
+        "{advice}",
     )
     MOSTLY_ONE_KIND = (
         Severity.ADVICE,
-        "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is. "
+        "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is.",
         "Prefer KAP or ARI, which are corrected for chance.",
     )
     IMAGE_MOSTLY_ONE_KIND = (
         Severity.ADVICE,
-        "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is. "
+        "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is.",
         "Prefer KAP or ARI, which are corrected for chance; or choose the grid union {where}, or one volume "
         "for all cases.",
     )
     ENDS_DECIDE = (
         Severity.ADVICE,
         "The Hausdorff distance of {distance} mm lies at the {end} end, which only one of the contours reaches; where "
-        "both are, they lie at most about {within} mm apart. If it is arbitrary where the structure ends (spinal cord, "
-        "esophagus, vessels), choose the common extent {where}.",
+        "both are, they lie at most about {within} mm apart.",
+        "If it is arbitrary where the structure ends (spinal cord, esophagus, vessels), choose the common extent "
+        "{where}.",
     )
     PROPOSED = (
         Severity.ADVICE,
         "{reference} of the reference and {test} of the test may be the same structure{sides}: they overlap with a "
-        "Dice of {dice}. If they are, pair them {where}.",
+        "Dice of {dice}.",
+        "If they are, pair them {where}.",
     )
     REMARK = Severity.ADVICE, "{text}"
 
-    def __init__(self, severity: Severity, sentence: str):
-        self.severity, self.sentence = severity, sentence
+    def __init__(self, severity: Severity, *sentences: str):
+        self.severity, self.sentences = severity, sentences
 
 
 class Finding(Statement):
-    """A sentence that a reader of the numbers should know; kind and values say the same to programs."""
+    """What a reader of the numbers should know; kind and values say the same to programs."""
 
     kind: Kind
 
-    def __new__(cls, text: str, kind: Kind = Kind.REMARK, values: Mapping[str, Any] | None = None) -> Finding:
-        return super().__new__(cls, text, kind, values)
+    def __new__(
+        cls,
+        text: str,
+        kind: Kind = Kind.REMARK,
+        values: Mapping[str, Any] | None = None,
+        sentences: Iterable[str] = (),
+    ) -> Finding:
+        return super().__new__(cls, text, kind, values, sentences)
+
+    @classmethod
+    def remark(cls, *sentences: str) -> Finding:
+        """Return a remark of several sentences, of which other structures may share some."""
+        return cls(" ".join(sentences), sentences=sentences)
 
     @property
     def reason(self) -> str:

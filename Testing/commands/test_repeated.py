@@ -12,12 +12,19 @@ from commandruns import metrics
 from commandruns import run as run  # the fixture
 
 from SegmentMetricsLib.case.findings import repeated
+from SegmentMetricsLib.case.findings.cautions import UNION
 from SegmentMetricsLib.case.findings.repeated import Common
+from SegmentMetricsLib.comparison.extents import COMMON
 from SegmentMetricsLib.comparison.findings import Finding, Kind
 
 ALARM = Finding.of(Kind.SAME)
-ADVICE = 'Choose another one (--grid union; in Python grid="union").'
-GRIDS = "The masks lie on different grids. Distances were measured on the original surfaces."
+ADVICE = Finding.of(Kind.IMAGE_MOSTLY_ONE_KIND, most=1, grid="g", place="p", keys="k", best="b", where=UNION)
+GRIDS = Finding.remark("The masks lie on different grids.", "Distances were measured on the original surfaces.")
+
+
+def ends(distance: float) -> Finding:
+    """Return a finding that says how far, and then what to do."""
+    return Finding.of(Kind.ENDS_DECIDE, distance=distance, end="lower", within=1, where=COMMON)
 
 
 @pytest.mark.parametrize(
@@ -34,9 +41,9 @@ GRIDS = "The masks lie on different grids. Distances were measured on the origin
         ([[ADVICE]] * 2 + [[]] * 2, [], [(ADVICE,)] * 2 + [()] * 2),
         # what to do is said where the cause is
         (
-            [[f"It is {n}. {ADVICE} Look."] for n in (1.5, 2, 3)],
+            [[ends(n)] for n in (1.5, 2, 3)],
             [],
-            [(f"It is {n}. {ADVICE} Look.",) for n in (1.5, 2, 3)],
+            [(ends(n),) for n in (1.5, 2, 3)],
         ),
         # whole findings are not taken apart
         ([[GRIDS, GRIDS]] * 3 + [[]], [Common(GRIDS, (0, 1, 2))], [()] * 4),
@@ -50,11 +57,17 @@ def testWhatIsCommon(findings, common, left):
 
 def testWhatToDoFollowsItsCausesOnce():
     """On the terminal, where it would fill many lines."""
-    others = [["B."], ["Other."], ["B."]]
-    given = [[f"It is {n}. {ADVICE} Look.", *own] for n, own in zip((1.5, 2, 3), others, strict=True)]
-    causes = [Common(f"It is {n}.", (number,)) for number, n in enumerate((1.5, 2, 3))]
-    advice = [Common(ADVICE, (0, 1, 2)), Common("Look.", (0, 1, 2))]
-    assert list(repeated.inOrder(given)) == [*causes, *advice, Common("B.", (0, 2)), Common("Other.", (1,))]
+    others = [["B."], ["Other."], ["B."], [], [], []]
+    given = [[*([ends(n)] if n else []), *own] for n, own in zip((1.5, 2, 3, 0, 0, 0), others, strict=True)]
+    causes = [Common(ends(n).sentences[0], (number,)) for number, n in enumerate((1.5, 2, 3))]
+    advice = Common(ends(1).sentences[1], (0, 1, 2))
+    assert list(repeated.inOrder(given)) == [*causes, advice, Common("B.", (0, 2)), Common("Other.", (1,))]
+
+
+def testNoSentenceIsFoundByItsWords():
+    """A remark of one piece stays in one piece, however many sentences it has."""
+    given = [[f"It is {n}. Look."] for n in (1.5, 2, 3)]
+    assert list(repeated.inOrder(given)) == [Common(*own, (number,)) for number, own in enumerate(given)]
 
 
 def testAlarmsAreSaidFirst():

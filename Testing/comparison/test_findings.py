@@ -26,6 +26,7 @@ from SegmentMetricsLib.case.pairing import noted
 from SegmentMetricsLib.case.records import Record
 from SegmentMetricsLib.comparison.findings import Finding, Kind, Severity, alarmsFirst, asFinding, split
 from SegmentMetricsLib.model import inputs
+from SegmentMetricsLib.model.notes import Note
 from SegmentMetricsLib.model.structures import Match
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
@@ -94,11 +95,11 @@ def testAlarmsComeFirst():
 def testFilesKeepKindAndValues(words):
     """A plain sentence, as files had it once, is a remark; so is what another version may write."""
     for kind in set(Kind) - {Kind.REMARK}:
-        values = {name: words.get(name, "1") for name in re.findall(r"{(\w+)}", kind.sentence)}
+        values = {name: words.get(name, "1") for name in re.findall(r"{(\w+)}", " ".join(kind.sentences))}
         finding = Finding.of(kind, **values)
         kept = json.loads(json.dumps(finding.toDictionary()))
         again = asFinding(kept)
-        assert again == finding == kind.sentence.format(**kept["values"])
+        assert again == finding == " ".join(kind.sentences).format(**kept["values"])
         assert (again.kind, again.values, again.reason) == (kind, values, finding.reason), kind
         assert bool(split([kept]).alarms) == finding.isAlarm == (kind.severity == Severity.ALARM)
         assert asFinding(str(finding)).kind == asFinding({**kept, "kind": "later"}).kind == Kind.REMARK
@@ -123,7 +124,7 @@ def testOtherWordsChangeNoAlarm(kind):
 
 def testTheWordsOfAnAlarmMakeNone():
     """Where a note of a file repeats one, say."""
-    assert not Finding(Kind.SAME.sentence).isAlarm
+    assert not Finding(*Kind.SAME.sentences).isAlarm
 
 
 def testEveryKindIsSaidSomewhere():
@@ -367,9 +368,9 @@ def testRepairsAreTold():
 def testWhatReadingAFileHadToSay():
     """A note is about the structure, its contours or its file, and has to be a sentence about any of them."""
     notes = (
-        "it has no slice 3",
-        "its 2 contours cross",
-        "3 of its contours were left out",
+        Note("has no slice 3", isOwner=False),
+        Note("2 contours cross"),
+        Note("contours were left out", number=3),
         "a file was cut",
         "So it is.",
     )
@@ -377,8 +378,9 @@ def testWhatReadingAFileHadToSay():
         "The test has no slice 3.", "The test's 2 contours cross.", "3 of the test's contours were left out.",
         "Of the test, a file was cut.", "So it is.",
     ]  # fmt: skip
+    assert notes[:3] == ("it has no slice 3", "its 2 contours cross", "3 of its contours were left out")
     structure = asStructure(BOX, "Box", None, Settings())
-    result = compare(structure, replace(structure, notes=notes))
+    result = compare(structure, replace(structure, notes=pickle.loads(pickle.dumps(notes))))
     assert [finding for finding in result.findings if finding in said] == said
 
 

@@ -84,10 +84,10 @@ def _outliers(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[st
         step = 1.0 if largest.unit == "voxel" else _coarsest(pair)
         if largest.value > OUTLYING_FACTOR * most and beyond > OUTLYING_VOXELS * step:
             part, other = ("of the boundary", "HD95") if key == "HD" else ("of the voxels", "the quantile 0.95")
-            yield (
+            yield Finding.remark(
                 f"A small part {part} determines {key} ({largest.text()}): 95 % lie within "
-                f"{replace(largest, value=most).text()}. Look at the worst place; where outliers do not matter, prefer "
-                f"{other} or a mean distance."
+                f"{replace(largest, value=most).text()}.",
+                f"Look at the worst place; where outliers do not matter, prefer {other} or a mean distance.",
             )
             return
 
@@ -133,11 +133,9 @@ def _parts(pair: Workspace) -> Iterator[str]:
         *([f"{added} of the test's {numbers[1]} {_are(added)} not in the reference"] if added else []),
     ]
     told = f" {' and '.join(counts)}." if counts else ""
-    finding = Finding.of(Kind.SEVERAL_PARTS, parts=said, told=told, missed=missed, added=added)
-    if not _chosen(pair, "instances"):
-        text = f"{finding} The family instances lists them one by one {LESIONS}."
-        finding = Finding(text, Kind.SEVERAL_PARTS, {**finding.values, "where": LESIONS})
-    yield finding
+    advice = {} if _chosen(pair, "instances") else {"where": LESIONS}
+    listed = f"The family instances lists them one by one {LESIONS}." if advice else ""
+    yield Finding.of(Kind.SEVERAL_PARTS, parts=said, told=told, missed=missed, added=added, advice=listed, **advice)
 
 
 def _are(count: int) -> str:
@@ -151,9 +149,10 @@ def _units(pair: Workspace) -> Iterator[str]:
     smallest = min(pair.settings.tolerances)
     size = max(float(np.ptp(s.box, axis=0).max()) for s in pair.structures)
     if smallest > size:
-        yield (
+        yield Finding.remark(
             f"The tolerance of {shortest(smallest)} mm is larger than the structures, which measure "
-            f"{float(f'{size:.2g}'):g} mm: nothing can exceed it. Check the unit of the files."
+            f"{float(f'{size:.2g}'):g} mm: nothing can exceed it.",
+            "Check the unit of the files.",
         )
 
 
@@ -204,9 +203,9 @@ def _size(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     shares = np.where(sizes > 1, spans / sizes, np.inf)
     axis = int(shares.argmin())
     if shares[axis] < SMALL:
-        yield (
-            f"The reference is small: {what}{spans[axis]:.0f} of the image's {sizes[axis]} along one axis. "
-            "Overlap changes much with few voxels, so prefer distances."
+        yield Finding.remark(
+            f"The reference is small: {what}{spans[axis]:.0f} of the image's {sizes[axis]} along one axis.",
+            "Overlap changes much with few voxels, so prefer distances.",
         )
 
 

@@ -20,6 +20,7 @@ from ...families.similarity.ofpair import inSlices
 from ...families.slices.formulas import axisOf, normalOf, positionText
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
+from ...model.notes import Note
 from ...model.structures import REFERENCE_AND_TEST
 from . import cautions
 
@@ -139,13 +140,11 @@ def _notes(pair: Workspace) -> Iterator[str]:
 
 
 def _noteOf(which: str, note: str) -> str:
-    """Return a remark from reading a file as a sentence; "it" and "its" mean the structure."""
+    """Return a remark from reading a file as a sentence."""
+    if isinstance(note, Note):
+        return f"{note.about(f'the {which}')}."
     if note[0].isupper():
         return note
-    if found := re.match(r"(\d+ of )?its? ", note):
-        owner = f"the {which}'s" if found[0].endswith("its ") else f"the {which}"
-        begin = f"{found[1] or ''}{owner}"
-        return f"{begin[0].upper()}{begin[1:]} {note[found.end() :]}."
     return f"Of the {which}, {note.removesuffix('.')}."
 
 
@@ -324,17 +323,15 @@ def _grids(pair: Workspace) -> Iterator[str]:
         sentences.append(_howCounted(pair))
     if bySlice and pair.dimension == 3:
         sentences += _inSlices(pair.settings.asPublished, bySlice)
-    yield " ".join([*sentences, "Distances were measured on the original surfaces."])
+    yield Finding.remark(*sentences, "Distances were measured on the original surfaces.")
 
 
 def _inSlices(asPublished: bool, families: Mapping[str, str]) -> Iterator[str]:
     """Yield how masks on different grids were measured in slices. families: as in BY_SLICE."""
     cut = [words for family, words in families.items() if not (asPublished and family == "similarity")]
     if cut:
-        yield (
-            f"Measured in the slices of the reference: {commaSeparated(cut)}. "
-            "The planes of these slices cut the test's surface, wherever its own slices lie."
-        )
+        yield f"Measured in the slices of the reference: {commaSeparated(cut)}."
+        yield "The planes of these slices cut the test's surface, wherever its own slices lie."
     if len(cut) < len(families):
         yield (
             "The authors' formula of the Medical Similarity Index needs the voxels of the reference: each takes the "

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...base.texts import commaSeparated
-from ...comparison.findings import split
+from ...comparison.findings import Finding, split
 
 # Least number of structures for which a text is listed once for all.
 FEWEST = 3
 # Most names that are listed as exceptions from "all".
 MOST_LEFT_OUT = 3
-# Advice on an option, which is long and the same for all structures; and ends of sentences.
-ADVICE, END = re.compile(r"\(--[a-z]"), re.compile(r"(?<=[.!?]) (?=[A-Z])")
 
 
 class Common(NamedTuple):
@@ -24,26 +21,31 @@ class Common(NamedTuple):
     members: tuple[int, ...]
 
 
-def sortedOut(findings: Sequence[Iterable[str]]) -> tuple[list[Common], list[tuple[str, ...]]]:
+def sortedOut(findings: Sequence[Iterable[str]]) -> tuple[list[Common], list[tuple[Finding, ...]]]:
     """Return the findings that many structures have in common, and the remaining findings of each structure.
 
     findings: of each structure. They are common if at least three structures and more than half of all have them; if
-    they advise an option, three structures are enough. Alarms are never common. A finding is never taken apart: what to
-    do is said where the cause is.
+    they recommend a setting, three structures are enough. Alarms are never common. A finding is never taken apart: what
+    to do is said where the cause is.
     """
     alarms, advice = zip(*map(split, findings), strict=True) if findings else ((), ())
-    whole = _often(advice)
+    whole = _often([[(text, text.isAdvice) for text in own] for own in advice])
     left = [(*own, *(text for text in rest if text not in whole)) for own, rest in zip(alarms, advice, strict=True)]
     return [Common(text, tuple(members)) for text, members in whole.items()], left
 
 
-def _often(texts: Sequence[Iterable[str]]) -> dict[str, list[int]]:
-    """Return the texts that are listed once for all, with the numbers of the structures that have them."""
+def _often(texts: Sequence[Iterable[tuple[str, bool]]]) -> dict[str, list[int]]:
+    """Return the texts that are listed once for all, with the numbers of the structures that have them.
+
+    texts: of each structure, each with whether it is part of advice on a setting, which is long and the same for all.
+    """
+    advice = {text for own in texts for text, isAdvice in own if isAdvice}
 
     def isOften(text: str, members: Collection[int]) -> bool:
-        return len(members) >= FEWEST and (2 * len(members) > len(texts) or ADVICE.search(text) is not None)
+        return len(members) >= FEWEST and (2 * len(members) > len(texts) or text in advice)
 
-    return {text: members for text, members in membersOf(texts).items() if isOften(text, members)}
+    every = membersOf([[text for text, _ in own] for own in texts])
+    return {text: members for text, members in every.items() if isOften(text, members)}
 
 
 def membersOf(texts: Sequence[Iterable[str]]) -> dict[str, list[int]]:
@@ -65,14 +67,13 @@ def inOrder(findings: Sequence[Iterable[str]]) -> Iterator[Common]:
     alarms, rest = ([split(own)[which] for own in left] for which in (0, 1))
     yield from _asCommon(membersOf(alarms))
     yield from common
-    parts = [[END.split(text) for text in own] for own in rest]
-    sentences = _often([[sentence for one in own for sentence in one] for own in parts])
+    sentences = _often([[(sentence, one.isAdvice) for one in own for sentence in one.sentences] for own in rest])
     # what differs, by the sentences that follow it
     groups: dict[tuple[str, ...], list[list[str]]] = {}
-    for number, own in enumerate(parts):
+    for number, own in enumerate(rest):
         for one in own:
-            shared = tuple(sentence for sentence in one if sentence in sentences)
-            differing = " ".join(sentence for sentence in one if sentence not in sentences)
+            shared = tuple(sentence for sentence in one.sentences if sentence in sentences)
+            differing = " ".join(sentence for sentence in one.sentences if sentence not in sentences)
             groups.setdefault(shared, [[] for _ in findings])[number].append(differing)
     said: set[str] = set()
     for shared, texts in sorted(groups.items(), key=lambda group: not group[0]):

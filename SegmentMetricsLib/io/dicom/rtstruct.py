@@ -16,6 +16,7 @@ from ...base.texts import commaSeparated, counted
 from ...geometry.filling import CUT, EXCLUSIVE, JOINED, apart, combined
 from ...geometry.grids import Grid, requireScale
 from ...geometry.masks import LARGEST_BOX, Mask
+from ...model.notes import Note
 from ...model.structures import Structure
 from ...model.structureset import LeftOut, StructureSet
 from .images import imagesFor, imagesOf
@@ -30,15 +31,15 @@ NO_POSITIONS = "a contour has coordinates that are not positions in space."
 EXCLUSIVE_TYPE = "CLOSEDPLANAR_XOR"
 # Types of contours without blanks and underscores: closed ones, and how all others begin that are known to be open.
 CLOSED_KIND, EXCLUSIVE_KIND, OPEN = "CLOSEDPLANAR", "CLOSEDPLANARXOR", ("OPEN", "POINT")
-# Remarks about contours that cross, with a placeholder for the number of slices.
+# What is said of its contours that cross, with a placeholder for the number of slices.
 ODD = {
-    JOINED: "its contours cross each other on {}; the areas inside those that cross were joined",
+    JOINED: "contours cross each other on {}; the areas inside those that cross were joined",
     CUT: (
-        "its contours cross each other on {}, where one is almost wholly inside another; it was taken for a "
+        "contours cross each other on {}, where one is almost wholly inside another; it was taken for a "
         "hole, or inside a hole for an island"
     ),
     EXCLUSIVE: (
-        f"its contours of the type {EXCLUSIVE_TYPE} cross or repeat each other on {{}}; areas inside an odd "
+        f"contours of the type {EXCLUSIVE_TYPE} cross or repeat each other on {{}}; areas inside an odd "
         "number of them were filled"
     ),
 }
@@ -64,7 +65,7 @@ class Contours:
 
     loops: list[np.ndarray]
     exclusive: frozenset[int]
-    remarks: list[str]
+    remarks: Sequence[str]
 
 
 def readStructureSet(path: Path, title: str) -> StructureSet:
@@ -226,7 +227,7 @@ def _contoursOf(drawn) -> Contours:
                 odd["unknown", told] += 1
             loops.append(points.reshape(-1, 3))
     remarks = [
-        f"{number} of its contours {REMARKS[which][int(number > 1)].format(told)}"
+        Note(f"contours {REMARKS[which][int(number > 1)].format(told)}", number=number)
         for (which, told), number in odd.items()
     ]
     return Contours(loops, frozenset(exclusive), remarks)
@@ -306,20 +307,21 @@ def _remarks(
     """
     if mask.isEmpty:
         many = f"{len(heights)} contours enclose" if len(heights) > 1 else "only contour encloses"
-        yield f"its {many} no voxel center of the image"
+        yield Note(f"{many} no voxel center of the image")
     displaced = sum(np.count_nonzero(np.abs(heights[planes[0]] - k) > FLATNESS) for k, planes in slices.items())
     if displaced:
-        yield f"{displaced} of its contours {DISPLACED[int(displaced > 1)]} filled on the nearest one"
+        yield Note(f"contours {DISPLACED[int(displaced > 1)]} filled on the nearest one", number=int(displaced))
     several = sum(len(planes) > 1 for planes in slices.values())
     if several:
         these = "one slice" if several == 1 else f"each of {several} slices"
-        yield (
-            f"it has contours at several heights for {these}; where they overlap, those nearest to the slice were "
-            "filled"
+        yield Note(
+            f"has contours at several heights for {these}; where they overlap, those nearest to the slice were filled",
+            isOwner=False,
         )
     for kind, sentence in ODD.items():
         if kind in odd:
-            yield sentence.format(counted(odd[kind], "slice"))
+            yield Note(sentence.format(counted(odd[kind], "slice")))
     missing = max(slices) - min(slices) + 1 - len(slices)
     if missing:
-        yield f"it has no contour on {counted(missing, 'slice')} between its first and its last one"
+        said = f"has no contour on {counted(missing, 'slice')} between its first and its last one"
+        yield Note(said, isOwner=False)
