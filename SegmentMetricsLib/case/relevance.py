@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import cache
 
 from ..comparison.definitions import Definition
 from ..families.registry import REGISTRY
@@ -25,11 +26,12 @@ def isUsed(setting: str, definitions: Iterable[Definition]) -> bool:
     return DECLARED[setting].affectsAll or any(affects(setting, definition) for definition in definitions)
 
 
-def familiesUsing(setting: str) -> set[str]:
+@cache  # the panel asks for all settings whenever it refreshes
+def familiesUsing(setting: str) -> frozenset[str]:
     """Return the families whose numbers a setting affects. Raises KeyError as affects()."""
     if DECLARED[setting].affectsAll:
-        return set(FAMILIES)
-    return {definition.family for definition in REGISTRY if affects(setting, definition)}
+        return frozenset(FAMILIES)
+    return frozenset(definition.family for definition in REGISTRY if affects(setting, definition))
 
 
 def isRelevant(setting: str, families: Collection[str]) -> bool:
