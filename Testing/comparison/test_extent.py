@@ -234,6 +234,7 @@ def valuesOf(pair, *keys) -> dict:
     return {key: compared.value for key, compared in compare(*pair, Settings(metrics=keys, extent="common")).items()}
 
 
+@pytest.mark.nightly
 def testTurnedAndReorderedGrids():
     others = ("HD95", "MASD", "NSD_2mm", "DSC", "SignedMean", "VolumeTest")
     keys = (*others, "HD", "BIoU_2mm", "VolumeReference", "OverMax")

@@ -78,6 +78,7 @@ def testAFileThatIsMirroredOrHasOtherAxes():
     assert alarms(drawn(both), drawn(map(turned, both))) == {Kind.OTHER_AXES: everything}
 
 
+@pytest.mark.nightly
 def testAnotherUnit():
     reference = drawn(PARTS)
     assert alarms(reference, drawn(PARTS, unit=10)) == {Kind.OTHER_UNITS: names(len(PARTS))}

@@ -138,7 +138,7 @@ def testSingleVoxel(tolerance):
         assert overlap == pytest.approx(known[tolerance], abs=0.005)
 
 
-@pytest.mark.parametrize("shift", [0.7, 1.4])
+@pytest.mark.parametrize("shift", [pytest.param(0.7, marks=pytest.mark.nightly), 1.4])
 def testBandsThinnerThanVoxelsApproachTheOverlapOfTheSurfaces(shift):
     images = [
         shapes.ball(8, size=(24, 24, 24), origin=(-12,) * 3),

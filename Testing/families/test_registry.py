@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import promises
@@ -162,12 +163,17 @@ def testMembershipsCountInPart(definition):
     assert definition.emptiness in (None, ofMemberships)
 
 
+@cache
+def balls():
+    images = shapes.ball(6), shapes.ball(5, (1, 0, 0)), shapes.ball(3, (0, 9, 0))
+    return [asStructure(image, "image", None, Settings()) for image in images]
+
+
 @pytest.mark.parametrize("definition", REGISTRY, ids=lambda definition: definition.key)
 def testWhatAnEntryNeedsIsDeclared(definition):
     """Findings and results go by that, whatever was computed on the way."""
+    reference, test, critical = balls()
     settings = Settings(families=("all", "dose"), doseLevels=(20,))
-    images = shapes.ball(6), shapes.ball(5, (1, 0, 0)), shapes.ball(3, (0, 9, 0))
-    reference, test, critical = (asStructure(image, "image", None, settings) for image in images)
     pair = Workspace(reference, test, settings, {"Cord": critical})
     evaluate(pair, [Asked(definition, next(definition.parameters(settings)))])
     computed = {key[0] for key in pair._done}

@@ -113,6 +113,7 @@ def testMeshesAreCutWhereTheyAre():
     assert opened.slices == () and f"There is no per-slice profile: {reason}." in opened.findings
 
 
+@pytest.mark.nightly
 def testAMaskAndItsOwnMesh():
     """Cut where its own slices are, a structure has the contours of its voxels: with all digits, also of small ones."""
     random = np.random.default_rng(0)

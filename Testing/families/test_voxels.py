@@ -154,6 +154,7 @@ def testCubesHaveAllVoxels(seed):
             assert center == pytest.approx(within.mean(axis=0), abs=1e-9)
 
 
+@pytest.mark.nightly
 def testLargeMeshesAgainstSmallOnes(monkeypatch):
     """The grid is as fine as the small one needs: ten millions of voxels, which took minutes to look up."""
     looked = []

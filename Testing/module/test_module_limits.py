@@ -84,6 +84,7 @@ def testBentByATransform(session):
     assert "changed" in session.panel.staleness()
 
 
+@pytest.mark.nightly
 def testManySegments(session):
     nodes = []
     for which in range(2):

@@ -94,7 +94,14 @@ ACTIONS = {
 }
 
 
-@pytest.mark.parametrize("prepare, what", ACTIONS.items(), ids=[action.__name__ for action in ACTIONS])
+def given(actions):
+    """Return parameters of tests, whose first one is an action; some actions stop much as others do."""
+    return [
+        pytest.param(*one, marks=pytest.mark.nightly if one[0] in (applyHazard, propose) else ()) for one in actions
+    ]
+
+
+@pytest.mark.parametrize("prepare, what", given(ACTIONS.items()), ids=[action.__name__ for action in ACTIONS])
 def testStoppedAtEveryStep(session, monkeypatch, prepare, what):
     """Wherever it is stopped, the scene and the user's nodes are what they were, and the next time it works."""
     scene = slicer.mrmlScene
@@ -172,7 +179,7 @@ def assertUsable(panel) -> None:
     assert panel.parameters is not None and panel.isActive and not panel.model.isBusy
 
 
-@pytest.mark.parametrize("prepare", ACTIONS, ids=lambda action: action.__name__)
+@pytest.mark.parametrize("prepare", given((action,) for action in ACTIONS), ids=[action.__name__ for action in ACTIONS])
 def testTheSceneIsClosedMeanwhile(session, monkeypatch, prepare):
     """The panel works with the next scene, whatever it did when a script closed the one before."""
     import qt

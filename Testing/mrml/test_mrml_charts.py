@@ -186,6 +186,7 @@ class TestCumulative:
         folders.removeResults(None)
         assert identifiers(scene) == before
 
+    @pytest.mark.nightly
     def testFiveHundredPairs(self, scene):
         small = compare(*(shapes.box((i, 2, 2), (5, 5, 5), (8, 8, 8)) for i in (2, 3)), BOUNDARY)
         chart = charts.showCumulative([small] * 500)

@@ -125,7 +125,7 @@ class TestOverlay:
         assert dark[:, 750:].sum() > 1000
 
     @pytest.mark.parametrize("kind", [kind for kind in colors.KINDS if kind != "dose"])
-    @pytest.mark.parametrize("size", [(640, 400), (1500, 600)])
+    @pytest.mark.parametrize("size", [(640, 400), pytest.param((1500, 600), marks=pytest.mark.nightly)])
     def testKindsAndSizes(self, comparison, tmp_path, kind, size):
         image = read(writeOverlay(comparison, tmp_path / "picture.png", size, kind))
         assert image.shape == (size[1], size[0], 3)
