@@ -352,7 +352,7 @@ def test_the_table_of_one_pair(box):
     assert not {key for key in rows if key.endswith((" R", " L"))}, "sides have a table of their own"
     overlap = results.numbers(outcome, 0, "overlap")
     assert "DSC" in {row[0] for row in texts(overlap)} and not overlap.groups
-    assert [list(map(len, table.rows)), len(table.tips)] == [[4] * len(table.rows), 4]
+    assert [list(map(len, table.rows)), len(table.columns)] == [[4] * len(table.rows), 4]
     assert results.familiesOf(outcome) == ["boundary", "signed", "overlap"] and results.familiesOf(None) == []
     assert results.choices(outcome) == ["All metrics", "Boundary", "Signed", "Overlap"]
     main = texts(results.mainNumbers(outcome))
@@ -380,7 +380,7 @@ def test_the_table_of_sides(box):
     outcome = outcomeWith([box])
     table = results.sidesOf(outcome, 0)
     assert list(table.headings) == ["mm", *"RLAPSI"] and list(table.stretched) == list(range(1, 7))
-    assert "Signed distances of Box" in table.tips[0]
+    assert "Signed distances of Box" in table.columns[0].description
     assert results.sidesOf(outcome, 0, "overlap").rows == results.sidesOf(None, 0).rows == ()
 
 

@@ -36,7 +36,7 @@ def values(record, key: str | None) -> Table:
     """Return the table of one metric, or of all for "". record: a ConventionsRecord, or None for an empty table."""
     if record is None:
         return Table()
-    return Table(*ofMetric(record, key), stretched=[0]) if key else Table(*ofAllMetrics(record))
+    return Table.of(*ofMetric(record, key), stretched=[0]) if key else Table.of(*ofAllMetrics(record))
 
 
 def legend() -> str:

@@ -21,7 +21,7 @@ def table(record) -> Table:
         return Table()
     names = [_("Dose"), *(column.heading.capitalize() for column in found.columns[1:])]
     rows = [[(name, name, ""), *map(_cell, measurements)] for name, *measurements in found.rows]
-    return Table(names, rows, ["", *[CAVEAT] * (len(names) - 1)])
+    return Table.of(names, rows, ["", *[CAVEAT] * (len(names) - 1)])
 
 
 def _cell(measurement) -> tuple:

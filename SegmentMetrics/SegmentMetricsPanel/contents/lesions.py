@@ -29,7 +29,7 @@ def lesions(record) -> Table:
         _("Dice of the lesion and those of the test that overlap it."),
         _("The center in mm."),
     ]
-    return Table([_("What"), _("Size"), _("DSC"), _("Where")], rows, tips, stretched=[3]) if rows else Table()
+    return Table.of([_("What"), _("Size"), _("DSC"), _("Where")], rows, tips, stretched=[3]) if rows else Table()
 
 
 def about(record) -> str:

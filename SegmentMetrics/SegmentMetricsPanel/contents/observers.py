@@ -135,4 +135,4 @@ def aboutPlaces(found: Mapping | None) -> str:
 
 def placesTable(found: Mapping | None) -> Table:
     """Return the list of the outlier's places, empty if there are none."""
-    return Table(*places.rows(outlierPlaces(found), True), stretched=[3])
+    return Table.of(*places.rows(outlierPlaces(found), True), stretched=[3])

@@ -27,7 +27,7 @@ def places(outcome, number: int, edit=None) -> Table:
         if isDone:
             text, rank, tip = line[0]
             line[0] = f"{CORRECTED} {text}", rank, _("Corrected.") + " " + tip
-    return Table(headings, lines, tips, stretched=[3])
+    return Table.of(headings, lines, tips, stretched=[3])
 
 
 def about(outcome, number: int) -> str:

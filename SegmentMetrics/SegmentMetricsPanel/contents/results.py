@@ -97,12 +97,12 @@ def mainNumbers(outcome) -> Table:
     if outcome is None:
         return Table()
     if outcome.isOfAll:
-        return Table(*overview(outcome), order=orderOfRows(outcome))
+        return Table.of(*overview(outcome), order=orderOfRows(outcome))
     if not outcome.records:
         return Table()
     measurements = outcome.records[0].measurements
     keys = tables.overviewKeys(measurements) or list(measurements)
-    return Table(*details([measurements[key] for key in keys]), stretched=[0]) if keys else Table()
+    return Table.of(*details([measurements[key] for key in keys]), stretched=[0]) if keys else Table()
 
 
 def numbers(outcome, number: int, family: str = "") -> Table:
@@ -110,9 +110,9 @@ def numbers(outcome, number: int, family: str = "") -> Table:
     if outcome is None or not outcome.records:
         return Table()
     if outcome.isOfAll and family:
-        return Table(*overview(outcome, family), order=orderOfRows(outcome))
+        return Table.of(*overview(outcome, family), order=orderOfRows(outcome))
     record = outcome.records[number]
-    return Table(*details(shown(record, family)), stretched=[0], groups=() if family else groups(record))
+    return Table.of(*details(shown(record, family)), stretched=[0], groups=() if family else groups(record))
 
 
 def sidesOf(outcome, number: int, family: str = "") -> Table:
@@ -120,7 +120,7 @@ def sidesOf(outcome, number: int, family: str = "") -> Table:
     found = sides(outcome.records[number]) if outcome is not None and outcome.records else ()
     if not found or family not in ("", "signed"):
         return Table()
-    return Table(*found, stretched=range(1, len(found[0])))
+    return Table.of(*found, stretched=range(1, len(found[0])))
 
 
 def suggestedFile(kind: str, outcome, number: int | None = None) -> str:

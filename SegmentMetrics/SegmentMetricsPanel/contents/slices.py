@@ -13,7 +13,7 @@ from .table import Table
 
 def slices(rows) -> Table:
     """Return the table of the slices of a pair, empty if there are none."""
-    return Table(*listed(rows)) if rows else Table()
+    return Table.of(*listed(rows)) if rows else Table()
 
 
 def keyOf(quantity: SliceQuantity, rows) -> str:

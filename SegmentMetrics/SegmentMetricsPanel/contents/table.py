@@ -3,19 +3,53 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+from SegmentMetricsLib.case import tablemodel
+from SegmentMetricsLib.case.tablemodel import Column
+
+
+class Cell(NamedTuple):
+    """A cell. value: by which it is sorted: text, number, or None, which is last. color: of its background, light."""
+
+    words: str
+    value: str | float | tuple | None
+    tip: str = ""
+    color: str = ""
+
+    def text(self) -> str:
+        return self.words
 
 
 class Table(NamedTuple):
-    """The arguments of SortableTable.show(), which describes them."""
+    """A table of results, and how a widget lays it out. The tool tips of headings are descriptions of their columns.
 
-    headings: Sequence[str] = ()
-    rows: Sequence[Sequence[tuple]] = ()
-    tips: Sequence[str] = ()
+    stretched: indices of the columns that share the remaining width; without any, or if numbers need more width, the
+    table may scroll. groups: name and tool tip of the group of every row, with the rows of a group next to each other;
+    () for no groups. order: row indices from top to bottom while not sorted, () for the order of the rows.
+    """
+
+    columns: Sequence[Column] = ()
+    rows: Sequence[Sequence[Cell]] = ()
     stretched: Sequence[int] = ()
     groups: Sequence[tuple[str, str]] = ()
     order: Sequence[int] = ()
+
+    @classmethod
+    def of(cls, headings: Sequence[str], rows: Iterable[Iterable[tuple]], tips: Sequence[str] = (), **layout) -> Table:
+        """Return a table with rows of (words, value, tip, color) and tool tips of its headings."""
+        about = [*tips, *[""] * (len(headings) - len(tips))]
+        columns = [Column(heading, description=tip) for heading, tip in zip(headings, about)]
+        return cls(columns, [[Cell(*cell) for cell in row] for row in rows], **layout)
+
+    @property
+    def headings(self) -> list[str]:
+        return [column.heading for column in self.columns]
+
+    def texts(self, order: Iterable[int]) -> list[list[str]]:
+        """Return rows, given by index, as people read them, below a row of headings."""
+        return tablemodel.Table(self.columns, [self.rows[number] for number in order]).texts()
 
 
 def sortable(value: float | None) -> float | None:

@@ -35,7 +35,7 @@ def verdict(outcome, number: int) -> str:
 def rules(outcome, number: int) -> Table:
     """Return the table of the rules for one pair of an outcome, empty if there are none."""
     structure = _shown(outcome, number)
-    return Table(*listed(structure), stretched=[0]) if structure else Table()
+    return Table.of(*listed(structure), stretched=[0]) if structure else Table()
 
 
 def _shown(outcome, number: int) -> Mapping | None:

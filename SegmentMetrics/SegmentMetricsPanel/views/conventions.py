@@ -142,7 +142,7 @@ class ConventionsView:
         box.blockSignals(wasBlocked)
 
     def _fill(self) -> None:
-        self.table.show(*conventions.values(self.record, self.key))
+        self.table.show(conventions.values(self.record, self.key))
 
     def copy(self, _checked=False) -> None:
         """Copy the table as shown, for pasting into a spreadsheet."""

@@ -73,7 +73,7 @@ class DoseView:
         if (outcome, number) == self.shown and (isIntact or curves is None):
             return
         self.shown, self.chart = (outcome, number), None
-        self.table.show(*doses.table(record))
+        self.table.show(doses.table(record))
         if curves is not None:
             pair = outcome.pair(number)
             self.chart = outcome.mark(showDoseVolume(DosedPair(pair.reference, pair.test, curves)))
@@ -83,4 +83,4 @@ class DoseView:
     def release(self) -> None:
         """Show nothing, while no scene is available."""
         self.shown, self.chart = None, None
-        self.table.show(*doses.table(None))
+        self.table.show(doses.table(None))

@@ -25,7 +25,7 @@ class LesionsView:
         """List the lesions, or nothing without an outcome, and hide those of other pairs."""
         record = self.model.record()
         self.places = lesions.places(record) if record else []
-        self.table.show(*lesions.lesions(record))
+        self.table.show(lesions.lesions(record))
         self.ui.lesionsTable.visible = bool(self.places)
         self.ui.lesionsLabel.text = lesions.about(record)
         self.ui.lesionsButton.visible = bool(record and record.lesions)

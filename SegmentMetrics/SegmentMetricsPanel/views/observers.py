@@ -147,7 +147,7 @@ class ObserversView:
             (ui.observersRemarksLabel, observers.remarks(content, found)),
         ):
             label.text, label.visible = text, bool(text)
-        self.places.show(*observers.placesTable(found))
+        self.places.show(observers.placesTable(found))
         ui.outlierTable.visible = bool(self.places.rows)
         ui.showVariationCheckBox.visible = bool(found and found["variation"]) and not isPair
 

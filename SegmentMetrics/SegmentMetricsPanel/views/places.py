@@ -44,7 +44,7 @@ class PlacesView:
         outcome, number, edit = self.model.outcome, self.model.number(), self.model.edit()
         self.showInViews()
         self.visited = -1
-        self.table.show(*places.places(outcome, number, edit))
+        self.table.show(places.places(outcome, number, edit))
         ui = self.ui
         for widget in (ui.placesTable, ui.showMarkersCheckBox, ui.nextPlaceButton, ui.previousPlaceButton):
             widget.visible = bool(self.places)

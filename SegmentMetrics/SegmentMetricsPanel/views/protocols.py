@@ -106,7 +106,7 @@ class VerdictsView:
         text, rules = verdicts.verdict(*shown), verdicts.rules(*shown)
         self.ui.judgmentLabel.text = text
         self.ui.judgmentLabel.visible = self.ui.verdictsButton.visible = bool(text)
-        self.table.show(*rules)
+        self.table.show(rules)
         self.ui.protocolTable.visible = bool(rules.rows)
         self.ui.protocolTable.setMaximumHeight(heightOf(self.ui.protocolTable, len(rules.rows)))
 

@@ -109,7 +109,7 @@ class ResultsView:
     def _fillMain(self) -> None:
         """Fill the table of the main numbers, of which the first rows are always seen."""
         table, frame, outcome = self.ui.mainTable, self.ui.mainFrame, self.model.outcome
-        self.main.show(*results.mainNumbers(outcome))
+        self.main.show(results.mainNumbers(outcome))
         frame.visible = bool(self.main.rows)
         if outcome is not None and outcome.isOfAll:
             self.main.select(self.model.number())
@@ -121,11 +121,11 @@ class ResultsView:
     def _fill(self) -> None:
         """Fill the tables of all numbers with the measurements of the selected family."""
         outcome, number = self.model.outcome, self.model.number()
-        self.table.show(*results.numbers(outcome, number, self.family))
+        self.table.show(results.numbers(outcome, number, self.family))
         if outcome is not None and outcome.isOfAll and self.family:
             self.table.select(number)
         sides = results.sidesOf(outcome, number, self.family)
-        self.sides.show(*sides)
+        self.sides.show(sides)
         self.ui.sidesTable.visible = bool(sides.rows)
 
     def copy(self, _checked=False) -> None:

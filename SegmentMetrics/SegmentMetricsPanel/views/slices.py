@@ -44,7 +44,7 @@ class SlicesView:
         self.rows = record.slices if record else ()
         self._showWidgets()
         if before is None or wanted[:2] != before[:2]:
-            self.table.show(*slices.slices(self.rows))
+            self.table.show(slices.slices(self.rows))
         self.chart = None
         if self.rows:
             pair = outcome.pair(number)
@@ -55,7 +55,7 @@ class SlicesView:
     def release(self) -> None:
         """Show nothing, while no scene is available."""
         self.shown, self.rows, self.chart = None, (), None
-        self.table.show(*slices.slices(()))
+        self.table.show(slices.slices(()))
         self._showWidgets()
 
     def _showWidgets(self) -> None:

@@ -1,7 +1,10 @@
 """A table that users can sort."""
 
+from collections.abc import Sequence
+
 import qt
 
+from ..contents.table import Cell, Table
 from ..markup import asTip, breakableInColumn
 
 # Maximum width of a column in characters: a long name would leave no room for the numbers beside it.
@@ -18,9 +21,8 @@ class SortableTable:
 
     def __init__(self, table, onRow=None):
         self.table, self.onRow = table, onRow
-        self.rows: list[list[tuple]] = []
+        self.shown = Table()
         self.order: list[int | None] = []  # the row number shown in each line, None for a group heading
-        self.groups: list[tuple[str, str]] = []
         self.unsorted: list[int] = []
         self.selected: int | None = None
         self.sortedBy: tuple[int, bool] | None = None
@@ -33,30 +35,26 @@ class SortableTable:
         table.connect("itemSelectionChanged()", self.onSelection)
         table.tabKeyNavigation = False  # arrow keys move between cells, the Tab key moves to the next widget
 
-    def show(self, headings, rows, tips=(), stretched=(), groups=(), order=()) -> None:
-        """Show rows of (text, value, tool tip) cells. They are sorted by value: text, number, or None, which is last.
-
-        An optional fourth item is the background color of the cell, "" for none; it must be light. stretched: indices
-        of the columns that share the remaining width; without any, or if numbers need more width, the table may scroll.
-        groups: name and tool tip of the group of every row, with the rows of a group next to each other; () for no
-        groups. order: row indices from top to bottom while not sorted, () for the order of the rows.
-        """
-        self.rows, self.groups = [list(row) for row in rows], list(groups)
-        self.unsorted = list(order) or list(range(len(self.rows)))
-        self.selected = None
+    def show(self, table: Table) -> None:
+        """Show a table."""
+        self.shown, self.selected = table, None
+        self.unsorted = list(table.order) or list(range(len(table.rows)))
         widest = WIDEST * self.table.fontMetrics().averageCharWidth()
         self.table.horizontalHeader().setMaximumSectionSize(widest)
-        self.table.setColumnCount(len(headings))
-        for column, heading in enumerate(headings):
-            item = qt.QTableWidgetItem(heading)
-            if column < len(tips):
-                item.setToolTip(asTip(tips[column]))
-            self.table.setHorizontalHeaderItem(column, item)
-            self.table.horizontalHeader().setSectionResizeMode(column, qt.QHeaderView.ResizeToContents)
-        if self.sortedBy and self.sortedBy[0] >= len(headings):
+        self.table.setColumnCount(len(table.columns))
+        for number, column in enumerate(table.columns):
+            item = qt.QTableWidgetItem(column.heading)
+            item.setToolTip(asTip(column.description))
+            self.table.setHorizontalHeaderItem(number, item)
+            self.table.horizontalHeader().setSectionResizeMode(number, qt.QHeaderView.ResizeToContents)
+        if self.sortedBy and self.sortedBy[0] >= len(table.columns):
             self.sortedBy = None
         self._fill()
-        self._stretch(stretched)
+        self._stretch(table.stretched)
+
+    @property
+    def rows(self) -> Sequence[Sequence[Cell]]:
+        return self.shown.rows
 
     def _stretch(self, columns) -> None:
         """Share the remaining width among columns; a number is never cut off, because part of one is misleading."""
@@ -65,7 +63,7 @@ class SortableTable:
         columns = [column for column in columns if column < self.table.columnCount]
         header.setMinimumSectionSize(-1)  # the default of the style
         self.table.resizeColumnsToContents()
-        numbers = [column for column in columns if not any(isinstance(row[column][1], str) for row in self.rows)]
+        numbers = [column for column in columns if not any(isinstance(row[column].value, str) for row in self.rows)]
         header.setMinimumSectionSize(max([header.minimumSectionSize, *map(self.table.columnWidth, numbers)]))
         for column in columns:
             header.setSectionResizeMode(column, qt.QHeaderView.Stretch)
@@ -85,9 +83,7 @@ class SortableTable:
 
     def texts(self) -> list[list[str]]:
         """Return headings and rows as shown."""
-        columns = range(self.table.columnCount)
-        headings = [self.table.horizontalHeaderItem(column).text() for column in columns]
-        return [headings] + [[cell[0] for cell in self.rows[n]] for n in self.order if n is not None]
+        return self.shown.texts(number for number in self.order if number is not None)
 
     def onHeading(self, column: int) -> None:
         if self.sortedBy is None or self.sortedBy[0] != column:
@@ -127,13 +123,13 @@ class SortableTable:
         self.table.setRowCount(len(self.order))
         for line, number in enumerate(self.order):
             if number is None:
-                self._fillGroup(line, *self.groups[self.order[line + 1]])
+                self._fillGroup(line, *self.shown.groups[self.order[line + 1]])
                 continue
-            for column, (text, value, tip, *color) in enumerate(self.rows[number]):
+            for column, (text, value, tip, color) in enumerate(self.rows[number]):
                 item = qt.QTableWidgetItem(breakableInColumn(text) if isinstance(value, str) else text)
                 item.setToolTip(asTip(tip))
-                if any(color):
-                    item.setBackground(qt.QBrush(qt.QColor(*color)))
+                if color:
+                    item.setBackground(qt.QBrush(qt.QColor(color)))
                     item.setForeground(qt.QBrush(qt.QColor("black")))  # a dark theme would use white
                     item.setFlags(qt.Qt.ItemIsEnabled)  # the color of a selected row would cover it
                 if not isinstance(value, str):
@@ -144,14 +140,14 @@ class SortableTable:
     def _sorted(self) -> list[int]:
         column, descending = self.sortedBy
         numbers = self.unsorted
-        known = [n for n in numbers if self.rows[n][column][1] is not None]
-        known.sort(key=lambda n: self.rows[n][column][1], reverse=descending)
-        return known + [n for n in numbers if self.rows[n][column][1] is None]
+        known = [n for n in numbers if self.rows[n][column].value is not None]
+        known.sort(key=lambda n: self.rows[n][column].value, reverse=descending)
+        return known + [n for n in numbers if self.rows[n][column].value is None]
 
     def _grouped(self) -> list[int | None]:
-        order = []
+        order, groups = [], self.shown.groups
         for number in self.unsorted:
-            if self.groups and (number == 0 or self.groups[number] != self.groups[number - 1]):
+            if groups and (number == 0 or groups[number] != groups[number - 1]):
                 order.append(None)
             order.append(number)
         return order
