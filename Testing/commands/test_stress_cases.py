@@ -192,6 +192,7 @@ def testSeveralStructures(study, capsys):
     assert len(rowsOf("stress.csv")) == 20
 
 
+@pytest.mark.nightly
 def testEveryHazardSettingIsAnOption(study):
     """With the effect that it has on stressTest() itself."""
     options = {

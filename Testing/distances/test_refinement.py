@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import shapes
 from test_lattice import masksOf
+from tiers import rarely
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances import converged, cutting, linear, refinement
@@ -263,6 +264,7 @@ class TestAgainstDenseSampling:
             else:
                 assert abs(comparison[key].value - fine) <= WANTED[key] + uncertain, key
 
+    @pytest.mark.nightly
     def testRefinementIsNeeded(self):
         # the same without any cutting is off by more than is wanted: the test above can fail
         pair = BoundaryPair(*(fromMask(mask) for mask in blobs(1)))
@@ -345,7 +347,7 @@ class TestRoads:
 
 
 class TestFarthest:
-    @pytest.mark.parametrize("move", [(0.0, 0.0, 0.0), (0.3, 0.0, 0.0)])
+    @pytest.mark.parametrize("move", [(0.0, 0.0, 0.0), *rarely([(0.3, 0.0, 0.0)])])
     def testManyElementsThatAreEquallyFar(self, move):
         # phantoms: the largest distance is nearly everywhere
         radius = 12 if any(move) else 9

@@ -125,7 +125,7 @@ class TestHandComputed:
         result = measured(stack([disc(20)] * 2), stack([disc(24)] * 2))
         assert math.exp(-(4.8**2) / 200) < result["MSI"].value < math.exp(-(3.5**2) / 200)
 
-    @pytest.mark.parametrize(("levels", "exponent"), [((1, 1), 1), ((1, 5), 25)])
+    @pytest.mark.parametrize(("levels", "exponent"), [((1, 5), 25), pytest.param((1, 1), 1, marks=pytest.mark.nightly)])
     def testBalls(self, levels, exponent):
         """Concentric balls of 20 and 24 mm: exp(-(4 ol)² / 200) on the surfaces; meshes have no slices."""
         result = measured(shapes.ballMesh(20), shapes.ballMesh(24), il=levels[0], ol=levels[1])

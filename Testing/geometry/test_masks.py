@@ -212,6 +212,7 @@ def testCommonGridOfPermutedAxes():
     assert overlap.dice(counts) > 0.9
 
 
+@pytest.mark.nightly
 def testVoxelsStoredInAnotherOrderAreTheSame():
     """Turned and exchanged axes with the same voxel centers: nothing is resampled."""
     first = shapes.imageOf(shapes.blob(3), (1, 1.5, 2), (4, 5, 6), shapes.rotation((1, 2, 3), 30))

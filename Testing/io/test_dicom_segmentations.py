@@ -16,6 +16,7 @@ pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom
 
 import dicomfiles
 from test_dicom import GRIDS, seriesAt, voxelsOf
+from tiers import rarely
 
 
 @pytest.mark.parametrize("fractional", [False, True])
@@ -174,7 +175,7 @@ def withoutDistance(folder, kept, isImageThere, thickness=2.5, positions=None):
 SKIPPING = [[2, 4, 6, 8], [1, 4, 7], [2, 9], [2, 4, 7], [4]]
 
 
-@pytest.mark.parametrize("thickness", [2.5, 5, None])
+@pytest.mark.parametrize("thickness", [2.5, *rarely([5]), None])
 @pytest.mark.parametrize("kept", SKIPPING)
 def testTheImageTellsHowFarApartSlicesAre(tmp_path, kept, thickness):
     """Whatever the file leaves out: the slices between two lesions, say, and how far apart slices are."""
