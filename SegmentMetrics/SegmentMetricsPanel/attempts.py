@@ -148,6 +148,25 @@ class Attempts:
         self.host.showOutcome()
         return missing is not None
 
+    def reportObservers(self, path) -> bool:
+        """Write a report on several observers to a path. Returns True on success, else the panel shows the reason."""
+        model = self.model
+        if not model.isBusy:
+            self.host.settleEdits()
+        if model.isBusy or model.whyNotObserverFiles():
+            return False
+        study = model.observers.outcome.study
+
+        def write(work) -> bool:
+            reports.writeObservers(Path(path), study, work)
+            return True
+
+        written = self._attempt(write, _("Writing the report was stopped."))
+        if written:
+            model.notice = _("The report was written to {path}.").format(path=path)
+        self.host.showOutcome()
+        return bool(written)
+
     def _attempt(self, task, stopped: str):
         """Return the result of a task, or None if it was stopped or failed; the panel will then show the reason.
 

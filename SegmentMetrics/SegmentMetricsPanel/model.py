@@ -374,10 +374,15 @@ class PanelModel:
         if stale := self.outOfDate():
             return stale
         if self.outcome.comparisons is None:
-            return _(
-                "Press Apply again first: a scene keeps the numbers, but not the surfaces that they were measured on."
-            )
+            return _surfacesAreGone()
         return ""
+
+    def whyNotObserverFiles(self) -> str:
+        """Return the reason why no report or protocol of several observers can be written, or "" if one can."""
+        outcome = self.observers.outcome
+        if outcome is None:
+            return _("Press Apply first.")
+        return (_surfacesAreGone() if outcome.study is None else "") or self.outOfDate()
 
     def outOfDate(self) -> str:
         """Return the reason why actions on results that are out of date are disabled, or "" if they are not."""
@@ -407,3 +412,7 @@ class PanelModel:
         mistake = "" if self.observers.isChosen else self.inputs.mistake()
         texts = (self.notice, mistake, self.parameters and self.whyNotSettings(), *problems)
         return next(filter(None, texts), "")
+
+
+def _surfacesAreGone() -> str:
+    return _("Press Apply again first: a scene keeps the numbers, but not the surfaces that they were measured on.")

@@ -29,7 +29,7 @@ from .views.inputs import InputsView
 from .views.layouts import LayoutView
 from .views.lesions import LesionsView
 from .views.maps import MapView
-from .views.observers import ObserverChoiceView, ObserversView
+from .views.observers import ObserverChoiceView, ObserverFilesView, ObserversView
 from .views.pages import PagesView
 from .views.pairs import PairsView
 from .views.places import PlacesView
@@ -89,6 +89,7 @@ class Panel(VTKObservationMixin):
         self.corners = CornersView()
         self.practice = PracticeView(ui, model, self.follower, self.forgetResults, self.apply, self.onWritten)
         self.reports = ReportsView(ui, model, self.attempts.report)
+        self.observerFiles = ObserverFilesView(ui, model, self.attempts.reportObservers)
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
         ui.applyButton.connect("clicked(bool)", self.onApply)
         self.watcher = SegmentWatcher(self.onSuspect, self.onEvent)
@@ -150,6 +151,7 @@ class Panel(VTKObservationMixin):
             for view in (self.observers, self.pairs, self.results, self.verdicts, self.pages, self.conventions):
                 view.show()
             self.reports.enable()
+            self.observerFiles.enable()
             self.shown = None
             self._enableApply()
             return
@@ -420,7 +422,7 @@ class Panel(VTKObservationMixin):
 
     def _enableActions(self) -> None:
         """Enable what takes results out of the panel, or disable it."""
-        for view in (self.results, self.verdicts, self.conventions, self.reports):
+        for view in (self.results, self.verdicts, self.conventions, self.reports, self.observerFiles):
             view.enable()
 
     def _showMessage(self) -> None:

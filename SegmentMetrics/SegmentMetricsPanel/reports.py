@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.case.findings.imagefit import imageFindings
@@ -49,6 +50,22 @@ def write(path: Path, model, logic, work) -> list[str]:
     )
     missing = _("{name} is not in it: {reason}")
     return [missing.format(name=name, reason=reason) for name, reason in comparisons.failures.items()]
+
+
+def writeObservers(path: Path, study, work) -> None:
+    """Write a report on several observers. study: an ObserverStudy. work: a LongWork. Raises OSError."""
+    from SegmentMetricsLib.mrml.pictures import VariationPicture, ViewCache
+    from SegmentMetricsLib.show.report.observers import pageOf, pictureOf
+
+    pictures = []
+    with TemporaryDirectory() as folder, ViewCache() as cache:
+        for number, found in enumerate(study):
+            work.report(number, len(study), found.name)
+            file = Path(folder) / f"{number}.png"
+            if found.variation is not None:
+                VariationPicture(found).write(file, cache)
+            pictures.append(pictureOf(file))
+    path.write_text(pageOf(study, pictures, path.stem), encoding="utf-8", errors="backslashreplace")
 
 
 def _pictures(comparison, report) -> list:

@@ -14,6 +14,7 @@ from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
 from scenework import segmentation
 
+from SegmentMetricsLib.case.protocol.protocol import readProtocol
 from SegmentMetricsLib.mrml.observedoutcomes import variationMaps
 
 
@@ -166,3 +167,27 @@ def testSegmentsOfOneSegmentation(session):
     assert "Two observers agree with DSC 0.8" in ui.summaryLabel.text
     assert "With two observers there is no consensus" in ui.observersRemarksLabel.text
     assert session.texts(ui.matrixTable)[0] == ["", "2.00", "1.00"] and shownMaps() == []
+
+
+def testReportAndProtocol(session, tmp_path, monkeypatch):
+    """They are what the command writes; a scene that was loaded has to be measured again first."""
+    ui = session.ui
+    assert not ui.observersReportButton.enabled and not ui.observersProtocolButton.enabled
+    load(session)
+    check(session, 3, 1, True)
+    session.apply()
+    for button, name in ((ui.observersReportButton, "page.html"), (ui.observersProtocolButton, "limits.csv")):
+        assert button.enabled
+        monkeypatch.setattr("SegmentMetricsPanel.views.observers.askForPath", lambda *_, name=name: tmp_path / name)
+        button.click()
+        session.settle(0.1)
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "<title>page: 3 observers and 1 test" in page and "data:image/png;base64," in page
+    assert ui.messageLabel.text == f"The report was written to {tmp_path / 'page.html'}."
+    rules = readProtocol(tmp_path / "limits.csv").rules
+    assert {rule.structure for rule in rules} == {"Box"} and "HD95" in {rule.measurement for rule in rules}
+    slicer.util.saveScene(str(tmp_path / "scene.mrb"))
+    slicer.mrmlScene.Clear(0)
+    slicer.util.loadScene(str(tmp_path / "scene.mrb"))
+    session.settle(0.2)
+    assert not ui.observersReportButton.enabled and "Apply again" in ui.observersReportButton.accessibleDescription

@@ -3,11 +3,15 @@
 import qt
 import slicer
 
+from SegmentMetricsLib.case.observers.limits import protocolFrom
 from SegmentMetricsLib.mrml import navigation
+from SegmentMetricsLib.show.writing import writeProtocol
 
 from ..contents import observers
 from ..markup import asTip, explain
+from ..saving import askForPath
 from ..translation import _
+from .buttons import ExplainedButton
 from .lists import widen
 from .places import cameras
 from .tables import SortableTable, heightOf
@@ -202,6 +206,40 @@ class ObserversView:
         """Move all views to one of the outlier's places."""
         place = observers.outlierPlaces(self.observers.structure())[number]
         navigation.jumpTo(place.position, normal=place.normal, scene=slicer.mrmlScene, cameras=cameras())
+
+
+class ObserverFilesView:
+    """The buttons for a report and a protocol of several observers.
+
+    write: called with the path of the report; returns True on success.
+    """
+
+    def __init__(self, ui, model, write):
+        self.ui, self.model, self.write = ui, model, write
+        self.buttons = [ExplainedButton(ui.observersReportButton), ExplainedButton(ui.observersProtocolButton)]
+        ui.observersReportButton.connect("clicked(bool)", self.onReport)
+        ui.observersProtocolButton.connect("clicked(bool)", self.onProtocol)
+
+    def enable(self) -> None:
+        """Enable the buttons, or disable them and show the problem in their tool tips."""
+        problem = self.model.whyNotObserverFiles()
+        for button in self.buttons:
+            button.enable(problem)
+
+    def onReport(self, _checked=False) -> None:
+        with slicer.util.tryWithErrorDisplay(_("The report could not be written.")):
+            kind = _("Page (*.html)")
+            path = askForPath(self.ui.observersReportButton, _("Write report"), "observers.html", kind)
+            if path:
+                self.write(path)
+
+    def onProtocol(self, _checked=False) -> None:
+        with slicer.util.tryWithErrorDisplay(_("The protocol could not be written.")):
+            protocol = protocolFrom(self.model.observers.outcome.study)
+            kind = _("Protocol (*.csv)")
+            path = askForPath(self.ui.observersProtocolButton, _("Save protocol"), "observers.csv", kind)
+            if path:
+                writeProtocol(protocol, path)
 
 
 def _list(box, texts, index: int) -> None:

@@ -38,7 +38,7 @@ def writeReport(study: ObserverStudy, names: Sequence[str], folder: Path, output
 
     names: of the files of every structure. output: the folder whose name the title has.
     """
-    text = pageOf(study, [_picture(folder / observerfiles.fileName("picture", name)) for name in names], output)
+    text = pageOf(study, [pictureOf(folder / observerfiles.fileName("picture", name)) for name in names], output)
     (folder / REPORT_FILE).write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
@@ -204,7 +204,7 @@ def _tests(found: ObservedStructure, keys: Sequence[str]) -> Markup:
     return joined((Markup("<h3>Are the tests within the observers' range?</h3>"), table(Table.headed(heads, rows, 6))))
 
 
-def _picture(path: Path) -> str:
+def pictureOf(path: Path) -> str:
     """Return a PNG file as the address of an image in a page, "" if there is none."""
     if not path.exists():
         return ""
