@@ -138,7 +138,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"segment-metrics: {oneLine(unwritten)}", file=sys.stderr)
     if overlays.problem:
         print(f"No pictures: {oneLine(overlays.problem)}", file=sys.stderr)
-    isPartial = len(study) < len(organs) or bool(gathered.failures or unwritten)
+    isPartial = len(study) < len(organs) or bool(gathered.failures or gathered.leftOut or unwritten)
     return SOME_FAILED if isPartial else 0
 
 

@@ -201,22 +201,20 @@ def readAll(
     threshold: float | None = None,
     maximum: int | None = None,
     labelNames: Mapping[Labels, str] | None = None,
-) -> list[StructureSet]:
+    isGoingOn: bool = False,
+) -> list:
     """Return the result of readStructures() for each of several files or folders, which are read in parallel.
 
-    Raises UnusableFile of the first path in order that fails.
+    Raises UnusableFile of the first path in order that fails. isGoingOn: whether the error is the result for that path
+    instead.
     """
     paths, how = list(paths), _How(threshold, maximum, labelNames or {})
     titles = tellingApart(paths)
-    return _readEach([(path, replace(how, title=titles[path])) for path in paths])
+    return _readEach([(path, replace(how, title=titles[path])) for path in paths], isGoingOn)
 
 
-def _readEach(given: Iterable[tuple[str | os.PathLike, _How]], isFolder: bool = False) -> list:
-    """Return the structures of each of several files or folders. Raises UnusableFile of the first in order that fails.
-
-    given: each with its options. isFolder: whether the files are those of a folder; if so, the result for one that
-    fails is its UnusableFile error.
-    """
+def _readEach(given: Iterable[tuple[str | os.PathLike, _How]], isGoingOn: bool = False) -> list:
+    """Return the structures of each of several files or folders, as readAll() does. given: each with its options."""
     errors: dict[int, UnusableFile] = {}
 
     def attempt(numbered: tuple[int, tuple[str | os.PathLike, _How]]) -> StructureSet | UnusableFile:
@@ -226,7 +224,7 @@ def _readEach(given: Iterable[tuple[str | os.PathLike, _How]], isFolder: bool = 
         try:
             return _readAny(Path(path), how)
         except UnusableFile as error:
-            if isFolder:
+            if isGoingOn:
                 return error
             errors[number] = error
             return StructureSet()
@@ -274,7 +272,7 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
     found = sorted([*found, *objects])
     if not found:
         raise _nothingIn(folder, unread)
-    contents = dict(zip(found, _readEach([(p, how.within(p)) for p in found], isFolder=True), strict=True))
+    contents = dict(zip(found, _readEach([(p, how.within(p)) for p in found], isGoingOn=True), strict=True))
     failed = {path: content for path, content in contents.items() if isinstance(content, UnusableFile)}
     if len(failed) == len(found):
         raise _noneOf(folder, failed)

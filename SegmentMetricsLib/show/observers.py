@@ -13,6 +13,7 @@ import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
+from ..case.findings import repeated
 from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy
 from ..case.observers.variation import Variation
@@ -174,11 +175,10 @@ def verdictText(isWithin: Mapping[str, bool]) -> str:
 
 
 def sentences(study: ObserverStudy) -> list[str]:
-    """Return what is to be said about each structure, and then about the study."""
-    lines = []
-    for found in study:
-        lines.append(f"{found.name}: {found.sentence}")
-        lines += [remark for remark in found.remarks if remark not in lines]
+    """Return the outcome of each structure, what else is to be said about them, and then about the study."""
+    names, lines = [found.name for found in study], [f"{found.name}: {found.sentence}" for found in study]
+    for remark, members in repeated.membersOf([found.remarks for found in study]).items():
+        lines.append(f"{repeated.phraseFor(members, names)}: {remark}" if len(names) > 1 else remark)
     return [*lines, *study.remarks]
 
 

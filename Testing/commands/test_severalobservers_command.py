@@ -172,3 +172,21 @@ def testNamesOfFiles(run, tmp_path):
     content = json.loads((tmp_path / "out" / "observers.json").read_text("utf-8"))
     assert status == 0 and content["observers"] == ["reader_a", "reader_b"] and len(content["structures"]) == 1
     assert np.shape(content["structures"][0]["matrix"]["HD95"]) == (2, 2)
+
+
+def testADamagedFileLeavesTheOthers(run, tmp_path):
+    """It is named, the status tells, and the others are compared; with fewer than two left there is nothing."""
+    files = [tmp_path / f"{name}.nrrd" for name in ("Anna", "Ben", "Chris", "KI")]
+    for x, file in enumerate(files):
+        save(shapes.box((5 + x, 8, 8), (14 + x, 17, 17), (40, 26, 26)), file)
+    for damaged in (files[1], files[3]):
+        damaged.write_bytes(damaged.read_bytes()[:300])
+    given = [*files[:3], "--test", files[3], "--names", "A", "B", "C", "AI"]
+    status, out, _ = run("observers", *given, "-o", tmp_path / "out")
+    content = json.loads((tmp_path / "out" / "observers.json").read_text("utf-8"))
+    assert status == 1 and content["observers"] == ["A", "C"] and content["tests"] == []
+    assert content["structures"][0]["matrix"]["DSC"][0][1] == pytest.approx(0.8)
+    for name, file in (("B", files[1]), ("AI", files[3])):
+        assert f"\n{name} is left out: {file}: the file is damaged or incomplete." in out
+    status, _, problems = run("observers", *files[:2], "-o", tmp_path / "none")
+    assert status == 2 and "Ben.nrrd: the file is damaged" in problems and not (tmp_path / "none").exists()

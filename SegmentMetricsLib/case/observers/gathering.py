@@ -18,7 +18,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from ...base.errors import InputError, requireKind
 from ...base.texts import commaSeparated, counted, tellingApart
 from ...geometry.graphs import components
-from ...io.reading import readAll, stemOf
+from ...io.reading import UnusableFile, readAll, stemOf
 from ...io.structurenames import isAlone, settled, shared
 from ...model.structures import Labels, Structure, inAnySpelling, namesOfSeveral, requireKnown, unusableOf
 from ...model.structureset import StructureSet
@@ -45,7 +45,8 @@ class Gathered:
     """The structures of all observers and tests.
 
     observers, tests: their names. sets: all structures of each. organs: those that belong together. findings: doubts
-    about that, in sentences. failures: why structures cannot be compared, by name.
+    about that, in sentences. failures: why structures cannot be compared, by name. leftOut: who could not be read, in
+    sentences.
     """
 
     observers: Sequence[str]
@@ -54,6 +55,7 @@ class Gathered:
     organs: Sequence[Organ]
     findings: Sequence[str] = ()
     failures: Mapping[str, str] = field(default_factory=dict)
+    leftOut: Sequence[str] = ()
 
 
 def gather(
@@ -69,11 +71,18 @@ def gather(
     count = len(given) - len(tests)
     if count < 2:
         raise InputError(f"Observers are compared with each other: at least two are needed, not {count}.")
-    sets = _read(given, count, settings, labelNames)
-    called = _names(given, sets, count, names)
+    called = _names(given, count, names)
+    read = _read(given, count, settings, labelNames)
+    failed = {n: one for n, one in enumerate(read) if isinstance(one, UnusableFile)}
+    if count - sum(n < count for n in failed) < 2:
+        raise failed[min(failed)]
+    leftOut = [f"{called[n]} is left out: {error}" for n, error in failed.items()]
+    given, called = ([one for n, one in enumerate(all) if n not in failed] for all in (given, called))
+    sets = [own for own in read if not isinstance(own, UnusableFile)]
+    count = len(given) - (len(tests) - sum(n >= count for n in failed))
     areSingle = not any(isinstance(one, (str, os.PathLike, StructureSet)) or _isSeveral(one) for one in given)
     if areSingle and structures is None:
-        return Gathered(called[:count], called[count:], sets, [_alone([own[0] for own in sets])])
+        return Gathered(called[:count], called[count:], sets, [_alone([own[0] for own in sets])], leftOut=leftOut)
     sets = _settled(sets)
     sets, failures = _withoutRepeated(_withEmpty(sets), called)
     organs, findings = _matched(sets, called)
@@ -84,7 +93,7 @@ def gather(
         failures = {name: reason for name, reason in failures.items() if name in wanted}
     else:
         failures |= unusableOf(*sets)
-    return Gathered(called[:count], called[count:], sets, organs, findings, failures)
+    return Gathered(called[:count], called[count:], sets, organs, findings, failures, leftOut)
 
 
 def _several(given: object, what: str) -> Sequence:
@@ -100,14 +109,22 @@ def _isSeveral(given: object) -> TypeGuard[Sequence[Structure]]:
 
 def _read(
     given: Sequence[Observer], count: int, settings: Settings, labelNames: Mapping[Labels, str] | None
-) -> list[StructureSet]:
-    """Return the structures of every observer and test. count: number of observers."""
+) -> list[StructureSet | UnusableFile]:
+    """Return the structures of every observer and test, or why a file cannot be used. count: number of observers.
+
+    Raises UnusableFile for a path that does not exist, which was probably mistyped.
+    """
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
-    found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
-    sets = []
+    found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames, isGoingOn=True))
+    sets: list[StructureSet | UnusableFile] = []
     for number, one in enumerate(given):
         if isinstance(one, (str, os.PathLike)):
             own = next(found)
+            if isinstance(own, UnusableFile):
+                if not os.path.exists(one):
+                    raise own
+                sets.append(own)
+                continue
         elif isinstance(one, StructureSet) or _isSeveral(one):
             own = StructureSet.of(one)
         elif isinstance(one, np.ndarray):
@@ -119,9 +136,7 @@ def _read(
     return sets
 
 
-def _names(
-    given: Sequence[Observer], sets: Sequence[StructureSet], count: int, names: Sequence[str] | None
-) -> list[str]:
+def _names(given: Sequence[Observer], count: int, names: Sequence[str] | None) -> list[str]:
     """Return what observers and tests are called: as given, else like their files or structures, else by number."""
     usual = [f"Observer {n + 1}" if n < count else f"Test {n + 1 - count}" for n in range(len(given))]
     if names is not None:
@@ -132,7 +147,7 @@ def _names(
             number = f"There {'is' if len(names) == 1 else 'are'} {counted(len(names), 'name')}"
             tests = f", or of those and the {len(given) - count} tests" if len(given) > count else ""
             raise InputError(f"{number}; give those of the {count} observers{tests}.")
-        usual = [*names, *_names(given[len(names) :], sets[len(names) :], 0, None)]
+        usual = [*names, *_names(given[len(names) :], 0, None)]
     elif len(paths := [Path(one) for one in given if isinstance(one, (str, os.PathLike))]) == len(given) > 0:
         usual = _ofPaths(paths)
     elif len(own := dict.fromkeys(one.name for one in given if isinstance(one, Structure))) == len(given):

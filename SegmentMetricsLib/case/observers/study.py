@@ -193,7 +193,7 @@ def studied(gathered: Gathered, settings: Settings, found: Iterator[ObservedStru
     Raises InputError if none of them could be compared.
     """
     organs, results, problems = comparable(gathered), [], []
-    remarks = list(gathered.findings)
+    remarks = [*gathered.leftOut, *gathered.findings]
     for organ, outcome in zip(organs, found):
         if isinstance(outcome, InputError):
             problems.append(f"{organ.name} cannot be compared: {reasonOf(outcome)}")

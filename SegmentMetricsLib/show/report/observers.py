@@ -14,10 +14,11 @@ import numpy as np
 from ...base.markup import Markup, filled, joined
 from ...base.palettes import ABSOLUTE
 from ...base.texts import commaSeparated, counted, oneLine, tellingApart
+from ...case.findings import repeated
 from ...case.observers.observed import ObservedStructure
 from ...case.observers.study import ObserverStudy
 from ...case.observers.withinrange import meansAsTest
-from ...case.resulttables import overviewKeys
+from ...case.resulttables import heading, overviewKeys
 from ...case.summary import ADVERBS
 from ...case.tablemodel import Column, Table
 from ...comparison.measurements import Measurement, fixed, infiniteText, typeset, withUnit
@@ -51,6 +52,9 @@ def pageOf(study: ObserverStudy, pictures: Sequence[str], output: Path | str = "
         title = f"{oneLine(tellingApart([output])[output])}: {title}"
     tests = filled("<span><b>Tests</b> $names</span>", names=commaSeparated(study.testNames, 20))
     methods = dict.fromkeys(found.method for found in study if found.consensus is not None)
+    names = [found.name for found in study]
+    common, own = repeated.sortedOut([found.remarks for found in study])
+    shared = [f"{repeated.phraseFor(members, names)}: {text}" for text, members in common]
     body = fromFile(
         "observers",
         title=title,
@@ -61,8 +65,8 @@ def pageOf(study: ObserverStudy, pictures: Sequence[str], output: Path | str = "
         method=commaSeparated(methods),
         noDevice=NO_DEVICE,
         overview=_overview(study),
-        remarks=_list(study.remarks),
-        structures=joined(_section(n, found, picture) for n, (found, picture) in enumerate(zip(study, pictures))),
+        remarks=_list([*shared, *study.remarks]),
+        structures=joined(_section(n, *each) for n, each in enumerate(zip(study, own, pictures, strict=True))),
         software=table(Table.headed(["Name", "Version"], [list(pair) for pair in versions().items()], left=2)),
         settings=json.dumps(study.settings.toDictionary(), indent=1, allow_nan=False, ensure_ascii=False),
     )
@@ -81,7 +85,7 @@ def _list(sentences: Sequence[str]) -> Markup:
     return filled("<ul>$all</ul>", all=joined(filled("<li>$one</li>", one=typeset(one)) for one in sentences))
 
 
-def _section(number: int, found: ObservedStructure, picture: str) -> Markup:
+def _section(number: int, found: ObservedStructure, remarks: Sequence[str], picture: str) -> Markup:
     shown = filled(
         '<img class="sdmap" src="$picture" alt="$what">',
         picture=Markup(picture),
@@ -98,7 +102,7 @@ def _section(number: int, found: ObservedStructure, picture: str) -> Markup:
         number=number,
         name=found.name,
         sentence=found.sentence,
-        remarks=_list(found.remarks),
+        remarks=_list(remarks),
         picture=shown if picture else NOTHING,
         matrices=joined(_matrix(found, key) for key in chosen),
         leaveOneOut=_leaveOneOut(found, _preferred(keys)),
@@ -175,9 +179,13 @@ def _leaveOneOut(found: ObservedStructure, keys: Sequence[str]) -> Markup:
         side = "" if place is None else "outside" if place.value > 0 else "inside"
         where = "" if place is None else f"{ADVERBS[place.direction]}, {abs(place.value):.1f} mm {side}"
         rows.append([nameCell(one.name), *(one.measurements[key] for key in keys), where])
-    columns = [Column("Observer", isText=True), *map(Column, keys), Column("Farthest from the others", isText=True)]
-    heading = Markup("<h3>Who differs where: each against the consensus of the others</h3>")
-    return joined((heading, table(Table(columns, rows))))
+    columns = [
+        Column("Observer", isText=True),
+        *(Column(key, heading(key)) for key in keys),
+        Column("Farthest from the others", isText=True),
+    ]
+    title = Markup("<h3>Who differs where: each against the consensus of the others</h3>")
+    return joined((title, table(Table(columns, rows))))
 
 
 def _tests(found: ObservedStructure, keys: Sequence[str]) -> Markup:
@@ -199,7 +207,9 @@ def _tests(found: ObservedStructure, keys: Sequence[str]) -> Markup:
                 kind = "pass" if isWithin else "fail"
                 badge = filled('<span class="verdict $kind">$verdict</span>', kind=kind, verdict=verdict)
             rank = f"{test.rank[key]} of {len(own) + 1}" if key in test.rank else ""
-            rows.append([nameCell(test.name), key, typeset(_text(test.mean[key], one)), typeset(reach), rank, badge])
+            rows.append(
+                [nameCell(test.name), heading(key), typeset(_text(test.mean[key], one)), typeset(reach), rank, badge]
+            )
     heads = ["Test", "Measurement", "Mean against the observers", "Observers, best to worst", "Rank", "Verdict"]
     return joined((Markup("<h3>Are the tests within the observers' range?</h3>"), table(Table.headed(heads, rows, 6))))
 
