@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -281,7 +282,14 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
         # the only file except for images such as a CT, so its name is not part of the structures' names
         sets = [contents[objects[0]]]
     else:
-        sets = [_inFolder(path, content) for path, content in contents.items() if path not in failed]
+        read = {path: content for path, content in contents.items() if path not in failed}
+        # a single region of DICOM has a name, which is that of the structure if no other file has it as well
+        names = Counter(naming.parse(s.name).spelled for content in read.values() for s in content)
+        isNamed = [
+            path in objects and len(content) == 1 and names[naming.parse(content[0].name).spelled] == 1
+            for path, content in read.items()
+        ]
+        sets = [c if its else _inFolder(p, c) for its, (p, c) in zip(isNamed, read.items(), strict=True)]
     structures = replace(sum(sets, StructureSet()), path=str(folder))
     return _besideOthers(structures, failed, unread) if failed or unread else structures
 

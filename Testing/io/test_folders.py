@@ -95,7 +95,9 @@ def testAStructureSetBesideACt(tmp_path):
     found = readStructures(tmp_path / "case")
     assert [s.name for s in found] == ["Box"] and leftOutOf(found)[0].startswith("CT.nii.gz was left out: ")
     save(BOX, tmp_path / "case" / "Heart.nrrd")
-    assert list(read(tmp_path / "case")) == ["Heart", "set"]
+    assert list(read(tmp_path / "case")) == ["Heart", "Box"], "a region has a name"
+    dicomfiles.writeStructureSet(tmp_path / "case" / "zweite.dcm", {"Box": loops}, slices)
+    assert list(read(tmp_path / "case")) == ["Heart", "set", "zweite"], "which does not tell two of them apart"
 
 
 def testCompare(run, tmp_path):

@@ -264,7 +264,7 @@ def testAStructureSetWithoutModality(run, tmp_path):
     given = pydicom.dcmread("test/set.dcm")
     given.Modality = ""
     given.save_as("test/set.dcm")
-    assert list(read("test")) == ["Tumor", "set"]
+    assert list(read("test")) == ["Tumor", "Heart"]
     # without anything that tells what it is
     for name in ("SOPClassUID", "ROIContourSequence", "StructureSetROISequence"):
         delattr(given, name)

@@ -7,7 +7,7 @@ from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.settings.settings import DECLARED, FAMILIES, OWN_CONVENTION
 
-from ..chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, isOffered, possibleCriticals
+from ..chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, possibleCriticals, shownSettings
 from ..enumerations import translated
 from ..markup import explain
 from .lists import widen
@@ -54,9 +54,10 @@ class SettingsView:
             self.ui.conventionComboBox.currentIndex = self.conventions.index(convention) if isKnown else -1
         finally:
             self.isShowing = False
-        for name, panel in IN_PANEL.items():
+        shown = shownSettings(parameters)
+        for panel in IN_PANEL.values():
             for widget in (f"{panel.name}Label", f"{panel.name}{panel.control}"):
-                getattr(self.ui, widget).visible = isOffered(name, parameters)
+                getattr(self.ui, widget).visible = shown[panel.name]
         protocol = self.model.scene.name(parameters.protocol) if parameters.protocol is not None else ""
         self.ui.settingsButton.text = inOneLine(parameters)
         explain(self.ui.settingsButton, inFull(parameters, protocol))
