@@ -26,12 +26,13 @@ from ..model.inputs import Placing
 from ..model.structures import BOTH_EMPTY, Structure, pairByName
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
+from .given import asStructure
 from .resulttables import labelsTable
 from .tablemodel import notebookTable
 
 if TYPE_CHECKING:
     from ..comparison.workspace import Workspace
-    from .comparison import Comparable
+    from .given import Comparable
 
     # What compareLabels() takes as a reference or a test.
     Labels = SimpleITK.Image | np.ndarray | str | os.PathLike | Iterable[Structure] | Mapping[str, Comparable]
@@ -298,7 +299,6 @@ def _membersOf(given: object) -> list[object]:
 
 def _structures(given: object, which: str, settings: Settings, placing: Placing) -> Sequence[Structure]:
     """Return the labels of a segmentation as structures."""
-    from .comparison import asStructure
 
     if isinstance(given, Mapping):
         for name in given:

@@ -21,7 +21,8 @@ from ..geometry.masks import Mask, boxAround
 from ..model.inputs import HALF, Placing
 from ..model.structures import Structure
 from ..settings.settings import Settings, asSettings
-from .comparison import Comparable, Comparison, asCriticals, asStructure, compare, criticalsFrom
+from .comparison import Comparison, compare
+from .given import Comparable, asCriticals, asStructure, criticalsFrom
 
 # Fraction of the inner boundary that is removed unless a count is given.
 USUAL_SHARE = 0.1

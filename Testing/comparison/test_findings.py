@@ -20,8 +20,8 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.base.statements import Place
 from SegmentMetricsLib.case import pairing
-from SegmentMetricsLib.case.comparison import asStructure
 from SegmentMetricsLib.case.findings import pairfindings
+from SegmentMetricsLib.case.given import asStructure
 from SegmentMetricsLib.case.pairing import noted
 from SegmentMetricsLib.case.records import Record
 from SegmentMetricsLib.comparison.findings import Finding, Kind, Severity, alarmsFirst, asFinding, split

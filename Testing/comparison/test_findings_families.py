@@ -11,7 +11,7 @@ import shapes
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.case.comparison import asStructure
+from SegmentMetricsLib.case.given import asStructure
 from SegmentMetricsLib.case.pairing import noted, pairStructures
 from SegmentMetricsLib.comparison.findings import Finding, Kind, Severity, split
 from SegmentMetricsLib.model import inputs

@@ -20,7 +20,7 @@ from sharedpairs import doseAround
 
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case import multilabel
-from SegmentMetricsLib.case.comparison import asStructure
+from SegmentMetricsLib.case.given import asStructure
 from SegmentMetricsLib.comparison.workspace import Workspace
 from SegmentMetricsLib.families.registry import MULTI_LABEL, REGISTRY
 from SegmentMetricsLib.settings.settings import DECLARED

@@ -9,7 +9,7 @@ from tiers import rarely
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.analysis.facing import DIRECTIONS, outwardNormalsOfCases, sideBit, sidesBelow, sidesOf
-from SegmentMetricsLib.case.comparison import asStructure
+from SegmentMetricsLib.case.given import asStructure
 from SegmentMetricsLib.comparison.workspace import Workspace
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.cellcases import caseTriangles

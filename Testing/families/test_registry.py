@@ -12,8 +12,8 @@ import shapes
 from sharedpairs import NAMES, VARIANTS, changed, compared, comparedOn, comparedWithNothing, pairs
 
 from SegmentMetricsLib import Settings
-from SegmentMetricsLib.case.comparison import asStructure
 from SegmentMetricsLib.case.explanations import ofMeasurement
+from SegmentMetricsLib.case.given import asStructure
 from SegmentMetricsLib.comparison.definitions import BY_MEMBERSHIPS, PARAMETERS, Asked, Empty, ofMemberships
 from SegmentMetricsLib.comparison.measurements import evaluate
 from SegmentMetricsLib.comparison.workspace import Workspace

@@ -13,9 +13,9 @@ from vtkmodules.vtkFiltersModeling import vtkLinearSubdivisionFilter
 from SegmentMetricsLib.families.similarity import formulas as similarity
 from SegmentMetricsLib.families.similarity import published as publishedsimilarity
 from SegmentMetricsLib.families.similarity.formulas import Levels
-from SegmentMetricsLib.families.slices import slicecontours
-from SegmentMetricsLib.families.slices.slicecontours import Contour, Planes
+from SegmentMetricsLib.geometry import slicecontours
 from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.slicecontours import Contour, Planes
 
 
 class TestWeight:

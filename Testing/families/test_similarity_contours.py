@@ -8,11 +8,10 @@ import shapes
 from similaritywork import disc, maskOf, measured, square, stack
 
 from SegmentMetricsLib.families.similarity import formulas as similarity
-from SegmentMetricsLib.families.slices import slicecontours
-from SegmentMetricsLib.families.slices.slicecontours import Contour, Planes
-from SegmentMetricsLib.geometry import contours, meshing
+from SegmentMetricsLib.geometry import contours, meshing, slicecontours
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.geometry.slicecontours import Contour, Planes
 
 
 class TestSplitting:

@@ -13,9 +13,8 @@ from similaritywork import KEYS, disc, maskOf, measured, square, stack, values
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.records import Record
-from SegmentMetricsLib.families.slices import slicecontours
-from SegmentMetricsLib.families.slices.slicecontours import Planes
-from SegmentMetricsLib.geometry import meshing
+from SegmentMetricsLib.geometry import meshing, slicecontours
+from SegmentMetricsLib.geometry.slicecontours import Planes
 from SegmentMetricsLib.geometry.surfaces import toPolyData
 from SegmentMetricsLib.model.inputs import labelMasks
 

@@ -10,12 +10,11 @@ import shapes
 from shapes import imageOf
 
 from SegmentMetricsLib.families.slices import areas as sliceareas
-from SegmentMetricsLib.families.slices import slicecontours
-from SegmentMetricsLib.families.slices.slicecontours import Planes
-from SegmentMetricsLib.geometry import meshing
+from SegmentMetricsLib.geometry import meshing, slicecontours
 from SegmentMetricsLib.geometry.crosssections import boxesOf, cut
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.geometry.slicecontours import Planes
 from SegmentMetricsLib.geometry.slicing import gapBetween, stackOf, stackOfSections
 from SegmentMetricsLib.model.inputs import structureFromImage
 

@@ -14,7 +14,7 @@ import SimpleITK
 from scipy.ndimage import gaussian_filter
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.case.comparison import asStructure
+from SegmentMetricsLib.case.given import asStructure
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.model.dose import Dose
 

@@ -23,7 +23,7 @@ from ...io.structurenames import isAlone, settled, shared
 from ...model.structures import Labels, Structure, inAnySpelling, namesOfSeveral, requireKnown, unusableOf
 from ...model.structureset import StructureSet
 from ...settings.settings import Settings
-from ..comparison import asStructure
+from ..given import asStructure
 from ..pairing import pairStructures
 
 # What an observer is given as: a file or folder, or one structure or several.

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...base.errors import Undefined
+from ...comparison.sections import sideOf
 from ...geometry import slicing
 from ...geometry.crosssections import CrossSections
 from ...geometry.masks import Mask
 from ...geometry.slicing import SliceStack
 from ...model.structures import BOTH_EMPTY
-from ..slices.sections import sideOf
 from . import formulas as effort
 
 if TYPE_CHECKING:

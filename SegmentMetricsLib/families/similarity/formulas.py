@@ -18,9 +18,9 @@ import numpy as np
 from ...base.parallel import threads
 from ...base.progress import checkpoint
 from ...geometry.contours import insideContours
+from ...geometry.slicecontours import SAME, Contour, Planes, cutApart
 from ...geometry.surfaces import Surface, evenElements
 from ..effort.formulas import NearContour
-from ..slices.slicecontours import SAME, Contour, Planes, cutApart
 
 # Points processed at a time.
 CHUNK = 50_000

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...base.errors import Undefined
+from ...comparison.sections import sideOf, unsmoothedOf
 from ...distances.surfacedistances import liesInPlane, touching
-from ...geometry import voxelization
+from ...geometry import slicecontours, voxelization
 from ...geometry.crosssections import CrossSections
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
+from ...geometry.slicecontours import Planes
 from ...geometry.surfaces import evenElements
 from ...model.structures import Structure
 from ...settings.settings import Settings
-from ..slices import slicecontours
-from ..slices.sections import sideOf, unsmoothedOf
-from ..slices.slicecontours import Planes
 from ..voxel.formulas import requireVoxels
 from . import formulas as similarity
 from . import published as publishedsimilarity

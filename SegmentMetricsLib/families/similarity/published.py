@@ -18,7 +18,7 @@ import numpy as np
 
 from ...base.progress import checkpoint
 from ...geometry.contours import insideContours
-from ..slices.slicecontours import SAME, Contour, Planes
+from ...geometry.slicecontours import SAME, Contour, Planes
 from .formulas import (
     ContourScore,
     Levels,

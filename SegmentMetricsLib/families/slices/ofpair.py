@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 
 from ...comparison.definitions import Need
+from ...comparison.sections import solidOf
 from ...comparison.workspace import Workspace
 from ..boundary import formulas as boundary
 from ..effort import formulas as effort
@@ -17,7 +18,6 @@ from ..overlap import formulas as overlap
 from ..similarity.ofpair import inSlices
 from . import areas as sliceareas
 from .formulas import SliceRow, profile
-from .sections import solidOf
 
 
 def needsOfProfile(pair: Workspace) -> tuple[Need, ...]:

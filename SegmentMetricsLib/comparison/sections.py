@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...geometry import crosssections, meshing
-from ...geometry.crosssections import CrossSections
-from ...geometry.grids import Grid
-from ...geometry.masks import Mask
-from ...geometry.surfaces import Surface
-from ...model.structures import Structure
+from ..geometry import crosssections, meshing
+from ..geometry.crosssections import CrossSections
+from ..geometry.grids import Grid
+from ..geometry.masks import Mask
+from ..geometry.surfaces import Surface
+from ..model.structures import Structure
 
 if TYPE_CHECKING:
-    from ...comparison.workspace import Workspace
+    from .workspace import Workspace
 
 
 def sideOf(pair: Workspace, which: int, grid: Grid) -> Mask | CrossSections:

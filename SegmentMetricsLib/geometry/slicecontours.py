@@ -12,11 +12,11 @@ from typing import cast
 
 import numpy as np
 
-from ...base.progress import checkpoint
-from ...geometry.crosssections import CrossSections
-from ...geometry.grids import Grid, rounded
-from ...geometry.masks import Mask
-from ...geometry.surfaces import Surface
+from ..base.progress import checkpoint
+from .crosssections import CrossSections
+from .grids import Grid, rounded
+from .masks import Mask
+from .surfaces import Surface
 
 # Coordinates that differ by less than this fraction of a contour's size are equal.
 SAME = 1e-7

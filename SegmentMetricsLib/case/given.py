@@ -1,0 +1,113 @@
+"""From what a comparison is given, such as an image, an array or the path of a file, to structures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import SimpleITK
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from ..base.errors import InputError, requireKind
+from ..base.texts import commaSeparated
+from ..geometry.grids import Grid
+from ..geometry.masks import Mask
+from ..model import inputs
+from ..model.inputs import UNPLACED, Placing
+from ..model.instances import joined
+from ..model.structures import Structure, numbered
+from ..settings.settings import Settings
+
+# What compare() takes as a reference or a test.
+Comparable = Structure | SimpleITK.Image | np.ndarray | vtkPolyData | str | os.PathLike
+
+
+def criticalsFrom(given: Mapping[str, Comparable] | None) -> Mapping[str, Comparable]:
+    """Return critical structures by name as given, {} for None. Raises InputError for anything but a mapping."""
+    if given is None:
+        return {}
+    requireKind(given, Mapping, "The critical structures", "a mapping of names to structures")
+    for name in given:
+        requireKind(name, str, "The name of a critical structure", "a text")
+    return given
+
+
+def asCriticals(
+    given: Mapping[str, Comparable], settings: Settings, placing: Placing = UNPLACED
+) -> dict[str, Structure]:
+    """Return critical structures by name. Raises InputError for input that is not a structure or has several labels."""
+    return {
+        name: asStructure(one, f"critical structure {name}", None, settings, False, name, placing)
+        for name, one in given.items()
+    }
+
+
+def asStructure(
+    given: object,
+    which: str,
+    label: int | None,
+    settings: Settings,
+    canChoose: bool = True,
+    name: str | int | None = None,
+    placing: Placing = UNPLACED,
+) -> Structure:
+    """Return an argument of compare() as a structure. which: its name in messages.
+
+    canChoose: whether the caller could have given a label or a name of its own. name: of the structure in a file; if
+    not canChoose, only in one that holds several. placing: of arrays. A displayed surface is dropped if the settings
+    ask for the unsmoothed one. Raises InputError for input that is not a structure.
+    """
+    if settings.instanceMaps and canChoose and isinstance(given, (str, os.PathLike, np.ndarray, SimpleITK.Image)):
+        return _instances(given, which, settings, placing)
+    if isinstance(given, Structure):
+        if settings.surface == "unsmoothed":
+            given = given.unsmoothed()
+        return given if settings.threshold is None else given.cutAt(settings.threshold)
+    try:
+        if isinstance(given, (str, os.PathLike)):
+            from ..io.single import readOne
+
+            return readOne(given, name, label, settings, canChoose)
+        if isinstance(given, np.ndarray):
+            given = placing.imageOf(given)
+        if isinstance(given, SimpleITK.Image):
+            scale = (settings.threshold, settings.membershipMaximum)
+            return inputs.structureFromImage(given, which, label, *scale, canChoose)
+        if isinstance(given, vtkPolyData):
+            return inputs.structureFromPolyData(given, which)
+    except InputError as error:
+        raise InputError(f"The {which} cannot be compared. {error}") from error
+    kinds = "a SimpleITK image, a numpy array, a vtkPolyData, a Structure or the path of a file"
+    raise InputError(f"The {which} must be {kinds}, not {type(given).__name__}{_hint(given)}.")
+
+
+def _instances(given: Any, which: str, settings: Settings, placing: Placing) -> Structure:
+    """Return an image or a file in which every label is a lesion as one structure; arguments as for asStructure()."""
+    try:
+        if isinstance(given, (str, os.PathLike)):
+            from ..io.reading import readStructures
+
+            lesions: Sequence[Structure] = readStructures(given)
+        else:
+            image = placing.imageOf(given) if isinstance(given, np.ndarray) else given
+            masks = inputs.labelMasks(image, inputs.HALF)
+            found = masks or {1: Mask.empty(Grid.fromImage(image))}
+            lesions = [Structure(numbered(label), mask) for label, mask in found.items()]
+        structures = joined(lesions, dict(settings.instanceClasses))
+    except InputError as error:
+        raise InputError(f"The {which} cannot be compared. {error}") from error
+    if len(structures) != 1:
+        names = commaSeparated(one.name for one in structures) or "no structure"
+        raise InputError(f"The {which} has {names}: compare one of them, or compare all with compareCase().")
+    return structures[0]
+
+
+def _hint(given: object) -> str:
+    """Return advice on converting an unsupported argument of compare() to a supported one, "" if there is none."""
+    if isinstance(given, Sequence) and given and all(isinstance(one, Structure) for one in given):
+        return ": choose one of them, as in structures[0]"
+    if hasattr(given, "GetID") and hasattr(given, "IsA"):
+        return ": compare nodes of Slicer with SegmentMetricsLib.mrml"
+    return ""
