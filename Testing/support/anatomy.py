@@ -210,7 +210,7 @@ LESIONS = (
 )
 # What only the second observer takes for one.
 INVENTED = ((36, -20, 12), 2.6)
-BRAIN = ((-62.0, -62.0, -30.0), (125, 125, 105))
+CAVITY = ((-62.0, -62.0, -30.0), (125, 125, 105))
 # Branches of a vessel: radius, and points along it. The second observer has a gap, lacks the last branch, and adds one.
 BRANCHES = (
     (4.2, ((0, 0, -40), (2, -3, -20), (0, 0, 0), (-1, 3, 12))),
@@ -237,7 +237,7 @@ def writeFiles(folder: Path) -> None:
 
 def lesionMap(observer: int) -> SimpleITK.Image:
     """Return the metastases that an observer (0 or 1) drew."""
-    origin, size = BRAIN
+    origin, size = CAVITY
     x, y, z = position = _positions(origin, size, 1.0)
     lesions = [(center, radius, 0.0 if observer == 0 else more) for center, radius, more in LESIONS]
     lesions += [(*INVENTED, 0.0)] * observer

@@ -58,6 +58,8 @@ def requireEqual(one: Measurement, other: Measurement, factor: float = 1.0, erro
     """Require two measurements to agree as well as both are known, the second one times a factor."""
     assert one.status == other.status, (one.key, one.value, one.reason, other.value, other.reason)
     expected = factor * other.value
+    if one.key == "LesionHD95":  # a mean of percentiles, each as close as HD95, without bounds
+        error += 0.01 * (1 + abs(factor))
     error = error + width(one) + abs(factor) * width(other) + CLOSE * max(1.0, abs(factor))
     assert one.value == pytest.approx(expected, rel=CLOSE, abs=error, nan_ok=True), (one.key, one.value, expected)
 
@@ -160,7 +162,8 @@ def testMoreBackground(voxels, settings, margins):
         for array, before, after in zip(voxels.arrays, (low, high, low), (high, low, low), strict=True)
     ]
     other = compared(large, settings)
-    for key in keysOf(small, other):
+    # a lesion that is missed counts as far away as the image is long
+    for key in keysOf(small, other, lambda key: key != "LesionHD95"):
         requireEqual(other[key], small[key])
 
 
@@ -252,6 +255,8 @@ def testMaskAndItsOwnMesh(voxels, settings, which):
         definition, _ = findDefinition(key)
         if key.startswith(("BIoU", "CentroidShift")):
             continue  # points in other places, see test_bands.py; of two masks, centers are those of voxels
+        if key == "LesionHD95":
+            continue  # a lesion that is missed counts as far away as the image is long
         if definition.side:
             continue  # between two sides equally near, a search tells one of them
         if which == 0 and definition.key in BY_SLICES:

@@ -156,7 +156,8 @@ def runsOutside(skeleton: Skeleton) -> tuple[Run, ...]:
     numbers = np.full(len(skeleton.voxels), -1)
     numbers[outside] = found
     total = np.zeros(found.max() + 1)
-    one, other, lengths = _tree(one, other, lengths, len(numbers))
+    coveredEnds = skeleton.isCovered[one].astype(int) + skeleton.isCovered[other]
+    one, other, lengths = _tree(one, other, lengths, coveredEnds, len(numbers))
     for some in (one, other):
         isOutside = ~skeleton.isCovered[some]
         np.add.at(total, numbers[some[isOutside]], lengths[isOutside] / 2)
@@ -240,13 +241,23 @@ def _links(skeleton: Skeleton) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.concatenate(one), np.concatenate(other), np.concatenate(lengths)
 
 
-def _tree(one: np.ndarray, other: np.ndarray, lengths: np.ndarray, count: int) -> tuple[np.ndarray, ...]:
-    """Return those links (ends and lengths) between a number of nodes that make a shortest tree of every part."""
+def _tree(
+    one: np.ndarray, other: np.ndarray, lengths: np.ndarray, preferred: np.ndarray, count: int
+) -> tuple[np.ndarray, ...]:
+    """Return those links (ends and lengths) between a number of nodes that make a shortest tree of every part.
+
+    preferred: (l,) whole numbers from 0 to 2; of links that are equally long up to rounding, those with the smaller
+    ones are taken. So the lengths of links of each kind do not depend on how an image is stored or turned.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    tree = coo_array(minimum_spanning_tree(coo_array((lengths, (one, other)), (count, count)).tocsr()))
-    return tree.row, tree.col, tree.data
+    steps, ranks = np.unique(np.round(lengths / lengths.max(initial=1e-300), 5), return_inverse=True)
+    weights = 3 * ranks.ravel() + preferred + 1.0
+    tree = coo_array(minimum_spanning_tree(coo_array((weights, (one, other)), (count, count)).tocsr()))
+    ofRanks = np.zeros(len(steps))
+    ofRanks[ranks.ravel()] = lengths
+    return tree.row, tree.col, ofRanks[(tree.data.astype(int) - 1) // 3]
 
 
 def _middleOf(points: np.ndarray) -> tuple[float, float, float]:
