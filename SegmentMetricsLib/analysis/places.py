@@ -342,7 +342,7 @@ def _normalsBelow(sides: Sequence[_Side], positions: np.ndarray, isUnder: np.nda
     for side, rows in zip(sides, (np.flatnonzero(~isUnder), np.flatnonzero(isUnder)), strict=True):
         if len(rows):
             surface = side.direction.surface
-            # anew: of cells equally near, how many were asked for before must not decide which one is found
+            # a new search: what was asked before must not decide which of several equally near cells is found
             centers = NearPoints(side.centers)
             cells = centers.nearest(positions[rows])
             near = centers.within(side.centers[cells], NORMAL_RADIUS)

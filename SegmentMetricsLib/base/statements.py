@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
+from string import Formatter
 from typing import Any, NamedTuple, TypeVar
 
 K = TypeVar("K", bound=enum.Enum)
@@ -58,9 +59,14 @@ class Statement(str):
 
     @classmethod
     def of(cls: type[S], kind: Any, **values: Any) -> S:
-        """Return what a kind says, without sentences that are empty. values: of its templates' blanks."""
-        sentences = [sentence for template in kind.sentences if (sentence := template.format(**values))]
-        return cls(" ".join(sentences), kind, values, sentences)
+        """Return what a kind says, without sentences that have a blank of None. values: of its templates' blanks."""
+        known = {name: value for name, value in values.items() if value is not None}
+        sentences = [
+            template.format(**known)
+            for template in kind.sentences
+            if all(values[name] is not None for _, name, _, _ in Formatter().parse(template) if name)
+        ]
+        return cls(" ".join(sentences), kind, known, sentences)
 
     def toDictionary(self) -> dict[str, Any]:
         """Return kind, values and text as plain values for files."""

@@ -130,7 +130,7 @@ class Kind(enum.Enum):
     SEVERAL_PARTS = (
         Severity.ADVICE,
         "{parts}: numbers for the whole can hide a part that is missing or added.{told}",
-        "{advice}",
+        "The family instances lists them one by one {where}.",
     )
     MOSTLY_ONE_KIND = (
         Severity.ADVICE,

@@ -6,27 +6,26 @@ from __future__ import annotations
 class Note(str):
     """A remark that begins with the structure: "it ...", "its ..." or "3 of its ..."; a plain string to other code.
 
-    isOwner: whether it begins with what belongs to the structure, as "its". number: of so many of these, 0 for all.
-    rest: what follows.
+    rest: what follows. isPossessive: whether it begins with "its". number: of so many of what follows, 0 for all.
     """
 
-    isOwner: bool
-    number: int
     rest: str
+    isPossessive: bool
+    number: int
 
-    def __new__(cls, rest: str, isOwner: bool = True, number: int = 0) -> Note:
-        note = super().__new__(cls, f"{_many(number)}{'its' if isOwner else 'it'} {rest}")
-        note.rest, note.isOwner, note.number = rest, isOwner, number
+    def __new__(cls, rest: str, isPossessive: bool = True, number: int = 0) -> Note:
+        note = super().__new__(cls, _said("its" if isPossessive else "it", rest, number))
+        note.rest, note.isPossessive, note.number = rest, isPossessive, number
         return note
 
     def __reduce__(self) -> tuple[type[Note], tuple[str, bool, int]]:
-        return type(self), (self.rest, self.isOwner, self.number)
+        return type(self), (self.rest, self.isPossessive, self.number)
 
     def about(self, name: str) -> str:
-        """Return the remark as the beginning of a sentence about the structure of a name."""
-        said = f"{_many(self.number)}{name}{chr(39) + 's' if self.isOwner else ''} {self.rest}"
+        """Return the remark about the structure of a name, with a capital letter and without a period."""
+        said = _said(f"{name}'s" if self.isPossessive else name, self.rest, self.number)
         return said[0].upper() + said[1:]
 
 
-def _many(number: int) -> str:
-    return f"{number} of " if number else ""
+def _said(owner: str, rest: str, number: int) -> str:
+    return f"{f'{number} of ' if number else ''}{owner} {rest}"

@@ -368,7 +368,7 @@ def testRepairsAreTold():
 def testWhatReadingAFileHadToSay():
     """A note is about the structure, its contours or its file, and has to be a sentence about any of them."""
     notes = (
-        Note("has no slice 3", isOwner=False),
+        Note("has no slice 3", isPossessive=False),
         Note("2 contours cross"),
         Note("contours were left out", number=3),
         "a file was cut",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -107,6 +108,35 @@ class TestCenterLines:
         assert found["clDice"].value == pytest.approx(expected, abs=1e-12)
         assert found["Gaps"].value == label(thinA & (b == 0), np.ones((3, 3, 3)))[1]
         assert found["Spurs"].value == label(thinB & (a == 0), np.ones((3, 3, 3)))[1]
+
+    def testLengthsAreThoseOfAShortestTree(self):
+        """One by one, the shortest link first that joins what is not joined; of equally long ones, those outside.
+
+        Also where directions are rounded, as in files, so that links along diagonals are not quite equally long.
+        """
+        from skimage.morphology import skeletonize
+
+        spacing = (0.9, 1.1, 2.5)
+        a, b = (largestPart(shapes.blob(seed, (30, 26, 24), 0.3, 1.5)) for seed in (5, 6))
+        places = [tuple(place) for place in np.argwhere(skeletonize(b))]
+        isOutside = {place: not a[place] for place in places}
+        links = []
+        for one, other in itertools.combinations(places, 2):
+            if max(abs(p - q) for p, q in zip(one, other)) == 1:
+                length = math.hypot(*((p - q) * side for p, q, side in zip(one, other, spacing[::-1])))
+                links.append((round(length, 9), 2 - isOutside[one] - isOutside[other], one, other))
+        trees, expected = {place: {place} for place in places}, 0.0
+        for length, covered, one, other in sorted(links):
+            if trees[one] is not trees[other]:
+                trees[one] |= trees[other]
+                trees.update(dict.fromkeys(trees[other], trees[one]))
+                expected += length * (2 - covered) / 2
+        assert expected > 10
+        for seed in range(4):
+            noise = np.random.default_rng(seed).uniform(-3e-7, 3e-7, (3, 3)) if seed else 0
+            images = [shapes.imageOf(array, spacing, direction=np.eye(3) + noise) for array in (a, b)]
+            found = compare(*images, Settings(metrics="SpurLength"))
+            assert found["SpurLength"].value == pytest.approx(expected, rel=1e-5)
 
     def testEveryPartHasACenterLine(self):
         array = np.zeros((9, 9, 20), np.uint8)

@@ -43,10 +43,6 @@ class Table(NamedTuple):
         columns = [Column(heading, description=tip) for heading, tip in zip(headings, about)]
         return cls(columns, [[Cell(*cell) for cell in row] for row in rows], **layout)
 
-    @property
-    def headings(self) -> list[str]:
-        return [column.heading for column in self.columns]
-
     def texts(self, order: Iterable[int]) -> list[list[str]]:
         """Return rows, given by index, as people read them, below a row of headings."""
         return tablemodel.Table(self.columns, [self.rows[number] for number in order]).texts()

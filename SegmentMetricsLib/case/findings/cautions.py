@@ -133,9 +133,8 @@ def _parts(pair: Workspace) -> Iterator[str]:
         *([f"{added} of the test's {numbers[1]} {_are(added)} not in the reference"] if added else []),
     ]
     told = f" {' and '.join(counts)}." if counts else ""
-    advice = {} if _chosen(pair, "instances") else {"where": LESIONS}
-    listed = f"The family instances lists them one by one {LESIONS}." if advice else ""
-    yield Finding.of(Kind.SEVERAL_PARTS, parts=said, told=told, missed=missed, added=added, advice=listed, **advice)
+    where = None if _chosen(pair, "instances") else LESIONS
+    yield Finding.of(Kind.SEVERAL_PARTS, parts=said, told=told, missed=missed, added=added, where=where)
 
 
 def _are(count: int) -> str:

@@ -24,6 +24,8 @@ from ...geometry.parts import partSizes
 
 # Steps to half of the 26 neighbors of a voxel; the others are the same links, seen from their other ends.
 STEPS = np.array([step for step in itertools.product((-1, 0, 1), repeat=3) if step > (0, 0, 0)])
+# Links whose lengths differ by less than this fraction are equally long: directions in files are rounded.
+EQUALLY_LONG = 1e-5
 
 
 class Betti(NamedTuple):
@@ -252,12 +254,13 @@ def _tree(
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    steps, ranks = np.unique(np.round(lengths / lengths.max(initial=1e-300), 5), return_inverse=True)
-    weights = 3 * ranks.ravel() + preferred + 1.0
+    steps, numbers = np.unique(lengths, return_inverse=True)
+    ranks = np.cumsum(np.diff(np.log(steps), prepend=-np.inf) > EQUALLY_LONG)
+    weights = 3.0 * ranks[numbers.ravel()] + preferred
     tree = coo_array(minimum_spanning_tree(coo_array((weights, (one, other)), (count, count)).tocsr()))
-    ofRanks = np.zeros(len(steps))
-    ofRanks[ranks.ravel()] = lengths
-    return tree.row, tree.col, ofRanks[(tree.data.astype(int) - 1) // 3]
+    ofRanks = np.zeros(len(steps) + 1)
+    ofRanks[ranks] = steps
+    return tree.row, tree.col, ofRanks[tree.data.astype(int) // 3]
 
 
 def _middleOf(points: np.ndarray) -> tuple[float, float, float]:

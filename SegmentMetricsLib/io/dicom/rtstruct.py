@@ -316,7 +316,7 @@ def _remarks(
         these = "one slice" if several == 1 else f"each of {several} slices"
         yield Note(
             f"has contours at several heights for {these}; where they overlap, those nearest to the slice were filled",
-            isOwner=False,
+            isPossessive=False,
         )
     for kind, sentence in ODD.items():
         if kind in odd:
@@ -324,4 +324,4 @@ def _remarks(
     missing = max(slices) - min(slices) + 1 - len(slices)
     if missing:
         said = f"has no contour on {counted(missing, 'slice')} between its first and its last one"
-        yield Note(said, isOwner=False)
+        yield Note(said, isPossessive=False)
