@@ -46,6 +46,8 @@ def firstReaching(
     values = None
     while True:
         (least, most), (sizeLeast, sizeMost) = (some[number - 1 : number + 1] for some in (ends, upTo))
+        if sizeLeast >= wanted:  # reached already, up to the rounding of what was subtracted
+            return least
         if most - least <= precision:
             return most
         if values is None:

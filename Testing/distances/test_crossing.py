@@ -46,6 +46,18 @@ def testOneTriangle():
     assert crossing.sizesBeyond(values, sizes, np.array([1.0, 3, 4, 6])) == pytest.approx([8, 6, 8 / 3, 0])
 
 
+def testASizeThatRoundingReaches():
+    """One rounding more than is reached at a limit: none is left where what lies below is subtracted from both."""
+    below, reached = 3.1621323800087477, 22.921120244264376
+    wanted = np.nextafter(reached, np.inf)
+    assert wanted - below == reached - below
+    # what lies below, and a triangle with values 0, 0.7 and 1, of which 0.5^2 / 0.7 is within 0.5
+    values, sizes = np.array([[0.1, 0], [0.1, 0.7], [0.1, 1]]), np.array([below, (reached - below) * 0.7 / 0.25])
+    limits = np.array([0.4, 0.5, 0.9])
+    found = crossing.firstReaching(values, sizes, wanted, limits, np.array([15.8, reached, 57.6]))
+    assert found == pytest.approx(0.5, abs=1e-12)
+
+
 def testBinsHoldAllValues():
     values, sizes = np.array([0.0, 250, 999.999, 1000]), np.array([1.0, 2, 4, 8])
     width, sums = crossing.binnedSums(values, sizes, 4)
