@@ -22,7 +22,8 @@ from statistics import median
 import pairs
 import peers
 
-FEWEST_ROUNDS = 3
+# Most first calls in fresh processes: they repeat the imports, which are not measured, every time.
+MOST_COLD_ROUNDS = 3
 PROCESS_STATUS = Path("/proc/self/status")
 FORGET_PEAK = Path("/proc/self/clear_refs")
 
@@ -31,14 +32,14 @@ FORGET_PEAK = Path("/proc/self/clear_refs")
 class Times:
     """What one tool took on one case, round by round. A round is all pairs of the case.
 
-    cold, warm: wall seconds of the first call in a fresh process, and of later calls. pairs: warm wall seconds of every
-    pair in every round. processor: seconds of all cores in the warm calls. peaks: bytes of memory that the first call
-    needed beyond what was loaded, empty where they cannot be measured. values: what it measured on every pair.
+    All seconds are processor seconds, of all cores: other programs delay a process, but hardly add to these.
+    cold, warm: of the first call in a fresh process, and of later calls. pairs: warm seconds of every pair in every
+    round. peaks: bytes of memory that the first call needed beyond what was loaded, empty where they cannot be
+    measured. values: what it measured on every pair.
     """
 
     cold: list[float] = field(default_factory=list)
     pairs: list[list[float]] = field(default_factory=list)
-    processor: list[float] = field(default_factory=list)
     peaks: list[int] = field(default_factory=list)
     values: list[peers.Values] = field(default_factory=list)
 
@@ -48,7 +49,7 @@ class Times:
 
     @property
     def pairMedians(self) -> list[float]:
-        """Median warm seconds of every pair."""
+        """Median warm seconds of every pair, over all rounds."""
         return [median(seconds) for seconds in zip(*self.pairs)]
 
 
@@ -57,16 +58,12 @@ def ratio(times: Sequence[float], others: Sequence[float]) -> float:
     return median(a / b for a, b in zip(times, others, strict=True))
 
 
-def measureCase(case: pairs.Case, tools: Iterable[str], rounds: int, seconds: float) -> dict[str, Times]:
-    """Return the times of the tools on a case, by tool.
-
-    rounds: of all tools in turn, at most; no further one is begun after so many seconds, but three are made of the warm
-    calls and of the cold ones.
-    """
+def measureCase(case: pairs.Case, tools: Iterable[str], rounds: int) -> dict[str, Times]:
+    """Return the times of the tools on a case, by tool. rounds: of all tools in turn."""
     times = {tool: Times() for tool in tools}
     with tempfile.TemporaryDirectory() as folder:
         case.write(Path(folder))
-        for _ in limited(rounds, seconds):
+        for _ in range(min(rounds, MOST_COLD_ROUNDS)):
             for tool, taken in times.items():
                 first = json.loads(runPython([__file__, tool, folder]))
                 taken.cold.append(first["seconds"])
@@ -75,31 +72,21 @@ def measureCase(case: pairs.Case, tools: Iterable[str], rounds: int, seconds: fl
     measures = {tool: peers.TOOLS[tool].load() for tool in times}
     for tool, measure in measures.items():
         times[tool].values = [measure(pair) for pair in case.pairs]
-    for number in limited(rounds, seconds):
+    for number in range(rounds):
         for taken in times.values():
             taken.pairs.append([])
-            taken.processor.append(0.0)
         for pair in case.pairs:
             # there and back, so that no tool always follows the same one
             for tool in list(measures)[:: 1 if number % 2 == 0 else -1]:
                 gc.collect()
-                start, processor = time.perf_counter(), time.process_time()
+                start = time.process_time()
                 measures[tool](pair)
-                times[tool].pairs[-1].append(time.perf_counter() - start)
-                times[tool].processor[-1] += time.process_time() - processor
+                times[tool].pairs[-1].append(time.process_time() - start)
     return times
 
 
-def limited(rounds: int, seconds: float) -> Iterable[int]:
-    """Yield round numbers until enough of them or enough time has passed."""
-    start = time.perf_counter()
-    for number in range(rounds):
-        if number < FEWEST_ROUNDS or time.perf_counter() - start < seconds:
-            yield number
-
-
 def startUp(commands: dict[str, list[str]], rounds: int) -> dict[str, list[float]]:
-    """Return the wall seconds that whole Python processes take, round by round, by name."""
+    """Return the wall seconds of whole Python processes, which is what their users wait, round by round, by name."""
     times: dict[str, list[float]] = {name: [] for name in commands}
     for number in range(rounds + 1):
         for name, arguments in commands.items():
@@ -124,7 +111,7 @@ def runPython(arguments: list[str]) -> str:
 
 
 def firstCall(tool: str, folder: Path) -> dict:
-    """Return the seconds and the peak memory of the first call of a tool in this process, over all pairs of a folder.
+    """Return the processor seconds and the peak memory of a tool's first call in this process, on a folder's pairs.
 
     Imports, reading and converting images come before. The peak is in bytes beyond what was resident then; None where
     the system does not tell it.
@@ -135,10 +122,10 @@ def firstCall(tool: str, folder: Path) -> dict:
         peers.TOOLS[tool].prepare(pair)
     gc.collect()
     before = forgetPeak()
-    start = time.perf_counter()
+    start = time.process_time()
     for pair in given:
         measure(pair)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     return {"seconds": seconds, "peak": None if before is None else statusBytes("VmHWM") - before}
 
 

@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import mean, median
 from string import Template
 
 import charts
@@ -20,6 +21,7 @@ DOCUMENTATION = HOME.parents[1] / "docs"
 OURS = "SegmentMetrics"
 SHOWN_ERRORS = {"HD95": "mm", "MASD": "mm", "NSD_2mm": "%pt"}
 NOT_MEASURED = "Not measured in this run."
+SCALES = {"mm": 1.0, "%pt": 100.0}
 # Errors below this are drawn as large: what rounding leaves.
 LEAST_ERROR = {"mm": 1e-4, "%pt": 1e-2}
 
@@ -34,13 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def write(result: dict, folder: Path) -> None:
     """Write performance.md and its charts into a folder."""
     pictures = {"performance_times.svg": timesChart(result["cases"][0])}
-    single = [case for case in result["cases"] if case["truth"]]
-    for key in SHOWN_ERRORS if single else ():
-        rows = errorRows(single, key)
-        if rows:
-            unit = SHOWN_ERRORS[key]
-            title = f"{key}: mean error of {len(single)} pair{'s' * (len(single) != 1)}"
-            pictures[f"performance_{key}.svg"] = charts.bars(title, unit, rows)
+    count = sum(len(case["pairs"]) for case in result["cases"])
+    for key, unit in SHOWN_ERRORS.items():
+        title = f"{key}: mean error of {count} pair{'s' * (count != 1)}"
+        pictures[f"performance_{key}.svg"] = charts.bars(title, unit, errorRows(result["cases"], key))
     for name, drawn in pictures.items():
         (folder / name).write_text(drawn, "utf-8")
     (folder / "performance.md").write_text(pageOf(result, list(pictures)), "utf-8")
@@ -68,6 +67,7 @@ def pageOf(result: dict, pictures: Sequence[str]) -> str:
             for case in result["cases"]
         ),
         "wholeSet": wholeSetOf(result.get("wholeSet")),
+        "startUp": "\n".join(run.table(("process", "ms"), run.startUpRows(result["startUp"]))),
         "growth": growthOf(result.get("growth")),
         "notes": run.notes(result["rounds"]),
     }
@@ -75,21 +75,26 @@ def pageOf(result: dict, pictures: Sequence[str]) -> str:
 
 
 def overview(cases: Sequence[dict]) -> list[str]:
-    """Return one table of all tools: processor milliseconds of each case, and how far from the truth numbers are."""
+    """Return one table of the tools: seconds of each case, and of a small pair, and how far numbers are off."""
     import run
-    from peers import OURS_OF_MORE
 
-    single = [case for case in cases if case["truth"]]
-    errors = {key: dict(row[:2] for row in errorRows(single, key)) if single else {} for key in SHOWN_ERRORS}
-    head = ["tool", *(f"{case['name']}, ms" for case in cases)]
+    errors = {key: dict(row[:2] for row in errorRows(cases, key)) for key in SHOWN_ERRORS}
+    head = ["tool", *(f"{case['name']}, s" for case in cases), "a small structure, ms"]
     head += [f"{key} off by, {unit}" for key, unit in SHOWN_ERRORS.items()]
     rows = []
-    for name in cases[0]["tools"]:
-        if "meshes" in name or name in OURS_OF_MORE:
-            continue
-        times = [f"{1000 * case['tools'][name]['processor']:.0f}" if name in case["tools"] else "" for case in cases]
+    for name in comparedTools(cases):
+        tools = [case["tools"][name] for case in cases]
+        small = [t["warmPairs"][n] for case, t in zip(cases, tools, strict=True) for n in run.smallPairs(case)]
+        times = [*(f"{tool['warm']:.2g}" for tool in tools), f"{1000 * median(small):.2g}" if small else ""]
         rows.append([name, *times, *(f"{found[name]:.2g}" if name in found else "" for found in errors.values())])
     return run.table(head, rows)
+
+
+def comparedTools(cases: Sequence[dict]) -> list[str]:
+    """Return the tools that measure masks, and of ours only what corresponds to the others."""
+    from peers import OURS_OF_MORE
+
+    return [name for name in cases[0]["tools"] if "meshes" not in name and name not in OURS_OF_MORE]
 
 
 def comparisonOf(case: dict) -> str:
@@ -107,7 +112,7 @@ def sideBySide(cases: Sequence[dict], names: tuple[str, str]) -> str:
     lines = []
     for case in cases:
         if all(name in case["tools"] for name in names):
-            ours, theirs = (case["tools"][name]["processor"] for name in names)
+            ours, theirs = (case["tools"][name]["warm"] for name in names)
             lines.append(f"- {case['name']}: {theirs / ours:.2g} times as long ({1000 * ours:.0f} ms ours)")
     return "\n".join(lines) or "pymeshmetrics was not installed."
 
@@ -132,23 +137,20 @@ def growthOf(rows: Sequence[dict] | None) -> str:
 
 def timesChart(case: dict) -> str:
     """Return a chart of the processor times of a case."""
-    rows = [(name, 1000 * tool["processor"], name.startswith(OURS)) for name, tool in case["tools"].items()]
-    return charts.bars(f"{case['name']}: processor time of one pair", "ms", sorted(rows, key=lambda row: row[1]))
+    rows = [(name, tool["warm"], name.startswith(OURS)) for name, tool in case["tools"].items()]
+    return charts.bars(f"{case['name']}: processor time", "s", sorted(rows, key=lambda row: row[1]))
 
 
 def errorRows(cases: Sequence[dict], key: str) -> list[tuple[str, float, bool]]:
-    """Return the mean error of every tool that measured a key on all cases, the smallest first."""
-    from peers import OURS_OF_MORE
-
-    scale = 100 if SHOWN_ERRORS[key] == "%pt" else 1
+    """Return the mean error over all pairs of every tool that measures a key, the smallest first."""
+    unit = SHOWN_ERRORS[key]
+    truths = [truth[key][0] for case in cases for truth in case["truths"]]
     rows = []
-    for name in cases[0]["tools"]:
-        found = [case["tools"].get(name, {"values": [{}]})["values"][0].get(key) for case in cases]
-        if "meshes" in name or name in OURS_OF_MORE or any(value is None for value in found):
-            continue
-        errors = [abs(value - case["truth"][key][0]) for value, case in zip(found, cases, strict=True)]
-        mean = scale * sum(errors) / len(errors)
-        rows.append((name, max(mean, LEAST_ERROR[SHOWN_ERRORS[key]]), name.startswith(OURS)))
+    for name in comparedTools(cases):
+        found = [values.get(key) for case in cases for values in case["tools"][name]["values"]]
+        if None not in found:
+            error = mean(abs(value - true) for value, true in zip(found, truths, strict=True))
+            rows.append((name, max(error * SCALES[unit], LEAST_ERROR[unit]), name.startswith(OURS)))
     return sorted(rows, key=lambda row: row[1])
 
 

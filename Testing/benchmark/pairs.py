@@ -79,11 +79,14 @@ class Case:
     def triangles(self) -> int:
         return sum(pair.triangles for pair in self.pairs)
 
-    def write(self, folder: Path) -> None:
-        """Write the pairs for another process; read() brings them back."""
+    def write(self, folder: Path) -> list[Path]:
+        """Write the pairs for another process, and return the files; read() brings them back."""
+        files = []
         for number, pair in enumerate(self.pairs):
-            SimpleITK.WriteImage(pair.reference, folder / f"{number:03}_reference.mha")
-            SimpleITK.WriteImage(pair.test, folder / f"{number:03}_test.mha")
+            for which, image in zip(("reference", "test"), pair.images):
+                files.append(folder / f"{number:03}_{which}.mha")
+                SimpleITK.WriteImage(image, files[-1])
+        return files
 
 
 def read(folder: Path) -> list[Pair]:
@@ -113,31 +116,29 @@ def cropped(name: str, reference: np.ndarray, test: np.ndarray, grid: SimpleITK.
 
 
 def fromFolder(folder: Path, quick: bool) -> list[Case]:
-    """Return the liver of every pair of organ label maps in a folder, all organs of the 1 mm maps, and what is small.
+    """Return all organs of two label maps in a folder, and all structures of a head and neck if there is one.
 
-    The files are organs_reference*.nii.gz and organs_test*.nii.gz with nothing, _1mm or _aniso for the star; quick: the
-    first only. All and the small structures of one patient are those of the first folder headneck/CASE, if there is
-    one; quick: the small ones only. Raises FileNotFoundError when there are no label maps.
+    The label maps are organs_reference_1mm.nii.gz and organs_test_1mm.nii.gz, the structures those of the first folder
+    headneck/CASE. quick: the liver of organs_reference.nii.gz and organs_test.nii.gz, and the small structures only.
+    Raises FileNotFoundError when there are no label maps.
     """
-    cases = []
-    for ending in ("",) if quick else ("_1mm", "_aniso", ""):
-        files = [folder / f"organs_{which}{ending}.nii.gz" for which in ("reference", "test")]
-        if all(file.exists() for file in files):
-            images = [SimpleITK.ReadImage(file) for file in files]
-            spacing = " x ".join(f"{s:.3g}" for s in images[0].GetSpacing())
-            cases.append(Case(f"liver, {spacing} mm", tuple(organs(*images, [LIVER]))))
-            if ending == "_1mm":
-                every = tuple(organs(*images))
-                cases.append(Case(f"all {len(every)} organs, {spacing} mm", every))
-    if not cases:
+    files = labelMaps(folder, "" if quick else "_1mm")
+    if files is None:
         raise FileNotFoundError(f"{folder}: there is no organs_reference_1mm.nii.gz with organs_test_1mm.nii.gz here.")
-    every = tuple(headAndNeck(folder, SMALL if quick else None))
-    small = tuple(pair for pair in every if pair.name in SMALL)
-    if small:
-        cases.append(Case(f"{len(small)} small structures of a head and neck", small))
-    if len(every) > len(small):
-        cases.append(Case(f"{len(every)} structures of a head and neck", every))
+    images = [SimpleITK.ReadImage(file) for file in files]
+    spacing = " x ".join(f"{s:.3g}" for s in images[0].GetSpacing())
+    chosen = tuple(organs(*images, [LIVER] if quick else None))
+    cases = [Case(f"liver, {spacing} mm" if quick else f"{len(chosen)} organs, {spacing} mm", chosen)]
+    structures = tuple(headAndNeck(folder, SMALL if quick else None))
+    if structures:
+        cases.append(Case(f"{len(structures)} {'small ' * quick}structures of a head and neck", structures))
     return cases
+
+
+def labelMaps(folder: Path, ending: str = "_1mm") -> tuple[Path, Path] | None:
+    """Return the files of two label maps of the same organs in a folder; None where there are none."""
+    reference, test = (folder / f"organs_{which}{ending}.nii.gz" for which in ("reference", "test"))
+    return (reference, test) if reference.exists() and test.exists() else None
 
 
 def headAndNeck(folder: Path, names: Collection[str] | None = None) -> Iterator[Pair]:

@@ -4,7 +4,8 @@
 
 Without --data the pairs are generated. Prints tables, and writes them and every single time into benchmark.md and
 benchmark.json when there is an output folder, and the page of the documentation with its charts (see page.py). --page
-writes that page into docs, with growth, from the real pairs where they are (see Testing/support/reference.py).
+writes that page into docs, with growth, from the real pairs where they are (see Testing/support/reference.py); that
+takes about half an hour.
 `pip install -e ".[peers]"` installs the peers, but for MONAI (see peers.py); those that are not installed are
 left out.
 """
@@ -12,12 +13,14 @@ left out.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.metadata
 import json
 import math
 import os
 import platform
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
@@ -30,22 +33,22 @@ import pairs
 import peers
 import wholeset
 
-ROUNDS, QUICK_ROUNDS = 9, 3
+ROUNDS, QUICK_ROUNDS = 5, 3
 REFERENCE = Path(os.environ.get("SEGMENTMETRICS_REFERENCE", Path(__file__).parents[3] / "shared" / "reference"))
-# Elements of both boundaries that the densest subdivision, which tells the truth, may have.
-TRUTH, QUICK_TRUTH = 12_000_000, 600_000
+# Elements of both boundaries of a pair that the densest subdivision, which tells the truth, may have.
+TRUTH, QUICK_TRUTH = 4_000_000, 600_000
 QUICK_SIZES = (2e3, 2e4)
-# No new round of a case is begun after so long.
-SECONDS_PER_CASE = 90.0
-TIME_COLUMNS = ("tool", "warm ms", "ratio", "no BIoU", "cold ms", "ratio", "no BIoU", "cores", "MB", "bytes/triangle")
+# Pairs of fewer triangles are small: what they take is calls, not work on arrays.
+SMALL = 10_000
+TIME_COLUMNS = ("tool", "warm ms", "ratio", "cold ms", "ratio", "MB", "bytes/triangle")
 SHOWN_VALUES = ("HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm", "DSC")
 NOTES = """\
-Times are medians over {rounds}; in a round every tool takes its turn on every pair.
-*Cold* is the first call in a fresh process, imports excluded, tables and caches included; *warm* are later calls.
-*SegmentMetrics* alone are the families boundary and overlap, which hold what the others measure; the default families
-are these and the signed one. *Ratio* says how many times as long as that a tool takes, *no BIoU* how many times as long
-as without BIoU; formed round by round, so that what else the machine does cancels, then the median.
-*Cores* is processor time over wall time. *MB* is the peak of the first call's memory beyond imports and images.
+Times are processor time of all pairs of a case, medians over {rounds} rounds, or {cold} of the cold ones; in a round
+every tool takes its turn on every pair. *Cold* is the first call in a fresh process, imports excluded, tables and
+caches included; *warm* are later calls. *SegmentMetrics* alone are the families boundary and overlap, which hold what
+the others measure; the default families are these and the signed one. *Ratio* says how many times as long as that a
+tool takes, formed round by round, so that what else the machine does cancels, then the median. *MB* is the peak of the
+first call's memory beyond imports and images. What takes long is left out of cases of more than {most:,} triangles.
 *Truth* is what the numbers of the unsmoothed surfaces tend to when these are sampled more and more densely.
 All tools get the same images or arrays, cropped to the pair's common box and {margin} voxels, before the clock starts.
 """
@@ -68,11 +71,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     data = options.data or (REFERENCE / "data" if isReal else None)
     cases = pairs.fromFolder(data, options.quick) if data else pairs.generated(options.quick)
     result = benchmark(cases, QUICK_ROUNDS if options.quick else ROUNDS, QUICK_TRUTH if options.quick else TRUTH)
+    rounds = result["rounds"]
     print("a whole structure set ...", file=sys.stderr, flush=True)
-    size = wholeset.QUICK_SET if options.quick else wholeset.SET
-    result["wholeSet"] = wholeset.wholeSet(*size, measure.FEWEST_ROUNDS)
+    labelMaps = None if data is None or options.quick else pairs.labelMaps(data)
+    with wholeset.drawn(options.quick) if labelMaps is None else contextlib.nullcontext(labelMaps) as files:
+        result["wholeSet"] = wholeset.wholeSet(files, rounds)
     if options.growth or options.page:
-        result["growth"] = growth.growth(QUICK_SIZES if options.quick else growth.SIZES, measure.FEWEST_ROUNDS)
+        print("growth ...", file=sys.stderr, flush=True)
+        result["growth"] = growth.growth(QUICK_SIZES if options.quick else growth.SIZES, rounds)
     text = markdown(result)
     print(text)
     if options.output:
@@ -85,9 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def notes(rounds: int) -> str:
     """Return what there is to say about the tables of a run of so many rounds."""
-    fewest = measure.FEWEST_ROUNDS
-    several = f"{rounds} rounds" if rounds <= fewest else f"{rounds} rounds, or at least {fewest} where they take long"
-    return NOTES.format(rounds=several, margin=pairs.MARGIN)
+    cold = min(rounds, measure.MOST_COLD_ROUNDS)
+    return NOTES.format(rounds=rounds, cold=cold, most=peers.MOST_FOR_LONG, margin=pairs.MARGIN)
 
 
 def benchmark(cases: Sequence[pairs.Case], rounds: int, elements: int) -> dict:
@@ -98,8 +103,11 @@ def benchmark(cases: Sequence[pairs.Case], rounds: int, elements: int) -> dict:
     measured = []
     for case in cases:
         print(f"{case.name}: {len(case.pairs)} of {case.triangles:,} triangles ...", file=sys.stderr, flush=True)
-        times = measure.measureCase(case, tools, rounds, SECONDS_PER_CASE)
-        measured.append(describeCase(case, times, truthOf(case, elements)))
+        fitting = [tool for tool in tools if case.triangles <= peers.MOST_FOR_LONG or not peers.TOOLS[tool].isLong]
+        times = measure.measureCase(case, fitting, rounds)
+        truths = [accuracy.truth(*map(accuracy.structureOf, pair.images), elements) for pair in case.pairs]
+        measured.append(describeCase(case, times, truths))
+    smallest = min((pair for case in cases for pair in case.pairs), key=lambda pair: pair.triangles)
     commands = {
         "python": ["-c", "pass"],
         "import SegmentMetricsLib": ["-c", "import SegmentMetricsLib"],
@@ -114,8 +122,16 @@ def benchmark(cases: Sequence[pairs.Case], rounds: int, elements: int) -> dict:
         "missing": [name for name in peers.TOOLS if name not in tools],
         "rounds": rounds,
         "cases": measured,
-        "startUp": {name: median(taken) for name, taken in measure.startUp(commands, rounds).items()},
+        "startUp": {name: median(taken) for name, taken in startUpTimes(smallest, commands, rounds).items()},
     }
+
+
+def startUpTimes(pair: pairs.Pair, commands: dict[str, list[str]], rounds: int) -> dict[str, list[float]]:
+    """Return the times of some commands, and of comparing a pair on the command line."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = pairs.Case(pair.name, (pair,)).write(Path(folder))
+        compared = [*wholeset.COMPARE, *map(str, files), "--numbers-only", "--output", str(Path(folder, "numbers"))]
+        return measure.startUp({**commands, f"segment-metrics compare ({pair.name})": compared}, rounds)
 
 
 def describeMachine() -> dict:
@@ -129,16 +145,12 @@ def describeMachine() -> dict:
     }
 
 
-def truthOf(case: pairs.Case, elements: int) -> dict | None:
-    """Return the truth about the one pair of a case, and how uncertain it is, by key; None for several pairs."""
-    if len(case.pairs) != 1:
-        return None
-    return accuracy.truth(*map(accuracy.structureOf, case.pairs[0].images), elements)
+def describeCase(case: pairs.Case, times: dict[str, measure.Times], truths: list[dict]) -> dict:
+    """Return the medians and ratios of all tools on a case, every single time, and the truth about every pair.
 
-
-def describeCase(case: pairs.Case, times: dict[str, measure.Times], truth: dict | None) -> dict:
-    """Return the medians and ratios of all tools on a case, every single time, and the truth."""
-    everything, withoutBands = times[peers.OURS], times[peers.OURS_WITHOUT_BANDS]
+    truths: by key, the value and how uncertain it is.
+    """
+    ours, withoutBands = times[peers.OURS], times[peers.OURS_WITHOUT_BANDS]
     tools = {}
     for tool, taken in times.items():
         # the peak of a case is that of its largest pair, so only a single pair has a number per triangle
@@ -146,21 +158,18 @@ def describeCase(case: pairs.Case, times: dict[str, measure.Times], truth: dict 
         tools[tool] = {
             "cold": median(taken.cold),
             "warm": median(taken.warm),
-            "coldRatio": measure.ratio(taken.cold, everything.cold),
-            "coldRatioWithoutBands": measure.ratio(taken.cold, withoutBands.cold),
-            "warmRatio": measure.ratio(taken.warm, everything.warm),
+            "coldRatio": measure.ratio(taken.cold, ours.cold),
+            "warmRatio": measure.ratio(taken.warm, ours.warm),
             "warmRatioWithoutBands": measure.ratio(taken.warm, withoutBands.warm),
-            "cores": median(p / w for p, w in zip(taken.processor, taken.warm, strict=True)),
             "peak": peak,
             "peakPerTriangle": peak / case.triangles if taken.peaks and len(case.pairs) == 1 else None,
-            "processor": median(taken.processor),
             "coldRounds": taken.cold,
             "warmRounds": taken.warm,
             "warmPairs": taken.pairMedians,
             "values": [{key: finite(value) for key, value in values.items()} for values in taken.values],
         }
     described = [{"name": p.name, "triangles": p.triangles, "spacing": p.reference.GetSpacing()} for p in case.pairs]
-    return {"name": case.name, "triangles": case.triangles, "pairs": described, "tools": tools, "truth": truth}
+    return {"name": case.name, "triangles": case.triangles, "pairs": described, "tools": tools, "truths": truths}
 
 
 def finite(value: float) -> float | None:
@@ -198,18 +207,16 @@ def timeTable(case: dict) -> list[str]:
         times = []
         for which in ("warm", "cold"):
             times += [f"{1000 * tool[which]:.1f}", f"{tool[which + 'Ratio']:.2f}"]
-            times.append(f"{tool[which + 'RatioWithoutBands']:.2f}")
         memory = ["" if tool["peak"] is None else f"{tool['peak'] / 1e6:.0f}"]
         memory.append("" if tool["peakPerTriangle"] is None else f"{tool['peakPerTriangle']:.0f}")
-        rows.append([name, *times, f"{tool['cores']:.2f}", *memory])
+        rows.append([name, *times, *memory])
     return table(TIME_COLUMNS, rows)
 
 
 def valueTable(case: dict) -> list[str]:
     rows = []
-    if case["truth"]:
-        values = {key: value for key, (value, _) in case["truth"].items()}
-        rows.append(["truth", *("" if key not in values else f"{values[key]:.4f}" for key in SHOWN_VALUES)])
+    values = {key: value for key, (value, _) in case["truths"][0].items()}
+    rows.append(["truth", *("" if key not in values else f"{values[key]:.4f}" for key in SHOWN_VALUES)])
     for name, tool in case["tools"].items():
         values = tool["values"][0]
         rows.append([name, *("" if values.get(key) is None else f"{values[key]:.4f}" for key in SHOWN_VALUES)])
@@ -218,14 +225,19 @@ def valueTable(case: dict) -> list[str]:
 
 def slowestPairs(case: dict) -> str:
     """Return a sentence on the small structures of a case, of which the total says little."""
-    small = [n for n, pair in enumerate(case["pairs"]) if pair["triangles"] < 10_000]
+    small = smallPairs(case)
     if not small:
-        return "None of the pairs has fewer than 10,000 triangles."
+        return f"None of the pairs has fewer than {SMALL:,} triangles."
     parts = []
     for name, tool in case["tools"].items():
         times = [1000 * tool["warmPairs"][n] for n in small]
         parts.append(f"{name} {median(times):.1f} ({max(times):.1f})")
-    return f"Median (slowest) of the {len(small)} pairs under 10,000 triangles, warm ms: {', '.join(parts)}."
+    return f"Median (slowest) of the {len(small)} pairs under {SMALL:,} triangles, warm ms: {', '.join(parts)}."
+
+
+def smallPairs(case: dict) -> list[int]:
+    """Return the numbers of the pairs of a case that are small."""
+    return [number for number, pair in enumerate(case["pairs"]) if pair["triangles"] < SMALL]
 
 
 def startUpRows(startUp: dict[str, float]) -> list[list[str]]:

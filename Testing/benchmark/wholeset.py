@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
 import measure
 import memory
+import numpy as np
 import peers
+import SimpleITK
 
 NUMBERS, EVERYTHING, SCRIPT = "compare --numbers-only", "compare", "a script with surface-distance"
 COMPARE = ("-m", "SegmentMetricsLib", "compare")
@@ -21,13 +24,21 @@ SET, QUICK_SET = ((360, 300, 200), 40), ((160, 130, 70), 12)
 COLUMNS = ("whole process", "s", "ratio", "cores")
 
 
-def wholeSet(size: Sequence[int], structures: int, rounds: int) -> dict:
+@contextmanager
+def drawn(isQuick: bool) -> Iterator[list[Path]]:
+    """Yield the files of two generated label maps: the second is the first, moved by 1.3 voxels along each axis."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield memory.writeVolumes(Path(folder), *(QUICK_SET if isQuick else SET))
+
+
+def wholeSet(files: Sequence[Path], rounds: int) -> dict:
     """Return for each command the median processor seconds, the cores that it kept busy, and every single time.
 
-    size, structures: of two label maps, the second of which is the first, moved by 1.3 voxels along each axis.
+    files: of two label maps.
     """
+    labels = [SimpleITK.ReadImage(file) for file in files]
+    values = [set(np.unique(SimpleITK.GetArrayViewFromImage(image))) for image in labels]
     with tempfile.TemporaryDirectory() as folder:
-        files = memory.writeVolumes(Path(folder), size, structures)
         commands = {
             NUMBERS: [*COMPARE, *files, "--numbers-only", "--output", Path(folder, "numbers")],
             EVERYTHING: [*COMPARE, *files, "--output", Path(folder, "everything")],
@@ -54,7 +65,7 @@ def wholeSet(size: Sequence[int], structures: int, rounds: int) -> dict:
         }
         for name in commands
     }
-    return {"size": list(size), "structures": structures, "commands": taken}
+    return {"size": list(labels[0].GetSize()), "structures": len(set.intersection(*values) - {0}), "commands": taken}
 
 
 def processorSeconds() -> float:
