@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..families.registry import findDefinition
 from ..model.naming import pairTitle
@@ -43,51 +43,88 @@ class CohortPage:
         tests: of all methods of the cohort.
         """
         given = cohort.given(options)
-        keys = [key for key in cohort.keys if betterOf(key)]
-        count = sum(len(group) for (_, _, key), group in given.items() if key in keys)
-        if count > MOST_NUMBERS:
-            keys = [key for key in keys if key.startswith(SUMMARIZED)]
         known = {case for group in given.values() for case in group}
         # as they were listed: the first method may lack some
         cases = [case for case in dict.fromkeys(case for case, _ in self._reports) if case in known]
-        undrawn = set(cohort.undrawn)
+        undrawn, keys = set(cohort.undrawn), _keysOf(cohort, given)
         structures = [name for name in cohort.structures if name not in undrawn]
         if len(cases) < 2 or not keys or not structures:
             return None
         methods = cohort.methods
-        places = [{name: number for number, name in enumerate(names)} for names in (cases, structures, methods)]
-        values: dict[str, list] = {key: [] for key in keys}
-        missing: dict[str, str] = {}
-        for (structure, method, key), group in given.items():
-            if key in values and structure in places[1]:
-                for case, value in group.items():
-                    at = [places[0][case], places[1][structure], places[2][method]]
-                    values[key].append([*at, _plain(value.value)])
-                    if value.missing or value.isEmpty:
-                        missing[",".join(map(str, at))] = f"missing in the {value.missing or 'test'}"
-        shown = _worthAPicture(values, keys, missing)
-        pairs = {}
-        for (case, method, structure), pair in self._pairs.items():
-            if case in places[0] and structure in places[1] and method in places[2]:
-                where = ",".join(map(str, (places[0][case], places[1][structure], places[2][method])))
-                entry = {name: pair[name] for name in ("number", "alarm") if pair[name] not in ("", None)}
-                pairs[where] = entry | ({"picture": pair["picture"]} if pair["picture"] and where in shown else {})
+        numbers = _Numbers(cases, structures, methods)
+        values, missing = _valuesOf(given, keys, numbers)
+        asked = (test for test in tests if test.measurement in values and test.structure in numbers.structures)
         return {
             "measurements": [_measurement(key, cohort.units[key]) for key in keys],
             "first": next((key for start in SUMMARIZED for key in keys if key.startswith(start)), keys[0]),
             "cases": cases,
             "structures": structures,
             "methods": [method or NO_METHOD for method in methods] if len(methods) > 1 else methods,
-            "reports": {
-                f"{places[0][case]},{places[2][method]}": report
-                for (case, method), report in self._reports.items()
-                if report and case in places[0] and method in places[2]
-            },
+            "reports": self._reportsOf(numbers),
             "values": values,
             "missing": missing,
-            "pairs": pairs,
-            "tests": [_test(test) for test in tests if test.measurement in values and test.structure in places[1]],
+            "pairs": self._pairsOf(numbers, _worthAPicture(values, keys, missing)),
+            "tests": [_test(test) for test in asked],
         }
+
+    def _reportsOf(self, numbers: _Numbers) -> dict[str, str]:
+        """Return the report of each case and method that has one, by their numbers."""
+        return {
+            f"{numbers.cases[case]},{numbers.methods[method]}": report
+            for (case, method), report in self._reports.items()
+            if report and case in numbers.cases and method in numbers.methods
+        }
+
+    def _pairsOf(self, numbers: _Numbers, shown: Collection[str]) -> dict[str, dict]:
+        """Return what there is to show of each pair, by its numbers. shown: the pairs that are shown with a picture."""
+        pairs = {}
+        for (case, method, structure), pair in self._pairs.items():
+            if (at := numbers.of(case, structure, method)) is not None:
+                where = _joined(at)
+                entry = {name: pair[name] for name in ("number", "alarm") if pair[name] not in ("", None)}
+                pairs[where] = entry | ({"picture": pair["picture"]} if pair["picture"] and where in shown else {})
+        return pairs
+
+
+class _Numbers:
+    """The numbers by which the page knows its cases, structures and methods, by name."""
+
+    def __init__(self, cases: Sequence[str], structures: Sequence[str], methods: Sequence[str]):
+        self.cases, self.structures, self.methods = (
+            {name: number for number, name in enumerate(names)} for names in (cases, structures, methods)
+        )
+
+    def of(self, case: str, structure: str, method: str) -> list[int] | None:
+        """Return the numbers of the three; None if one of them is not shown."""
+        if case in self.cases and structure in self.structures and method in self.methods:
+            return [self.cases[case], self.structures[structure], self.methods[method]]
+        return None
+
+
+def _joined(numbers: Iterable[int]) -> str:
+    return ",".join(map(str, numbers))
+
+
+def _keysOf(cohort: Cohort, given: Mapping[tuple[str, str, str], Mapping]) -> list[str]:
+    """Return the measurements that are shown: of too many numbers, the main ones only."""
+    keys = [key for key in cohort.keys if betterOf(key)]
+    isLong = sum(len(group) for (_, _, key), group in given.items() if key in keys) > MOST_NUMBERS
+    return [key for key in keys if key.startswith(SUMMARIZED)] if isLong else keys
+
+
+def _valuesOf(
+    given: Mapping[tuple[str, str, str], Mapping], keys: Iterable[str], numbers: _Numbers
+) -> tuple[dict[str, list], dict[str, str]]:
+    """Return rows of three numbers and a value by measurement, and where a structure is missing, by its numbers."""
+    values: dict[str, list] = {key: [] for key in keys}
+    missing: dict[str, str] = {}
+    for (structure, method, key), group in given.items():
+        for case, value in group.items() if key in values else ():
+            if (at := numbers.of(case, structure, method)) is not None:
+                values[key].append([*at, _plain(value.value)])
+                if value.missing or value.isEmpty:
+                    missing[_joined(at)] = f"missing in the {value.missing or 'test'}"
+    return values, missing
 
 
 def _plain(value: float) -> float | str | None:
@@ -121,7 +158,7 @@ def _worthAPicture(values: Mapping[str, list], keys: Iterable[str], missing: Map
         sign = 1 if betterOf(key) == "lower" else -1
         groups: dict[tuple, list[tuple[float, str]]] = {}
         for case, structure, method, value in values[key]:
-            at = f"{case},{structure},{method}"
+            at = _joined((case, structure, method))
             if value is not None and at not in missing:
                 for group in ((structure, method), (structure, None), (None, method), (None, None)):
                     groups.setdefault(group, []).append((sign * float(value), at))

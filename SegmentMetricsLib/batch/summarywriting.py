@@ -116,29 +116,33 @@ def summaryTable(
     isNamed = any(summary.method for summary in shown)
     heads = ["Structure", *["Method"] * isNamed, "Cases", *told, *(f"{key}{units[key]}" for key in keys)]
     rows = []
-    whys = dict.fromkeys(
-        why
-        for why in ("infinite", "undefined")
-        if any(s.measurement in keys and s.ranked < s.cases and getattr(s, why) for s in shown)
-    )
-    isStarred = False
     for (structure, method), lacking in lacks.items():
-        cases = lacking.count("") if isLeftOut else len(lacking)
-        cells = [found.get((structure, method, key)) for key in keys]
+        texts = [_cell(found.get((structure, method, key)), len(lacking)) for key in keys]
         names = [shortenedName(structure, LONGEST_NAME), *[shortened(method, LONGEST_NAME)] * isNamed]
-        texts = [_cell(cell, len(lacking)) for cell in cells]
-        rows.append([*names, str(cases), *[_missing(lacking)] * len(told), *texts])
-        isStarred |= any(text.endswith("*") for text in texts)
-        if isLeftOut and any(lacking):
-            whys["missing"] = None
-        if any(cell is not None and cell.cases < cases for cell in cells):
-            whys["not measured"] = None
+        counts = [str(lacking.count("") if isLeftOut else len(lacking)), *[_missing(lacking)] * len(told)]
+        rows.append([*names, *counts, *texts])
     table = aligned(Table.headed(heads, rows, 1 + isNamed), width)
-    if isStarred:
-        *most, last = whys
-        reason = f"{', '.join(most)} or {last}" if most else last
-        table += f"\n\n* from fewer cases, because the others are {reason}; summary.csv says how many"
+    if any(text.endswith("*") for row in rows for text in row):
+        inTable = [summary for summary in shown if summary.measurement in keys]
+        whys = _whyFewer(inTable, lacks, isLeftOut)
+        table += f"\n\n* from fewer cases, because the others are {whys}; summary.csv says how many"
     return table
+
+
+def _whyFewer(summaries: Sequence[Summary], lacks: Mapping[tuple[str, str], Sequence[str]], isLeftOut: bool) -> str:
+    """Return why some summaries leave cases out, in words.
+
+    lacks: by structure and method, the side that lacks the structure, "" for neither, case by case. isLeftOut: whether
+    these cases do not count.
+    """
+    whys = [why for why in ("infinite", "undefined") if any(s.ranked < s.cases and getattr(s, why) for s in summaries)]
+    if isLeftOut and any(map(any, lacks.values())):
+        whys.append("missing")
+    asked = {name: lacking.count("") if isLeftOut else len(lacking) for name, lacking in lacks.items()}
+    if any(s.cases < asked[s.structure, s.method] for s in summaries):
+        whys.append("not measured")
+    *most, last = whys
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def _casesOf(cohort: Cohort, method: str) -> list[str]:

@@ -84,53 +84,85 @@ def pairStructures(
     numbers of labels. Raises ValueError for a chosen name that does not exist or occurs more than once, and when names
     that occur more than once leave no pair.
     """
-    reference, test = StructureSet.of(reference), StructureSet.of(test)
+    sets = StructureSet.of(reference), StructureSet.of(test)
+    chosen, alone = _given(choices, proposed, labelNames, *sets)
+    names, failures = _named(names, labelNames, *sets)
+    rest = [_without(structures, chosen, alone) for structures in sets]
+    if names is None:
+        failures = _ambiguous(*rest)
+    reference, test = (structures.having(s for s in structures if s.name not in failures) for structures in rest)
+    isWhole = isAlonePair and not (chosen or alone or failures) and not (isProposing and _areTwo(reference, test))
+    found, left, findings = _matched(reference, test, names, isWhole)
+    matches = [replace(match, findings=(*match.findings, *_doubts(match))) for match in (*chosen, *found)]
+    unmatched = [[*left[0], *alone], [*left[1]]]
+    beside: tuple[Collection[Structure], Collection[Structure]] = ((), ())
     if names is not None:
-        names = [names] if isinstance(names, (str, int)) else names
-        requireKind(names, Iterable, "The structures to pair", "names")
+        # explicitly chosen pairs are always compared
+        matches = [m for m in matches if m.how in GIVEN or m.reference.name in names or m.test.name in names]
+        unmatched = [[s for s in structures if s.name in names] for structures in unmatched]
+        failures |= _lost(unmatched, sets)
+        beside = _withoutRelatives(reference, test, names)
+    elif failures and not matches:
+        raise next(iter(failures.values()))
+    order = {structure.name: number for number, structure in enumerate(sets[0])}
+    matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
+    told = tuple(dict.fromkeys(findings))
+    onlyReference, onlyTest = map(tuple, unmatched)
+    pairing = Pairing(tuple(matches), onlyReference, onlyTest, (), told, failures, sets)
+    return withProposals(pairing, [structure.name for structure in alone], beside) if isProposing else pairing
+
+
+def _given(
+    choices: Mapping[str, str | None] | None,
+    proposed: Mapping[str, float] | None,
+    labelNames: Mapping[Labels, str] | None,
+    reference: StructureSet,
+    test: StructureSet,
+) -> tuple[list[Match], list[Structure]]:
+    """Return the chosen matches, and the reference structures that are to have no counterpart."""
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
     named = _namedChoices(choices or {}, reference, test, labelNames)
     dice = {nameMeant(name, reference, labelNames): value for name, value in (proposed or {}).items()}
-    chosen, alone = _chosen(reference, test, named, dice)
-    failures: dict[str, PairError] = {}
-    if names is not None:
-        names = inAnySpelling(names, labelNames, reference, test)
-        failures = _leftOut(names, reference, test)
-        names = [name for name in names if name not in failures] or names
-        requireKnown(names, reference, test)
-    several = _without(reference, chosen, alone), _without(test, chosen, alone)
-    failures |= _ambiguous(*several) if names is None else {}
-    one, other = (own.having(s for s in own if s.name not in failures) for own in several)
-    free = one, other
-    isWhole = isAlonePair and not (chosen or alone or failures) and not (isProposing and _areTwo(*free))
-    exact, left = _byEqualNames(*free, names, isWhole)
-    matches, findings = [*chosen, *exact], []
+    return _chosen(reference, test, named, dice)
+
+
+def _named(
+    names: Collection[str] | None, labelNames: Mapping[Labels, str] | None, *sets: StructureSet
+) -> tuple[list[str] | None, dict[str, PairError]]:
+    """Return the names of the structures to pair as the sets spell them, and errors for those that were left out."""
+    if names is None:
+        return None, {}
+    names = [names] if isinstance(names, (str, int)) else names
+    requireKind(names, Iterable, "The structures to pair", "names")
+    names = inAnySpelling(names, labelNames, *sets)
+    failures = _leftOut(names, *sets)
+    names = [name for name in names if name not in failures] or names
+    requireKnown(names, *sets)
+    return names, failures
+
+
+def _matched(
+    reference: StructureSet, test: StructureSet, names: Collection[str] | None, isWhole: bool
+) -> tuple[list[Match], list[StructureSet], list[str]]:
+    """Return the matches by names and codes, the structures of each set that are left, and doubts about ambiguous ones.
+
+    names, isWhole: see _byEqualNames().
+    """
+    matches, left = _byEqualNames(reference, test, names, isWhole)
+    findings = []
     for how, key in (("spelling", _spelling), ("code", _code), ("words", _words)):
         found, doubts = _matchBy(key, how, *left)
         matches += found
         findings += doubts
         left = [_without(structures, found) for structures in left]
-    left[0] = [*left[0], *alone]
-    matches = [replace(match, findings=(*match.findings, *_doubts(match))) for match in matches]
-    if names is not None:
-        # explicitly chosen pairs are always compared
-        matches = [m for m in matches if m.how in GIVEN or m.reference.name in names or m.test.name in names]
-        left = [[s for s in structures if s.name in names] for structures in left]
-        for unmatched, others in zip(left, (test, reference), strict=True):
-            lost = {s.name: others.whyLost(s.name) for s in unmatched}
-            failures |= {name: PairError(why) for name, why in lost.items() if why}
-    beside = ((), ()) if names is None else _withoutRelatives(*free, names)
-    order = {structure.name: number for number, structure in enumerate(reference)}
-    matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
-    if failures and not matches and names is None:
-        raise next(iter(failures.values()))
-    onlyReference, onlyTest = map(tuple, left)
-    told = tuple(dict.fromkeys(findings))
-    pairing = Pairing(tuple(matches), onlyReference, onlyTest, (), told, failures, (reference, test))
-    if not isProposing:
-        return pairing
-    return withProposals(pairing, [structure.name for structure in alone], beside)
+    return matches, left, findings
+
+
+def _lost(unmatched: Sequence[Collection[Structure]], sets: Sequence[StructureSet]) -> dict[str, PairError]:
+    """Return the errors, by name, for structures whose counterparts were lost while the other set was read."""
+    lost = {s.name: others.whyLost(s.name) for own, others in zip(unmatched, reversed(sets)) for s in own}
+    return {name: PairError(why) for name, why in lost.items() if why}
 
 
 def withProposals(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,10 +22,10 @@ from ..batch.summaryoptions import (
     RESAMPLES,
     SEED,
     TREATMENTS,
-    Options,
 )
 from ..model.naming import parse
 from ..settings.names import OWN_CONVENTION
+from .batchplan import Plan, planned
 from .options import (
     DEFAULTS,
     addDose,
@@ -37,19 +36,15 @@ from .options import (
     addReport,
     addSettings,
     addStructure,
-    choicesFrom,
-    isReportWanted,
-    namesFrom,
     pathFrom,
-    protocolFrom,
-    requireWritable,
-    settingsFrom,
-    tellWithoutEffect,
 )
 from .results import finalStatus, progressBar, tellFailures, terminalWidth
 
 if TYPE_CHECKING:
-    from ..io.sheets import Sheet
+    from ..batch.cases import Task
+    from ..batch.collected import Collected
+    from ..batch.resultfiles import CohortFiles
+    from ..batch.statistics import Cohort, Summary
 
 NOTHING_RUN = 2
 
@@ -153,157 +148,105 @@ def run(options: argparse.Namespace) -> int:
     It is 1 if any case failed, 2 if none has a pair, and 3 if any has a verdict at least as bad as --fail-on.
     """
     requireWorkers(options.workers)
-    if options.seed < 0:
-        raise InputError(f"The seed must not be negative, not {options.seed}.")
-    settings = settingsFrom(options)
-    requireWritable(options.output)
-    from ..base.texts import commaSeparated
-    from ..batch import tasks as cohort
-    from ..batch.alarms import Alarms
-    from ..batch.caselist import lineOf, titleOf
-    from ..batch.cases import tasksOf
-    from ..batch.cohortpage import CohortPage
-    from ..batch.correlations import chosenKeys, writeCorrelations
-    from ..batch.lesionsizes import LesionSizes
-    from ..batch.plots import keysToPlot, removePlots, requireMatplotlib
-    from ..batch.resultfiles import CohortFiles, columnsOf, requireInputsKept, writeParquet
-    from ..batch.statistics import Cohort, compareMethods
-    from ..batch.summarywriting import remarks, summaryTable, writeSummary
-    from ..comparison.findings import Finding, Kind
-    from ..io.labelnames import labelNamesFrom
-    from ..model.structures import REFERENCE_AND_TEST
+    plan = planned(options)
+    from ..batch.collected import Collected
+    from ..batch.resultfiles import CohortFiles
 
-    summaryOptions = Options(
-        treatment=options.infinite,
-        resamples=options.resamples,
-        seed=options.seed,
-        missing=options.missing,
-        correction=options.correction,
-    )
-    pairs = pairsFrom(options)
-    cases, structures, labelFile = casesFrom(options)
-    labelNames = labelNamesFrom(labelFile)
-    names = options.structure or ()
-    tasks = tasksOf(cases, settings, protocolFrom(options), pairs, labelNames, names, structures, options.dose)
-    # they ask for the family dose as well if any case has one
-    settings = next((task.settings for task in tasks), settings)
-    if cases.ignored:
-        ignored = oneLine(commaSeparated(cases.ignored))
-        print(f"segment-metrics: {cases.source}: ignored columns: {ignored}", file=sys.stderr)
-    tellWithoutEffect(options, settings, {task.protocol for task in tasks}, ["labelWeights"])
-    inputs = (options.cases, options.protocol, labelFile, options.settings, options.dose)
-    requireInputsKept(options.output, [Path(given) for given in inputs if given])
-    # an error in a protocol is reported as the problem of a task
-    if options.fail_on and not any(task.protocol or task.problem for task in tasks):
-        raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
-    correlated = None if options.correlate is None else namesFrom(options.correlate)
-    chosenKeys(correlated or (), columnsOf(tasks))
-    if options.grid_uncertainty:
-        tasks = [replace(task, isSpread=True, fingerprint=f"{task.fingerprint}+grid") for task in tasks]
-    plotted = None if options.plots is None else namesFrom(options.plots)
-    if plotted is not None:
-        requireMatplotlib()
-        keysToPlot(plotted, columnsOf(tasks))
-    elif options.plot_structure:
-        raise InputError("--plot-structure chooses structures for --plots, which is missing.")
-    if isReportWanted(options):
-        tasks = withReports(tasks, options.output, options.report_conventions)
-    if settings.surface == "displayed":
-        from .pairwork import displayed
-
-        tasks = [replace(task, displayed=displayed) for task in tasks]
-
-    with executors(options, len(tasks)) as (makeExecutor, window), CohortFiles(options.output, tasks) as files:
+    with (
+        executors(options, len(plan.tasks)) as (makeExecutor, window),
+        CohortFiles(options.output, plan.tasks) as files,
+    ):
         if aside := files.earlier.describe():
             print(f"segment-metrics: {aside}", file=sys.stderr)
         files.repeatRows()
         repeated = len(files.done)
-        # lines that are not tasks, such as a second one of the same case, are only rows of the tables
-        broken = [cohort.runCase(task) for task in tasks if task.problem]
-        for outcome in broken:
-            files.addRows(outcome)
-        try:
-            failures = broken + runWaiting(tasks, files, makeExecutor, window)
-        except (KeyboardInterrupt, SystemExit):  # the latter on SIGTERM
-            tellHowToGoOn(len(files.done), len(tasks), options.output)
-            raise
-        files.sortTables(broken)
-        counts = {"given": len(tasks), "ok": len(tasks) - len(failures), "failed": len(failures), "repeated": repeated}
-        together, judged, lines, unlimited = Cohort(roster=files.roster), [], [], []
-        alarms, paired, page, sizes = Alarms(), set(), CohortPage(), LesionSizes(files.roster)
+        broken, failed = runAll(plan.tasks, files, makeExecutor, window, plan.output)
+        failures, given = [*broken, *failed], len(plan.tasks)
+        counts = {"given": given, "ok": given - len(failures), "failed": len(failures), "repeated": repeated}
+        found = Collected(files.roster)
         for outcome in files.outcomes():
-            page.add(outcome, together.add(outcome))
-            sizes.add(outcome)
-            alarms.add(outcome)
-            paired |= {tuple(pair[side]["name"] for side in REFERENCE_AND_TEST) for pair in outcome["pairs"]}
-            lines.append(lineOf(outcome))
-            if outcome.get("protocol"):
-                judged.append((titleOf(outcome), outcome["protocol"]["verdict"]))
-                unlimited += outcome["protocol"].get("withoutLimits", ())
-        lines += map(lineOf, broken)
-        content = None
-        if isReportWanted(options):
-            content = page.content(together, summaryOptions, compareMethods(together, summaryOptions))
-        files.writeIndex(lines, Path(cases.source).stem, content)
-        summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention, alarms)
-        writeCorrelations(together, summaryOptions, options.output, correlated, settings.convention)
-        sizes.write(options.output)
-        undrawn = []
-        if plotted is None:
-            removePlots(options.output, unless=summaryOptions)
-        else:
-            undrawn = drawPlots(options, plotted, together, summaryOptions, settings)
-        writeParquet(options.output)
-    table = summaryTable(summaries, together, summaryOptions, terminalWidth())
-    # a summary must not hide that some of its numbers are meaningless
-    known = {name for pair in paired for name in pair} | set(together.structures)
-    caveats = [Finding.of(Kind.PLAN_OF_ONE)] if "dose" in settings.families else []
-    said = [*alarms.lines(), *remarks(together, summaryOptions), *caveats]
-    said += [*unusedChoices(pairs, paired), *unusedNames(names, known), *undrawn]
-    report(failures, judged, unlimited, counts, table, said, options.output, settings.convention)
-    if not together.roster.hasPairs:
+            found.add(outcome)
+        for outcome in broken:
+            found.list(outcome)
+        summaries, undrawn = writeStatistics(plan, found, files, counts)
+    tell(plan, found, failures, counts, summaries, undrawn)
+    if not found.cohort.roster.hasPairs:
         if counts["ok"]:
             print("segment-metrics: no case has a structure with the same name in both", file=sys.stderr)
         return NOTHING_RUN
-    return finalStatus(bool(failures), [verdict for _, verdict in judged], options.fail_on)
+    return finalStatus(bool(failures), [verdict for _, verdict in found.judged], options.fail_on)
 
 
-def casesFrom(options: argparse.Namespace) -> tuple[Sheet, Sequence[str] | None, Path | None]:
-    """Return the table of cases, what single structures in it are called, and the file with the names of labels.
+def runAll(
+    tasks: Sequence[Task], files: CohortFiles, makeExecutor: Callable, window: int, output: Path
+) -> tuple[list[dict], list[dict]]:
+    """Run all tasks that are not done; return the outcomes of lines that are no tasks, and of tasks that failed."""
+    from ..batch import tasks as cohort
 
-    For folders, what is in them and what does not match is printed first. Raises InputError if neither a table nor
-    folders are given, or both.
+    # lines that are not tasks, such as a second one of the same case, are only rows of the tables
+    broken = [cohort.runCase(task) for task in tasks if task.problem]
+    for outcome in broken:
+        files.addRows(outcome)
+    try:
+        failed = runWaiting(tasks, files, makeExecutor, window)
+    except (KeyboardInterrupt, SystemExit):  # the latter on SIGTERM
+        tellHowToGoOn(len(files.done), len(tasks), output)
+        raise
+    files.sortTables(broken)
+    return broken, failed
+
+
+def writeStatistics(
+    plan: Plan, found: Collected, files: CohortFiles, counts: Mapping[str, int]
+) -> tuple[list[Summary], list[str]]:
+    """Write what there is to say about all cases; return the summaries, and in a sentence why nothing was drawn.
+
+    counts: numbers of cases, see report().
     """
-    if options.reference_dir is None and options.test_dir is None:
-        from ..batch.cases import readList
+    from ..batch.correlations import writeCorrelations
+    from ..batch.plots import removePlots
+    from ..batch.resultfiles import writeParquet
+    from ..batch.statistics import compareMethods
+    from ..batch.summarywriting import writeSummary
 
-        if options.cases is None:
-            raise InputError("Cases are given as a table, or as folders with --reference-dir and --test-dir.")
-        return readList(options.cases), None, options.label_names
-    from ..batch.casefolders import casesIn, labelsBeside, methodFolders
-
-    if options.cases is not None:
-        raise InputError(f"Cases are given as a table or as folders, not as both: leave out {options.cases}.")
-    if options.reference_dir is None or options.test_dir is None:
-        missing = "--reference-dir" if options.reference_dir is None else "--test-dir"
-        raise InputError(f"Folders are compared with --reference-dir and --test-dir; {missing} is missing.")
-    tests = methodFolders(options.test_dir)
-    found = casesIn(options.reference_dir, tests)
-    said = list(found.remarks)
-    labelFile = options.label_names
-    if labelFile is None and (labelFile := labelsBeside(options.reference_dir, tests)):
-        said.append(f"The names of the labels are those of {labelFile}.")
-    for sentence in said:
-        print(f"segment-metrics: {oneLine(sentence)}", file=sys.stderr)
-    return found.sheet, found.structures, labelFile
+    cohort, statistics, convention = found.cohort, plan.statistics, plan.settings.convention
+    content = None
+    if plan.isReported:
+        content = found.page.content(cohort, statistics, compareMethods(cohort, statistics))
+    files.writeIndex(found.lines, Path(plan.source).stem, content)
+    summaries = writeSummary(cohort, statistics, counts, plan.output, convention, found.alarms)
+    writeCorrelations(cohort, statistics, plan.output, plan.correlated, convention)
+    found.lesionSizes.write(plan.output)
+    undrawn = []
+    if plan.plotted is None:
+        removePlots(plan.output, unless=statistics)
+    else:
+        undrawn = drawPlots(plan, plan.plotted, cohort)
+    writeParquet(plan.output)
+    return summaries, undrawn
 
 
-def pairsFrom(options: argparse.Namespace) -> list[tuple[str, str]]:
-    """Return the pairs that the options name, as choicesFrom(). Raises InputError for one without a test structure."""
-    for option in options.pair or ():
-        if option.endswith("="):
-            raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
-    return [(reference, test) for reference, test in choicesFrom(options.pair or ()) if test is not None]
+def tell(
+    plan: Plan,
+    found: Collected,
+    failures: Sequence[dict],
+    counts: Mapping[str, int],
+    summaries: Sequence[Summary],
+    undrawn: Sequence[str],
+) -> None:
+    """Print the summary of all cases, what must not be missed about its numbers, and what of the options was not used.
+
+    undrawn: sentences on what was not drawn.
+    """
+    from ..batch.summarywriting import remarks, summaryTable
+    from ..comparison.findings import Finding, Kind
+
+    table = summaryTable(summaries, found.cohort, plan.statistics, terminalWidth())
+    # a summary must not hide that some of its numbers are meaningless
+    caveats = [Finding.of(Kind.PLAN_OF_ONE)] if "dose" in plan.settings.families else []
+    said = [*found.alarms.lines(), *remarks(found.cohort, plan.statistics), *caveats]
+    said += [*unusedChoices(plan.pairs, found.paired), *unusedNames(plan.names, found.names), *undrawn]
+    report(failures, found.judged, found.withoutLimits, counts, table, said, plan.output, plan.settings.convention)
 
 
 def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[str, str]]) -> list[str]:
@@ -327,35 +270,6 @@ def unusedNames(names: Iterable[str], known: Collection[str]) -> list[str]:
     return [f"--structure {oneLine(name)}: no case has such a structure.{didYouMean(name, known)}" for name in unused]
 
 
-def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
-    """Return the tasks with a report file for each, in the folder reports of the results."""
-    from ..batch.resultfiles import REPORTS
-    from ..show.report.blocks import PLOTLY_FILE
-    from ..show.report.document import hasPlotly, plotlyScript
-    from ..show.report.index import INDEX
-    from ..show.writing import fileNames
-    from .pairwork import drawnMap
-
-    folder = (output / REPORTS).resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    if hasPlotly():  # once for all pages
-        (folder / PLOTLY_FILE).write_text(plotlyScript(), encoding="utf-8")
-    # a case may have the name of the page about all cases
-    _, *names = fileNames([Path(INDEX).stem, *("_".join(filter(None, task.key)) for task in tasks)])
-    return [
-        # the fingerprint includes the report, so that an outcome without one is not reused
-        replace(
-            task,
-            report=str(folder / f"{name}.html"),
-            withConventions=withConventions,
-            script=PLOTLY_FILE,
-            drawn=drawnMap,
-            fingerprint=f"{task.fingerprint} report" + (" with conventions" if withConventions else ""),
-        )
-        for task, name in zip(tasks, names, strict=True)
-    ]
-
-
 def executors(options: argparse.Namespace, tasks: int):
     """Return a context manager that yields a factory of executors and the number of tasks to submit at a time."""
     from ..batch import tasks as cohort
@@ -365,20 +279,20 @@ def executors(options: argparse.Namespace, tasks: int):
     return cohort.processes(min(options.workers or availableProcessors(), max(tasks, 1)))
 
 
-def drawPlots(options: argparse.Namespace, names: Sequence[str], together, summaryOptions, settings) -> list[str]:
+def drawPlots(plan: Plan, names: Sequence[str], cohort: Cohort) -> list[str]:
     """Draw the figures, and return in a sentence why there is none. names: of the measurements."""
     from ..batch.plots import writePlots
     from ..batch.statistics import compareMethods
 
     try:
         written = writePlots(
-            together,
-            summaryOptions,
-            compareMethods(together, summaryOptions),
-            options.output,
+            cohort,
+            plan.statistics,
+            compareMethods(cohort, plan.statistics),
+            plan.output,
             names=names,
-            structures=options.plot_structure or (),
-            convention=settings.convention,
+            structures=plan.plottedStructures,
+            convention=plan.settings.convention,
         )
     except InputError as error:  # the numbers are there, whatever was asked to be drawn of them
         return [oneLine(str(error))]
@@ -396,7 +310,7 @@ def tellHowToGoOn(done: int, number: int, output: Path) -> None:
     )
 
 
-def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
+def runWaiting(tasks: Sequence[Task], files: CohortFiles, makeExecutor: Callable, window: int) -> list[dict]:
     """Run the tasks that are not done, write their outcomes, and return those that failed, without their pairs.
 
     They are in the order of the tasks, regardless of the order of completion.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -151,32 +151,9 @@ def readStructures(
 
 
 def _readAny(path: Path, how: _How) -> StructureSet:
-    try:
-        requireText(path)
-    except InputError as error:
-        raise UnusableFile(str(error)) from error
-    try:
-        isFolder, isThere = path.is_dir(), path.exists()
-    except OSError as error:  # for example, the name is too long
-        raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
-    if isFolder:
+    if _isFolder(path):
         return _readFolder(path, how)
-    if not isThere:
-        raise UnusableFile(f"{path}: there is no such file.")
-    suffix = suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
-    if not suffix:
-        raise UnusableFile(
-            f"{path}: this kind of file is not supported; use {', '.join(SUFFIXES)} or a folder of such files."
-        )
-    try:
-        if not path.is_file():
-            raise UnusableFile(f"{path}: this is neither a file nor a folder.")
-        if path.stat().st_size == 0:
-            raise UnusableFile(f"{path}: the file is empty.")
-        with path.open("rb"):
-            pass
-    except OSError as error:
-        raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
+    suffix = _kindOfOpenable(path)
     try:
         if suffix == DICOM_SUFFIX:
             return readDicom(path, how.threshold, how.title)
@@ -195,6 +172,39 @@ def _readAny(path: Path, how: _How) -> StructureSet:
         raise UnusableFile(f"{path}: the file cannot be read ({error.strerror}).") from error
     except MemoryError as error:
         raise UnusableFile(f"{path}: it is too large for the memory of this computer.") from error
+
+
+def _isFolder(path: Path) -> bool:
+    """Return whether a path is a folder, not a file. Raises UnusableFile if it is neither."""
+    try:
+        requireText(path)
+    except InputError as error:
+        raise UnusableFile(str(error)) from error
+    try:
+        isFolder, isThere = path.is_dir(), path.exists()
+    except OSError as error:  # for example, the name is too long
+        raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
+    if not isThere:
+        raise UnusableFile(f"{path}: there is no such file.")
+    return isFolder
+
+
+def _kindOfOpenable(path: Path) -> str:
+    """Return the suffix that stands for the kind of a file. Raises UnusableFile if it cannot be opened or is empty."""
+    suffix = suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
+    if not suffix:
+        raise UnusableFile(
+            f"{path}: this kind of file is not supported; use {', '.join(SUFFIXES)} or a folder of such files."
+        )
+    try:
+        if not path.is_file():
+            raise UnusableFile(f"{path}: this is neither a file nor a folder.")
+        if path.stat().st_size == 0:
+            raise UnusableFile(f"{path}: the file is empty.")
+        with path.open("rb"):
+            return suffix
+    except OSError as error:
+        raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
 
 
 def readAll(
@@ -261,37 +271,48 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
     that are damaged, hold no structures, or are of a kind that is not read are left out, which the set and the notes of
     its structures say. Raises UnusableFile if nothing is left.
     """
+    found, objects, unread = _filesToRead(folder)
+    if len(objects) == 1 and not found and not unread:
+        return replace(_readAny(objects[0], how.within(objects[0])), path=str(folder))
+    files = sorted([*found, *objects])
+    if not files:
+        raise _nothingIn(folder, unread)
+    contents = dict(zip(files, _readEach([(p, how.within(p)) for p in files], isGoingOn=True), strict=True))
+    failed = {path: content for path, content in contents.items() if isinstance(content, UnusableFile)}
+    if len(failed) == len(files):
+        raise _noneOf(folder, failed)
+    read = {path: content for path, content in contents.items() if not isinstance(content, UnusableFile)}
+    areImages = [path for path, error in failed.items() if isinstance(error, NoSegmentationFile)]
+    # the only file except for images such as a CT: its name is not part of the structures' names
+    isAlone = len(objects) == 1 and len(files) - len(areImages) == 1 and objects[0] in read
+    sets = list(read.values()) if isAlone else _calledByFiles(read, objects)
+    structures = replace(sum(sets, StructureSet()), path=str(folder))
+    return _besideOthers(structures, failed, unread) if failed or unread else structures
+
+
+def _filesToRead(folder: Path) -> tuple[list[Path], list[Path], dict[Path, str]]:
+    """Return the files of a folder that are read, those of DICOM apart, and reasons for others that are not."""
     members = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith("."))
     found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX) and not _isResult(p)]
     objects, unread = _dicomObjects(members)
     if not found and not objects:
         deeper = sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("."))
         objects, unread = _dicomObjects(deeper)
-    unread |= _ofUnknownKind(members)
-    if len(objects) == 1 and not found and not unread:
-        return replace(_readAny(objects[0], how.within(objects[0])), path=str(folder))
-    found = sorted([*found, *objects])
-    if not found:
-        raise _nothingIn(folder, unread)
-    contents = dict(zip(found, _readEach([(p, how.within(p)) for p in found], isGoingOn=True), strict=True))
-    failed = {path: content for path, content in contents.items() if isinstance(content, UnusableFile)}
-    if len(failed) == len(found):
-        raise _noneOf(folder, failed)
-    others = [path for path, error in failed.items() if isinstance(error, NoSegmentationFile)]
-    if len(objects) == 1 and [path for path in found if path not in others] == objects:
-        # the only file except for images such as a CT, so its name is not part of the structures' names
-        sets = [contents[objects[0]]]
-    else:
-        read = {path: content for path, content in contents.items() if path not in failed}
-        # a single region of DICOM has a name, which is that of the structure if no other file has it as well
-        names = Counter(naming.parse(s.name).spelled for content in read.values() for s in content)
-        isNamed = [
-            path in objects and len(content) == 1 and names[naming.parse(content[0].name).spelled] == 1
-            for path, content in read.items()
-        ]
-        sets = [c if its else _inFolder(p, c) for its, (p, c) in zip(isNamed, read.items(), strict=True)]
-    structures = replace(sum(sets, StructureSet()), path=str(folder))
-    return _besideOthers(structures, failed, unread) if failed or unread else structures
+    return found, objects, unread | _ofUnknownKind(members)
+
+
+def _calledByFiles(contents: Mapping[Path, StructureSet], objects: Collection[Path]) -> list[StructureSet]:
+    """Return what the files of a folder hold, called by their files: by these alone, or as well.
+
+    A single region of DICOM has a name, which is that of the structure if no other file has it as well.
+    """
+    names = Counter(naming.parse(s.name).spelled for content in contents.values() for s in content)
+    return [
+        content
+        if path in objects and len(content) == 1 and names[naming.parse(content[0].name).spelled] == 1
+        else _inFolder(path, content)
+        for path, content in contents.items()
+    ]
 
 
 def _inFolder(path: Path, structures: StructureSet) -> StructureSet:

@@ -339,7 +339,7 @@ def testOnlyOutputMayBeClosedEarly(run, pair, monkeypatch):
         monkeypatch.setattr(commands.comparing, "_compared", broken)
         said = f"segment-metrics: The system refused something that the command needs: {problem.strerror}.\n"
         assert run("compare", *pair) == (2, "", said)
-        monkeypatch.setattr(commands.batch, "requireWritable", broken)
+        monkeypatch.setattr(commands.batchplan, "requireWritable", broken)
         assert run("batch", "cases.csv", "--output", "bo") == (2, "", said)
 
 

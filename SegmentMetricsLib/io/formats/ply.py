@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,24 +57,8 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
 
 
 def _read(data: bytes) -> tuple[vtkPolyData, str]:
-    end = re.search(rb"(?m)^end_header[ \t]*\r?\n", data)
-    header = [line.split() for line in data[: end.start() if end else 0].decode("latin-1").splitlines()]
-    if end is None or not header or header[0] != ["ply"]:
-        raise ValueError("This is not a PLY file.")
-    elements, comments, order, isText = [], [], "=", False
-    for words in header[1:]:
-        match words:
-            case ["format", name, *_]:
-                order, isText = BYTE_ORDERS[name], name == "ascii"
-            case ["comment", *text]:
-                comments.append(" ".join(text))
-            case ["element", name, count]:
-                elements.append(Element(name, int(count)))
-            case ["property", "list", lengthKind, kind, name]:
-                elements[-1].properties.append((name, order + TYPES[kind], order + TYPES[lengthKind]))
-            case ["property", kind, name]:
-                elements[-1].properties.append((name, order + TYPES[kind]))
-    body = data[end.end() :]
+    elements, comments, isText, start = _headerOf(data)
+    body = data[start:]
     if isText:
         # convert numbers in text to binary numbers, all of one type
         body = np.array(body.split(), float).tobytes()
@@ -87,18 +72,53 @@ def _read(data: bytes) -> tuple[vtkPolyData, str]:
         if element.name == "vertex":
             points = np.concatenate([np.stack([block[axis] for axis in "xyz"], axis=1) for block in blocks])
         elif element.name == "face":
-            name = [name for name, *_ in element.properties if name in CORNERS][0]  # noqa: RUF015
-            lengths = np.concatenate([np.full(len(block), block[name].shape[1]) for block in blocks])
-            offsets = np.concatenate([[0], np.cumsum(lengths)])
-            corners = np.concatenate([block[name].ravel() for block in blocks])
-            if not (np.abs(corners) < MOST_POINTS).all() or (corners != np.rint(corners)).any():
-                raise ValueError("A point number is invalid.")
+            offsets, corners = _polygons(element, blocks)
     polyData = vtkPolyData()
     polyData.SetPoints(doublePoints(points))
     cells = vtkCellArray()
     cells.SetData(*(numpy_to_vtk(a.astype(np.int64), deep=True, array_type=VTK_ID_TYPE) for a in (offsets, corners)))
     polyData.SetPolys(cells)
     return polyData, "\n".join(comments)
+
+
+def _headerOf(data: bytes) -> tuple[list[Element], list[str], bool, int]:
+    """Return the elements and comments of a header, whether the numbers are text, and where they begin.
+
+    Raises ValueError or LookupError for a header that is damaged.
+    """
+    end = re.search(rb"(?m)^end_header[ \t]*\r?\n", data)
+    header = [line.split() for line in data[: end.start() if end else 0].decode("latin-1").splitlines()]
+    if end is None or not header or header[0] != ["ply"]:
+        raise ValueError("This is not a PLY file.")
+    elements: list[Element] = []
+    comments: list[str] = []
+    order, isText = "=", False
+    for words in header[1:]:
+        match words:
+            case ["format", name, *_]:
+                order, isText = BYTE_ORDERS[name], name == "ascii"
+            case ["comment", *text]:
+                comments.append(" ".join(text))
+            case ["element", name, count]:
+                elements.append(Element(name, int(count)))
+            case ["property", "list", lengthKind, kind, name]:
+                elements[-1].properties.append((name, order + TYPES[kind], order + TYPES[lengthKind]))
+            case ["property", kind, name]:
+                elements[-1].properties.append((name, order + TYPES[kind]))
+    return elements, comments, isText, end.end()
+
+
+def _polygons(element: Element, blocks: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each polygon begins in the list of corners, with the end of the last, and the corners.
+
+    Raises ValueError for a corner that no point can be.
+    """
+    name = [name for name, *_ in element.properties if name in CORNERS][0]  # noqa: RUF015
+    lengths = np.concatenate([np.full(len(block), block[name].shape[1]) for block in blocks])
+    corners = np.concatenate([block[name].ravel() for block in blocks])
+    if not (np.abs(corners) < MOST_POINTS).all() or (corners != np.rint(corners)).any():
+        raise ValueError("A point number is invalid.")
+    return np.concatenate([[0], np.cumsum(lengths)]), corners
 
 
 def _rows(element: Element, body: bytes, start: int) -> tuple[list[np.ndarray], int]:

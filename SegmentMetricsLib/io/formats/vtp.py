@@ -7,7 +7,9 @@ import struct
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 from xml.parsers import expat
 
 import numpy as np
@@ -29,6 +31,7 @@ CELLS = ("Verts", "Lines", "Strips", "Polys")
 OFFSET_TYPES = {"Int32": "i4", "UInt32": "u4", "Int64": "i8", "UInt64": "u8"}
 COUNTS = ("NumberOfPoints", "NumberOfVerts", "NumberOfLines", "NumberOfStrips", "NumberOfPolys", "NumberOfTuples")
 MOST_COMPONENTS = 100
+ARRAYS = ("DataArray", "Array")
 
 # Number of bytes at the beginning of a file that contain the names of its field data.
 BEGINNING = 2000
@@ -54,61 +57,76 @@ class _Array:
 
 def check(path: Path) -> None:
     """Raise InputError if a file is not a VTP mesh, or has impossible values in its header or in its arrays."""
-    size = path.stat().st_size
-    parser = expat.ParserCreate()
-    elements: list[str] = []
-    arrays: list[_Array] = []
-    whole: Mapping[str, str] = {}  # the attributes of the file
-    appended = (0, "")
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal whole, appended
-        elements.append(name)
-        if len(elements) > DEEPEST:
-            raise ValueError("The elements are nested too deeply.")
-        if len(elements) == 1:
-            whole = attributes
-            if name != "VTKFile" or attributes.get("type", "") != "PolyData":
-                raise InputError("the file holds something other than a surface.")
-        for count in COUNTS:
-            if not 0 <= int(attributes.get(count) or 0) <= MOST_PER_BYTE * size:
-                raise ValueError("The file cannot hold that much.")
-        if not 1 <= int(attributes.get("NumberOfComponents") or 1) <= MOST_COMPONENTS:
-            raise ValueError("No point has that many values.")
-        if name in ("DataArray", "Array"):
-            arrays.append(_Array(elements[-2] if len(elements) > 1 else "", attributes))
-        if name == "AppendedData":  # the rest may be binary
-            appended = (parser.CurrentByteIndex, attributes.get("encoding", ""))
-            raise _Enough
-
-    def characters(data: str) -> None:
-        if arrays and elements[-1] in ("DataArray", "Array"):
-            arrays[-1].text.append(data)
-
-    def end(name: str) -> None:
-        elements.pop()
-
-    def noDocumentType(*_) -> None:
-        raise ValueError("A mesh file needs no document type, so none is read.")
-
-    parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.CharacterDataHandler = characters
-    parser.StartDoctypeDeclHandler = noDocumentType
+    content = _Content(path.stat().st_size)
     try:
-        apart = b""
         with path.open("rb") as file:
-            try:
-                parser.ParseFile(file)
-            except _Enough:
-                file.seek(appended[0])
-                apart = file.read()
-                apart = apart[apart.index(b"_", apart.index(b">")) + 1 :]
-        for array in arrays:
-            _checkArray(array, apart, appended[1] == "base64", whole, size)
+            apart = content.read(file)
+        for array in content.arrays:
+            _checkArray(array, apart, content.isApartText, content.whole, content.size)
     except InputError:
         raise
     except (ValueError, LookupError, OverflowError, struct.error, zlib.error, expat.ExpatError) as error:
         raise InputError(NO_MESH) from error
+
+
+class _Content:
+    """What the XML part of a file says. size: of the file in bytes.
+
+    arrays: those of the file. whole: the file's own attributes. isApartText: whether what is behind the XML part is in
+    base64.
+    """
+
+    def __init__(self, size: int):
+        self.size = size
+        self.arrays: list[_Array] = []
+        self.whole: Mapping[str, str] = {}
+        self.isApartText = False
+        self._elements: list[str] = []
+        self._endOfXml = 0
+
+    def read(self, file: BinaryIO) -> bytes:
+        """Read the XML part, and return what is behind it. Raises ValueError or InputError for impossible values."""
+        parser = expat.ParserCreate()
+        parser.StartElementHandler, parser.EndElementHandler = partial(self._begin, parser), self._end
+        parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = self._characters, self._documentType
+        try:
+            parser.ParseFile(file)
+        except _Enough:
+            file.seek(self._endOfXml)
+            apart = file.read()
+            return apart[apart.index(b"_", apart.index(b">")) + 1 :]
+        return b""
+
+    def _begin(self, parser: expat.XMLParserType, name: str, attributes: dict[str, str]) -> None:
+        around = self._elements[-1] if self._elements else ""
+        self._elements.append(name)
+        if len(self._elements) > DEEPEST:
+            raise ValueError("The elements are nested too deeply.")
+        if not around:
+            self.whole = attributes
+            if name != "VTKFile" or attributes.get("type", "") != "PolyData":
+                raise InputError("the file holds something other than a surface.")
+        for count in COUNTS:
+            if not 0 <= int(attributes.get(count) or 0) <= MOST_PER_BYTE * self.size:
+                raise ValueError("The file cannot hold that much.")
+        if not 1 <= int(attributes.get("NumberOfComponents") or 1) <= MOST_COMPONENTS:
+            raise ValueError("No point has that many values.")
+        if name in ARRAYS:
+            self.arrays.append(_Array(around, attributes))
+        if name == "AppendedData":  # the rest may be binary
+            self._endOfXml, self.isApartText = parser.CurrentByteIndex, attributes.get("encoding", "") == "base64"
+            raise _Enough
+
+    def _characters(self, data: str) -> None:
+        if self._elements[-1] in ARRAYS:
+            self.arrays[-1].text.append(data)
+
+    def _end(self, name: str) -> None:
+        self._elements.pop()
+
+    @staticmethod
+    def _documentType(*_) -> None:
+        raise ValueError("A mesh file needs no document type, so none is read.")
 
 
 def _checkArray(array: _Array, apart: bytes, isApartText: bool, whole: Mapping[str, str], size: int) -> None:
