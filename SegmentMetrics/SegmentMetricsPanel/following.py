@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -32,13 +33,14 @@ DELAY, INTERVAL = 50, 10
 class Run:
     """One measurement of a pair, whose thread touches no node.
 
-    nodes, segments: of the pair, reference first. found: what the thread has found. isStopped: whether it is to stop.
+    nodes, segments: of the pair, reference first. work: returns what is found. found: that, once it is done. isStopped:
+    whether it is to stop.
     """
 
     nodes: tuple
     segments: tuple
     structures: list
-    work: object
+    work: Callable[[], dict]
     found: dict = field(default_factory=dict)
     isStopped: bool = False
     thread: threading.Thread | None = None

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
 from .enumerations import Mode
 from .translation import _
+
+if TYPE_CHECKING:
+    from slicer import vtkMRMLSegmentationNode
 
 LEAST = 2
 
@@ -20,7 +24,7 @@ class Candidate:
     segment: its ID, "" for all segments of the node. role: "observer", "test", or "" for none.
     """
 
-    node: object
+    node: vtkMRMLSegmentationNode
     segment: str
     title: str
     role: str
