@@ -70,6 +70,11 @@ class Session:
         self.ui.applyButton.click()
         self.settle(0.2)
 
+    @property
+    def families(self) -> list[str]:
+        """The families of metrics whose boxes are checked."""
+        return [family for family, box in self.panel.settings.boxes.items() if box.checked]
+
     def chooseFamilies(self, *families: str) -> None:
         """Check the boxes of these families of metrics, and no others."""
         for family, box in self.panel.settings.boxes.items():

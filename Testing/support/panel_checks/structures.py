@@ -11,6 +11,8 @@ from .session import STRUCTURE, Session
 def checkPairs(session: Session) -> None:
     """What belongs together can be proposed by overlap and edited; Apply measures it, and the panel says how it was."""
     ui, p = session.ui, session.parameters
+    families = session.families
+    session.chooseFamilies("overlap")
     assert not session.isShown(ui.pairsGroupBox), "one segment is compared with one other"
     ui.modeComboBox.currentIndex = 1
     session.settle(0.1)
@@ -52,6 +54,7 @@ def checkPairs(session: Session) -> None:
     assert list(p.pairs) == [] and pairs(session)[STRUCTURE] == (STRUCTURE, "name") and session.panel.staleness()
     segment.SetName("Mandible")
     ui.modeComboBox.currentIndex = 0
+    session.chooseFamilies(*families)
     session.settle(0.6)
     session.choose(STRUCTURE)
     session.apply()
