@@ -438,7 +438,8 @@ class Panel(VTKObservationMixin):
     def _watched(self) -> list:
         nodes = [self.parameters.reference, self.parameters.test]
         nodes += self.model.observers.watched()
-        return nodes + ([self.outcome.node(side) for side in REFERENCE_AND_TEST] if self.outcome else [])
+        compared = [*map(self.outcome.node, REFERENCE_AND_TEST), self.outcome.dose] if self.outcome else []
+        return nodes + compared
 
     # As the Host of attempts
 

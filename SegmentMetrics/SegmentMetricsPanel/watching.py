@@ -1,4 +1,4 @@
-"""Noticing that segments may have been modified."""
+"""Noticing that segments, or a dose, may have been modified."""
 
 import qt
 import slicer
@@ -10,10 +10,10 @@ DELAY = 300
 
 
 class SegmentWatcher(VTKObservationMixin):
-    """Watches segmentation nodes and reports, shortly after the last event, the segments that may have changed.
+    """Watches segmentation nodes and volumes, and reports, shortly after the last event, what may have changed.
 
-    onSuspect: called with a set of segment IDs, or with None if any segment may have changed. onEvent: called at once,
-    before it is known what has changed. isActive: while False, changes are only recorded.
+    onSuspect: called with a set of segment IDs, or with None if any segment or volume may have changed. onEvent: called
+    at once, before it is known what has changed. isActive: while False, changes are only recorded.
     """
 
     def __init__(self, onSuspect, onEvent):
@@ -35,6 +35,11 @@ class SegmentWatcher(VTKObservationMixin):
         self.removeObservers()
         self.nodes = wanted
         for node in wanted:
+            self.addObserver(node, slicer.vtkMRMLTransformableNode.TransformModifiedEvent, self.onNodeEvent)
+            if node.IsA("vtkMRMLVolumeNode"):
+                self.addObserver(node, slicer.vtkMRMLVolumeNode.ImageDataModifiedEvent, self.onNodeEvent)
+                self.addObserver(node, vtk.vtkCommand.ModifiedEvent, self.onNodeEvent)  # such as of its origin
+                continue
             for event in (
                 slicer.vtkSegmentation.SegmentModified,
                 slicer.vtkSegmentation.SegmentAdded,
@@ -45,7 +50,6 @@ class SegmentWatcher(VTKObservationMixin):
                 # its call data may be an ID, an object or nothing, without a way to tell which
                 slicer.vtkSegmentation.SourceRepresentationModified,
                 slicer.vtkMRMLSegmentationNode.SegmentationChangedEvent,
-                slicer.vtkMRMLTransformableNode.TransformModifiedEvent,
             ):
                 self.addObserver(node, event, self.onNodeEvent)
 

@@ -1,4 +1,4 @@
-"""Hashes of structures by their contents: voxels or triangles, and their positions."""
+"""Hashes of structures and doses by their contents: voxels, triangles or values, and their positions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 
 import numpy as np
 
+from ..model.dose import Dose
 from ..model.structures import Structure
 
 # Positions are rounded to multiples of this many mm, as saving and loading a scene changes the last digits.
@@ -23,4 +24,11 @@ def contentHash(structure: Structure) -> hashlib.blake2b:
         digest.update(np.ascontiguousarray(structure.surface.cells, np.int64).data)
         places = structure.surface.points
     digest.update(np.rint(places / STEP).astype(np.int64).data)
+    return digest
+
+
+def contentHashOfDose(dose: Dose) -> hashlib.blake2b:
+    """Return a hash that is equal for doses of equal values at equal places."""
+    digest = hashlib.blake2b(np.ascontiguousarray(dose.values).data, digest_size=12)
+    digest.update(np.rint(dose.grid.corners() / STEP).astype(np.int64).data)
     return digest

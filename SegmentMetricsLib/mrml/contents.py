@@ -1,13 +1,14 @@
-"""Detecting whether segments have changed since they were measured."""
+"""Detecting whether segments, or a dose, have changed since they were measured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..comparison.fingerprints import contentHash
+from ..comparison.fingerprints import contentHash, contentHashOfDose
 from ..model.structures import Structure
 from .conversion import DISPLAY_PARAMETERS
-from .inputs import SegmentReader, linearMatrix, worldTransform
+from .doses import UNIT, doseOf
+from .inputs import SegmentReader, gridOf, linearMatrix, worldTransform
 
 
 def contentHashOfSegment(structure: Structure, segmentationNode, surface: str = "unsmoothed") -> str:
@@ -53,6 +54,22 @@ class ContentHashes:
                 found = contentHashOfSegment(reader.structure(identifier, read, by="ID"), segmentationNode, surface)
                 self._read[identifier] = key, found
             yield identifier, found
+
+
+class DoseHash:
+    """A cache of the content hash of the dose in a volume node, which is read again only if it may have changed."""
+
+    def __init__(self) -> None:
+        self._read: tuple[tuple, str] | None = None
+
+    def current(self, volumeNode) -> str:
+        """Return the content hash. Raises ValueError as doseOf does."""
+        image = volumeNode.GetImageData()
+        time = None if image is None else image.GetMTime()
+        key = volumeNode.GetID(), time, volumeNode.GetAttribute(UNIT), gridOf(volumeNode).matrix.tobytes()
+        if self._read is None or self._read[0] != key:
+            self._read = key, contentHashOfDose(doseOf(volumeNode)).hexdigest()
+        return self._read[1]
 
 
 def modificationKeys(segmentationNode) -> dict[str, tuple]:

@@ -13,10 +13,11 @@ from ..case.comparison import Comparison
 from ..case.protocol.judgment import Judgment
 from ..case.records import Record
 from ..comparison.findings import asDictionaries, asFinding
+from ..comparison.fingerprints import contentHashOfDose
 from ..model.structures import Identity
 from ..settings.settings import Settings
 from .comparing import Comparisons
-from .contents import ContentHashes, contentHashOfSegment
+from .contents import ContentHashes, DoseHash, contentHashOfSegment
 from .folders import ComparedPair
 from .inputs import nameOf
 from .outputs import COMPARISON_ATTRIBUTE, COMPARISONS_ATTRIBUTE, OTHER_VERSION, showComparisonsTable, showTable
@@ -36,6 +37,7 @@ REMEMBERED = (
     "choices",
     "criticals",
     "judgment",
+    "doseHash",
 )
 # key under which the content hashes are stored, kept for compatibility with saved scenes
 CONTENT_HASHES = "stamps"
@@ -54,8 +56,8 @@ class Outcome:
     one side has, by side. failures: reasons by name. findings: sentences about doubtful pairs. choices: the pairs that
     somebody chose, as for pairing.pairStructures. comparisons: of all pairs, with the geometry; None after the scene
     was loaded. criticals: the segment IDs of the critical structures by name. judgment: of a protocol, as returned by
-    Judgment.toDictionary(), None without one. run: a unique identifier of this outcome. seen: the latest known contents
-    of the segments, by side.
+    Judgment.toDictionary(), None without one. run: a unique identifier of this outcome. doseHash: of the dose's contents,
+    "" without one. seen, seenDose: the latest known contents of the segments, by side, and of the dose.
     """
 
     table: Any  # a vtkMRMLTableNode
@@ -73,9 +75,11 @@ class Outcome:
     criticals: Mapping[str, str] = field(default_factory=dict)
     judgment: Mapping | None = None
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
+    doseHash: str = ""
     seen: Mapping[str, ContentHashes] = field(
         default_factory=lambda: {side: ContentHashes() for side in COMPARED}, repr=False
     )
+    seenDose: DoseHash = field(default_factory=DoseHash, repr=False)
 
     def shows(self, node) -> bool:
         """Return whether a node shows details of this outcome and not of an earlier one; False for None."""
@@ -109,9 +113,9 @@ class Outcome:
         return ComparedPair(*segments)
 
     def change(self, suspects: Collection[str] | None = None) -> str:
-        """Return a sentence about the first change to the compared segments since, or "" if there is none.
+        """Return a sentence about the first change to the compared segments or the dose, or "" if there is none.
 
-        suspects: IDs of the segments to check, None for all.
+        suspects: IDs of the segments to check, None for all and the dose.
         """
         for side, hashes in self.contentHashes.items():
             node = self.node(side)
@@ -134,7 +138,16 @@ class Outcome:
                         return f"{name} in the reference was renamed."
             if self.isOfAll and set(identifiers) != set(self.members[side]):
                 return f"Segments were added to or removed from the {side}."
-        return ""
+        return self._doseChange() if suspects is None else ""
+
+    def _doseChange(self) -> str:
+        # scenes saved by earlier versions do not know what the dose was; the choice of another one is noticed elsewhere
+        if not self.doseHash or self.dose is None:
+            return ""
+        try:
+            return "" if self.seenDose.current(self.dose) == self.doseHash else "The dose has changed."
+        except InputError as error:
+            return str(error)
 
 
 def keepPair(comparison: Comparison, judgment: Judgment | None = None, dose=None) -> Outcome:
@@ -197,6 +210,7 @@ def _keep(
         comparisons=comparisons,
         criticals={s.name: s.segmentID for c in comparisons for s in c.criticals},
         judgment=None if judgment is None else judgment.toDictionary(),
+        doseHash=next((contentHashOfDose(c.dose).hexdigest() for c in comparisons if c.dose is not None), ""),
         **more,
     )
     remembered = {name: getattr(outcome, name) for name in REMEMBERED}
@@ -238,4 +252,5 @@ def _recalled(tableNode, remembered: Mapping) -> Outcome:
         criticals=remembered.get("criticals", {}),
         judgment=remembered.get("judgment"),
         run=remembered["run"],
+        doseHash=remembered.get("doseHash", ""),
     )

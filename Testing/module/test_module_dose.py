@@ -12,8 +12,9 @@ import slicer
 from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
 from scenework import applyAll, choose, observers, twoBoxes
-from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData
+from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
 from SegmentMetricsLib.mrml import doses, maps
 
@@ -70,6 +71,39 @@ def testFromTheChoiceToThePage(session):
     session.settle(0.1)
     assert session.parameters.dose is None and box.currentIndex == 0
     assert panel.model.whyNot() == "Choose a dose, or turn off the dose metrics."
+    session.chooseFamilies("boundary", "signed", "overlap")
+
+
+def testADoseThatIsMovedOrEditedIsNoticed(session):
+    panel = session.panel
+    choose(session, *twoBoxes())
+    plan = volume("Plan", **{doses.IS_DOSE: "1", doses.UNIT: "GY"})
+    session.parameters.dose = plan
+    session.settle(0.1)
+    session.apply()
+    measured = panel.outcome.records[0].measurements["DmeanTest"].value
+    assert panel.staleness() == ""
+    plan.SetName("Renamed")
+    session.settle(0.4)
+    assert panel.staleness() == "", "neither its values nor its places are others"
+    transform = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
+    plan.SetAndObserveTransformNodeID(transform.GetID())
+    session.settle(0.4)
+    assert panel.staleness() == ""
+    matrix = vtkMatrix4x4()
+    matrix.SetElement(2, 3, 8.0)  # mm toward superior, so that 2 Gy less are where the structures are
+    transform.SetMatrixTransformToParent(matrix)
+    session.settle(0.4)
+    assert panel.staleness() == "The dose has changed."
+    session.apply()
+    assert panel.staleness() == ""
+    assert panel.outcome.records[0].measurements["DmeanTest"].value == pytest.approx(measured - 2)
+    vtk_to_numpy(plan.GetImageData().GetPointData().GetScalars())[:] *= 2
+    plan.GetImageData().GetPointData().GetScalars().Modified()
+    plan.GetImageData().Modified()
+    session.settle(0.4)
+    assert panel.staleness() == "The dose has changed."
+    session.parameters.dose = None
     session.chooseFamilies("boundary", "signed", "overlap")
 
 
