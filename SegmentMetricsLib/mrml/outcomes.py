@@ -56,8 +56,8 @@ class Outcome:
     one side has, by side. failures: reasons by name. findings: sentences about doubtful pairs. choices: the pairs that
     somebody chose, as for pairing.pairStructures. comparisons: of all pairs, with the geometry; None after the scene
     was loaded. criticals: the segment IDs of the critical structures by name. judgment: of a protocol, as returned by
-    Judgment.toDictionary(), None without one. run: a unique identifier of this outcome. doseHash: of the dose's contents,
-    "" without one. seen, seenDose: the latest known contents of the segments, by side, and of the dose.
+    Judgment.toDictionary(), None without one. run: a unique identifier of this outcome. doseHash: of the contents of
+    the dose, "" without one. seen, seenDose: the latest known contents of the segments, by side, and of the dose.
     """
 
     table: Any  # a vtkMRMLTableNode
