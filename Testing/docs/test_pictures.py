@@ -7,16 +7,16 @@ import pytest
 pytest.importorskip("slicer", reason="slicer-core is not installed")
 pytest.importorskip("PySide6", reason="PySide6 is not installed")
 
-import pictures
-from desktop import photographs
-from PySide6.QtGui import QImage
-
 from SegmentMetricsLib.mrml import views
 
 pytestmark = [pytest.mark.nightly, pytest.mark.opengl]
 
 
 def testPicturesAreThoseThatAreShown(tmp_path):
+    import pictures
+    from desktop import photographs
+    from PySide6.QtGui import QImage
+
     try:
         views.requireOpenGL()
     except views.NoOpenGLError as error:

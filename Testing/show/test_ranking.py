@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 import shapes
@@ -35,15 +37,19 @@ def judged(records, table: str, unmatched=()):
     return judgeCase(parseProtocol(rules, "limits.csv"), measured, {"reference": list(unmatched)})
 
 
-RECORDS = [record("same", 14), record("near", 15), record("far", 24), record("farther", 30), record("free", 26)]
+@cache
+def records():
+    return [record("same", 14), record("near", 15), record("far", 24), record("farther", 30), record("free", 26)]
+
+
 TABLE = "same,HD,<=,1,\nnear,HD,<=,0.5,5\nfar,HD,<=,2,5\nfar,DSC,>=,0.1,\nfarther,HD,<=,2,5\nlost,HD,<=,2,\n"
 
 
 def testTheWorstComesFirst():
-    ranking = Ranking(RECORDS, judged(RECORDS, TABLE, ["lost"]))
-    assert [RECORDS[n].name for n in ranking.order] == ["farther", "far", "near", "same", "free"]
+    ranking = Ranking(records(), judged(records(), TABLE, ["lost"]))
+    assert [records()[n].name for n in ranking.order] == ["farther", "far", "near", "same", "free"]
     assert ranking.verdicts == ["pass", "warn", "fail", "fail", "no limits"]
-    assert RECORDS[ranking.worst].name == "farther"
+    assert records()[ranking.worst].name == "farther"
     assert [(rule.structure, rule.verdict) for rule in ranking.rules()] == [
         ("farther", "fail"),
         ("far", "fail"),
@@ -59,9 +65,9 @@ def testTheWorstComesFirst():
 
 def testWithoutAProtocolTheOneThatAgreesLeastIsTheWorst():
     """The order is that of the structures in the files, which people know."""
-    ranking = Ranking(RECORDS, None)
+    ranking = Ranking(records(), None)
     assert ranking.order == [0, 1, 2, 3, 4] and ranking.worst == 3 and not any(ranking.verdicts)
-    value = RECORDS[3].measurements["NSD_2mm"].text()
+    value = records()[3].measurements["NSD_2mm"].text()
     assert f'Lowest NSD 2 mm: <a href="#structure3">farther</a>, {value}</p>' in ranking.headline()
     assert [n for n in range(5) if not ranking.isBrief(n)] == [3]
     assert ranking.rules() == []
