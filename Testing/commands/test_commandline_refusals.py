@@ -315,6 +315,7 @@ def toNobody(*arguments, **streams):
         os.close(writing)
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(os.name == "nt", reason="pipes of Unix")
 def testBrokenPipe(pair, tmp_path):
     """Who has seen enough of a table has its results all the same, and the status that they have."""
@@ -387,6 +388,7 @@ def testAProcessForPicturesThatDoesNotStart(capfd, pair, tmp_path, monkeypatch):
     assert (tmp_path / "out" / "metrics.json").exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="hides the drivers of Linux")
 def testOnAMachineWithoutDrivers(pair, tmp_path):
     pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")

@@ -60,7 +60,8 @@ def testTheNumbersAreTheSame(run, files, workers, more):
     assert {kind for pair in metrics("out")["pairs"] for kind in pair["files"]} == ({"slices"} if more else set())
 
 
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("workers", [1, 2])
 def testSlicerIsNotImported(files, tmp_path, workers):
     (tmp_path / "slicer.py").write_text(NOTING)
     given = ["compare", *files, "--workers", workers, "--report-conventions", "--metrics", "all"]
@@ -121,7 +122,8 @@ def testWithoutAFolderTheSameIsPrinted(run, files, tmp_path, workers, more):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.nightly), 2])
+@pytest.mark.nightly
+@pytest.mark.parametrize("workers", [1, 2])
 def testWithoutAFolderSlicerIsNotImported(files, tmp_path, workers):
     (tmp_path / "slicer.py").write_text(NOTING)
     folder = tmp_path / "read only"

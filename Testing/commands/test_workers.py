@@ -166,7 +166,8 @@ def killing(task):
     return pairwork._work(*task)
 
 
-@pytest.mark.parametrize("killer", [pytest.param("Label_1", marks=pytest.mark.nightly), "Label_3"])
+@pytest.mark.nightly
+@pytest.mark.parametrize("killer", ["Label_1", "Label_3"])
 def testAPairThatKillsItsProcessFailsAlone(files, capfd, monkeypatch, killer):
     """The others are compared, also those that were in the same process; it is named, and nobody waits forever."""
     monkeypatch.setenv(KILLING, killer)

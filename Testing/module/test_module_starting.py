@@ -79,7 +79,8 @@ def testAWidgetThatNobodyOpens(mainWindow):
         assert desktop.exceptions == [] and desktop.messages == []
 
 
-@pytest.mark.parametrize("mainWindow", [True, pytest.param(False, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("mainWindow", [True, False])
 def testItsOwnTests(mainWindow):
     """What Slicer itself runs, all of it."""
     with Desktop(mainWindow=mainWindow, testing=True) as desktop:

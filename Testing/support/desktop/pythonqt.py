@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import math
 import weakref
+from functools import cache
 
 import shiboken6
 from PySide6 import QtCore, QtGui, QtWidgets
@@ -23,6 +24,7 @@ overrides: dict[tuple[str, str], object] = dict(FATAL_IN_QT5)
 
 _wrapperClasses: dict[type, type] = {}
 _wrappers: weakref.WeakValueDictionary[int, Wrapper] = weakref.WeakValueDictionary()
+_properties: dict[tuple[type, str], tuple[str, QtCore.QMetaProperty | None]] = {}  # what findProperty() found
 _PYTHON_WORDS = {"raise": "raise_", "exec_": "exec"}  # as Slicer writes them -> as PySide6 does
 
 
@@ -215,6 +217,7 @@ class Method:
         return hash(self._key)
 
 
+@cache
 def findMember(kind: type, name: str) -> tuple[str, type | None]:
     """PySide6's name of a member and the class that declares it; None as the latter where Slicer has no such name."""
     found = _PYTHON_WORDS.get(name, name)
@@ -246,7 +249,13 @@ def _present(native, owner: type, name: str):
 
 def findProperty(native: QtCore.QObject, name: str):
     """The name and the QMetaProperty of a Qt property, None as the latter where Slicer shows no such property."""
-    metaObject = native.metaObject()
+    key = type(native), name
+    if key not in _properties:
+        _properties[key] = _propertyOf(native.metaObject(), name)
+    return _properties[key]
+
+
+def _propertyOf(metaObject: QtCore.QMetaObject, name: str):
     index = metaObject.indexOfProperty(name)
     if index < 0 and name == "name":
         name, index = "objectName", metaObject.indexOfProperty("objectName")

@@ -12,6 +12,7 @@ exceptions: list[BaseException] = []  # what slots, observers and timers raised;
 messages: list[str] = []  # what Qt and PythonQt print about wrong connections
 
 _connections: weakref.WeakKeyDictionary[QtCore.QObject, list] = weakref.WeakKeyDictionary()
+_signatures: dict[tuple[type, str], str] = {}  # what firstSignature() found
 _keptAlive: dict[int, QtCore.QObject] = {}  # objects with connections that belong to a parent
 
 
@@ -36,7 +37,13 @@ def findSignature(native: QtCore.QObject, signal: str) -> str | None:
 
 def firstSignature(native: QtCore.QObject, name: str) -> str:
     """The signature of the overload of a signal that is declared first: the one that PythonQt takes."""
-    metaObject = native.metaObject()
+    key = type(native), name
+    if key not in _signatures:
+        _signatures[key] = _signatureOf(native.metaObject(), name)
+    return _signatures[key]
+
+
+def _signatureOf(metaObject: QtCore.QMetaObject, name: str) -> str:
     for index in range(metaObject.methodCount()):
         method = metaObject.method(index)
         if method.methodType() == QtCore.QMetaMethod.MethodType.Signal and method.name() == name.encode():
