@@ -102,9 +102,13 @@ def comparisonOf(case: dict) -> str:
     lines = []
     for name, tool in case["tools"].items():
         if not name.startswith(OURS) and "meshes" not in name:
-            lines.append(f"- {name}: {tool['warmRatio']:.2g} times as long as ours, ")
-            lines[-1] += f"{tool['warmRatioWithoutBands']:.2g} times as long as ours without BIoU"
+            lines.append(f"- {name}: {times(tool['warmRatio'])} as long as ours, ")
+            lines[-1] += f"{times(tool['warmRatioWithoutBands'])} as long as ours without BIoU"
     return "\n".join(lines) or "No other tool was installed."
+
+
+def times(ratio: float) -> str:
+    return f"{ratio:.0f} times" if ratio >= 9.5 else f"{ratio:.1f} times"
 
 
 def sideBySide(cases: Sequence[dict], names: tuple[str, str]) -> str:
@@ -113,7 +117,7 @@ def sideBySide(cases: Sequence[dict], names: tuple[str, str]) -> str:
     for case in cases:
         if all(name in case["tools"] for name in names):
             ours, theirs = (case["tools"][name]["warm"] for name in names)
-            lines.append(f"- {case['name']}: {theirs / ours:.2g} times as long ({1000 * ours:.0f} ms ours)")
+            lines.append(f"- {case['name']}: {times(theirs / ours)} as long ({1000 * ours:.0f} ms ours)")
     return "\n".join(lines) or "pymeshmetrics was not installed."
 
 

@@ -47,10 +47,10 @@ Times are processor time of all pairs of a case, medians over {rounds} rounds, o
 every tool takes its turn on every pair. *Cold* is the first call in a fresh process, imports excluded, tables and
 caches included; *warm* are later calls. *SegmentMetrics* alone are the families boundary and overlap, which hold what
 the others measure; the default families are these and the signed one. *Ratio* says how many times as long as that a
-tool takes, formed round by round, so that what else the machine does cancels, then the median. *MB* is the peak of the
-first call's memory beyond imports and images. What takes long is left out of cases of more than {most:,} triangles.
-*Truth* is what the numbers of the unsmoothed surfaces tend to when these are sampled more and more densely.
-All tools get the same images or arrays, cropped to the pair's common box and {margin} voxels, before the clock starts.
+tool takes: the median of all rounds, so that what else the machine does cancels. *MB* is the peak of the first call's
+memory beyond imports and images. What takes long is left out of cases of more than {most:,} triangles. *Truth* is what
+the numbers of the unsmoothed surfaces tend to when these are sampled more and more densely. All tools get the same
+images or arrays, cropped to the pair's common box and {margin} voxels, before the clock starts.
 """
 
 
