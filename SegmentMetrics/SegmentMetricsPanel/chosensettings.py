@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from functools import lru_cache
+
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.relevance import isRelevant
 from SegmentMetricsLib.settings.names import BRATS, PANOPTICA, PRESETS
@@ -20,18 +23,28 @@ def settingsOf(parameters, scene) -> Settings:
     With a dose, its family is among them. Raises ValueError if no family is chosen, the dose family without a dose, or
     the hazard family without any critical structure, unless hazard is taken from the dose.
     """
-    chosen = {name: valueOf(name, parameters) for name in IN_PANEL if isOffered(name, parameters)}
+    convention, families = conventionOf(parameters), list(parameters.families)
+    offered = [name for name in IN_PANEL if _isOffered(name, parameters, convention, families)]
+    chosen = {name: valueOf(name, parameters) for name in offered}
     if "critical" in chosen:
         chosen["critical"] = criticalNames(parameters, scene)
         if not chosen["critical"] and chosen["hazardKernel"] != "dose":
             raise InputError(_("Choose critical structures, or turn off the hazard metrics."))
     convention = chosen.pop("convention", OWN_CONVENTION)
-    families = list(parameters.families)
     if parameters.dose is not None:
         families.append("dose")
     elif "dose" in families:
         raise InputError(_("Choose a dose, or turn off the dose metrics."))
-    return Settings.preset(convention, families=families, **chosen)
+    return _preset(convention, tuple(families), *((name, _hashable(value)) for name, value in chosen.items()))
+
+
+@lru_cache(maxsize=4)  # the same ones are asked for many times until something is chosen
+def _preset(convention: str, families: tuple[str, ...], *chosen: tuple[str, Hashable]) -> Settings:
+    return Settings.preset(convention, families=families, **dict(chosen))
+
+
+def _hashable(value):
+    return tuple(value) if isinstance(value, list) else value
 
 
 def valueOf(name: str, parameters):
@@ -45,19 +58,23 @@ def valueOf(name: str, parameters):
 
 def isOffered(name: str, parameters) -> bool:
     """Return whether a setting has an effect with the other choices; otherwise the panel does not show it."""
+    return _isOffered(name, parameters, conventionOf(parameters), list(parameters.families))
+
+
+def _isOffered(name: str, parameters, convention: str, families: list[str]) -> bool:
     declaration = DECLARED[name]
-    convention = conventionOf(parameters)
     if name in PRESETS.get(convention, {}) or (declaration.isDecidedByTools and convention != OWN_CONVENTION):
         return False
     if declaration.onlyIf is not None and valueOf(declaration.onlyIf[0], parameters) != declaration.onlyIf[1]:
         return False
     isAlways = declaration.affectsAll or declaration.panel.isAlwaysShown
-    return isAlways or isRelevant(name, list(parameters.families))
+    return isAlways or isRelevant(name, families)
 
 
 def shownSettings(parameters) -> dict[str, bool]:
     """Return whether the panel shows each setting, by the name of its parameter."""
-    return {panel.name: isOffered(name, parameters) for name, panel in IN_PANEL.items()}
+    convention, families = conventionOf(parameters), list(parameters.families)
+    return {panel.name: _isOffered(name, parameters, convention, families) for name, panel in IN_PANEL.items()}
 
 
 def conventionOf(parameters) -> str:

@@ -197,12 +197,10 @@ def testAnotherSelectorIsWarnedAboutOnce(session, monkeypatch, caplog):
     from SegmentMetricsPanel.views import inputs
 
     monkeypatch.setattr(inputs, "SEGMENTS_FRAME", "frame_Other")
-    for index in (1, 0, 1, 0):
-        session.ui.modeComboBox.currentIndex = index
-        session.settle(0.05)
-    assert [record.levelname for record in caplog.records if "frame_Other" in record.message] == ["WARNING"] * 2
-    for chooser in session.panel.inputs.choosers:
-        chooser.isWarned = False
+    chooser = inputs.SegmentChooser(slicer.qMRMLSegmentSelectorWidget(), "reference", session.panel.model.inputs)
+    for isShown in (False, True, False):
+        chooser.showSegments(isShown)
+    assert [record.levelname for record in caplog.records if "frame_Other" in record.message] == ["WARNING"]
 
 
 def testTheSelectorShowsThatNothingIsChosen(session):

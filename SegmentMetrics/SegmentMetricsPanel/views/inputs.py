@@ -22,7 +22,6 @@ class SegmentChooser:
     def __init__(self, selector, side: str, inputs):
         self.selector, self.side, self.inputs = selector, side, inputs
         self.isShowing = False
-        self.isWarned = False
         # For a new node, the selector reports the first segment before the node itself: wait until both are set.
         self.timer = qt.QTimer()
         self.timer.setSingleShot(True)
@@ -31,6 +30,13 @@ class SegmentChooser:
         selector.setMinimumWidth(150)  # otherwise long names would widen the whole panel
         for label in slicer.util.findChildren(selector, name=SEGMENTS_LABEL):
             label.setMaximumWidth(0)  # the room is for the names
+        boxes = slicer.util.findChildren(selector, className="*ComboBox")
+        self.boxes = [box for box in boxes if box.inherits("QComboBox")]
+        self.frames = slicer.util.findChildren(selector, name=SEGMENTS_FRAME)
+        if not self.frames:
+            logging.warning(
+                "Segment Metrics: the segment selector has no %s, its segments stay visible", SEGMENTS_FRAME
+            )
         selector.connect("currentNodeChanged(vtkMRMLNode*)", self.onSelectorChanged)
         selector.connect("currentSegmentChanged(QString)", self.onSelectorChanged)
 
@@ -48,20 +54,13 @@ class SegmentChooser:
         finally:
             self.isShowing = False
         explain(self.selector, self.inputs.title(self.side))
-        for box in slicer.util.findChildren(self.selector, className="*ComboBox"):
-            if box.inherits("QComboBox"):
-                widen(box)
+        for box in self.boxes:
+            widen(box)
 
     def showSegments(self, isShown: bool) -> None:
         """Show or hide the list of segments below the list of segmentations; the selector has no property for it."""
-        frames = slicer.util.findChildren(self.selector, name=SEGMENTS_FRAME)
-        for frame in frames:
+        for frame in self.frames:
             frame.visible = isShown
-        if not frames and not self.isWarned:
-            self.isWarned = True
-            logging.warning(
-                "Segment Metrics: the segment selector has no %s, its segments stay visible", SEGMENTS_FRAME
-            )
 
     def onSelectorChanged(self, _ignored=None) -> None:
         if self.inputs.isActive and not self.isShowing and not slicer.mrmlScene.IsBatchProcessing():
