@@ -195,6 +195,29 @@ class TestFiles:
         with pytest.raises(InputError, match="negative"):
             readDose(self.image() - 10)
 
+    @pytest.mark.parametrize(
+        ("values", "message"),
+        [
+            (np.ones((3, 3, 4)), "another number of values"),
+            (np.ones((1, 3, 3)), "one plane only"),
+            (np.full((3, 3, 3), np.nan), "not numbers"),
+            (np.full((3, 3, 3), np.inf), "not numbers"),
+        ],
+    )
+    def testValuesThatAreNoDose(self, values, message):
+        size = (3, 3, 1) if len(values) == 1 else (3, 3, 3)
+        with pytest.raises(InputError, match=message):
+            Dose(values, Grid(size, np.eye(4)))
+
+    def testImagesOfAnotherKind(self):
+        flat, vectors = (
+            SimpleITK.Image([3, 3], SimpleITK.sitkUInt8),
+            SimpleITK.Image([3] * 3, SimpleITK.sitkVectorUInt8),
+        )
+        for image in (flat, vectors):
+            with pytest.raises(InputError, match="three dimensions with one number per voxel"):
+                Dose.fromImage(image)
+
 
 class TestFindings:
     def findings(self, dose, reference=None):

@@ -70,6 +70,15 @@ class TestVolume:
             mrml.doseOf(scene.AddNewNodeByClass("vtkMRMLModelNode"))
         with pytest.raises(ValueError, match="no voxels"):
             mrml.doseOf(scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode"))
+        colors = volumeOf(scene, "Colors")
+        scalars = numpy_to_vtk(np.zeros((np.prod(SIZE), 3), np.float32), deep=True)
+        colors.GetImageData().GetPointData().SetScalars(scalars)
+        with pytest.raises(ValueError, match="Colors does not have one number per voxel"):
+            mrml.doseOf(colors)
+        difference = volumeOf(scene, "Difference")
+        vtk_to_numpy(difference.GetImageData().GetPointData().GetScalars())[0] = -1
+        with pytest.raises(ValueError, match="Difference: The dose has negative values"):
+            mrml.doseOf(difference)
 
 
 def testSegments(scene):
