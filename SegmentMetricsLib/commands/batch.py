@@ -201,7 +201,7 @@ def writeStatistics(
 ) -> tuple[list[Summary], list[str]]:
     """Write what there is to say about all cases; return the summaries, and in a sentence why nothing was drawn.
 
-    counts: numbers of cases, see report().
+    counts: see tell().
     """
     from ..batch.correlations import writeCorrelations
     from ..batch.plots import removePlots
@@ -234,19 +234,41 @@ def tell(
     summaries: Sequence[Summary],
     undrawn: Sequence[str],
 ) -> None:
-    """Print the summary of all cases, what must not be missed about its numbers, and what of the options was not used.
+    """Print the results of all cases; failures go to standard error.
 
-    undrawn: sentences on what was not drawn.
+    counts: numbers of cases: given, ok, failed, and repeated from an earlier run. undrawn: sentences on what was not
+    drawn.
     """
-    from ..batch.summarywriting import remarks, summaryTable
+    from ..batch.caselist import notPassing, titleOf
+    from ..batch.summarywriting import summaryTable
+
+    convention = plan.settings.convention
+    if table := summaryTable(summaries, found.cohort, plan.statistics, terminalWidth()):
+        stated = "" if convention == OWN_CONVENTION else f", boundary and overlap in the convention {convention}"
+        print(f"Median (interquartile range){stated}\n\n{table}\n")
+    if sentences := [*caveatsOf(plan, found), *undrawn]:
+        print("\n".join(sentences) + "\n")
+    repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
+    print(f"{counts['ok']} of {counted(counts['given'], 'case')} compared{repeated}.")
+    if found.judged:
+        from ..show.verdicts import summary, unjudged
+
+        print(f"Protocol: {summary(verdict for _, verdict in found.judged)}.")
+        print("".join(f"{oneLine(line)}\n" for line in notPassing(found.judged)), end="")
+        print("".join(f"{line}\n" for line in filter(None, [unjudged(found.withoutLimits)])), end="")
+    tellFailures([f"{titleOf(outcome)}: {outcome['reason']}" for outcome in failures], "results.csv")
+    print(f"Results are in {oneLine(str(plan.output))}{os.sep}")
+
+
+def caveatsOf(plan: Plan, found: Collected) -> list[str]:
+    """Return what must not be missed about the numbers of all cases, and what of the options was not used."""
+    from ..batch.summarywriting import remarks
     from ..comparison.findings import Finding, Kind
 
-    table = summaryTable(summaries, found.cohort, plan.statistics, terminalWidth())
     # a summary must not hide that some of its numbers are meaningless
     caveats = [Finding.of(Kind.PLAN_OF_ONE)] if "dose" in plan.settings.families else []
     said = [*found.alarms.lines(), *remarks(found.cohort, plan.statistics), *caveats]
-    said += [*unusedChoices(plan.pairs, found.paired), *unusedNames(plan.names, found.names), *undrawn]
-    report(failures, found.judged, found.withoutLimits, counts, table, said, plan.output, plan.settings.convention)
+    return [*said, *unusedChoices(plan.pairs, found.paired), *unusedNames(plan.names, found.names)]
 
 
 def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[str, str]]) -> list[str]:
@@ -331,36 +353,3 @@ def runWaiting(tasks: Sequence[Task], files: CohortFiles, makeExecutor: Callable
             progress.set_postfix_str(task.title, refresh=False)
             progress.update()
     return [failures[task.key] for task in waiting if task.key in failures]
-
-
-def report(
-    failures: Sequence[dict],
-    judged: Sequence[tuple[str, str]],
-    unlimited: Sequence[str],
-    counts,
-    table: str,
-    sentences: Sequence[str],
-    output: Path,
-    convention: str,
-) -> None:
-    """Print the results of the cases; failures go to standard error.
-
-    judged: titles of cases and verdicts. unlimited: names of structures without limits.
-    """
-    from ..batch.caselist import notPassing, titleOf
-
-    if table:
-        stated = "" if convention == OWN_CONVENTION else f", boundary and overlap in the convention {convention}"
-        print(f"Median (interquartile range){stated}\n\n{table}\n")
-    if sentences:
-        print("\n".join(sentences) + "\n")
-    repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
-    print(f"{counts['ok']} of {counted(counts['given'], 'case')} compared{repeated}.")
-    if judged:
-        from ..show.verdicts import summary, unjudged
-
-        print(f"Protocol: {summary(verdict for _, verdict in judged)}.")
-        print("".join(f"{oneLine(line)}\n" for line in notPassing(judged)), end="")
-        print("".join(f"{line}\n" for line in filter(None, [unjudged(unlimited)])), end="")
-    tellFailures([f"{titleOf(outcome)}: {outcome['reason']}" for outcome in failures], "results.csv")
-    print(f"Results are in {oneLine(str(output))}{os.sep}")

@@ -77,7 +77,7 @@ def gather(
     if count - sum(n < count for n in failed) < 2:
         raise failed[min(failed)]
     leftOut = [f"{called[n]} is left out: {error}" for n, error in failed.items()]
-    given, called = ([one for n, one in enumerate(all) if n not in failed] for all in (given, called))
+    given, called = ([one for n, one in enumerate(each) if n not in failed] for each in (given, called))
     sets = [own for own in read if not isinstance(own, UnusableFile)]
     count = len(given) - (len(tests) - sum(n >= count for n in failed))
     areSingle = not any(isinstance(one, (str, os.PathLike, StructureSet)) or _isSeveral(one) for one in given)
