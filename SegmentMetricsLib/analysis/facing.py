@@ -12,19 +12,19 @@ few far points, it is cheaper to use the search tree, as for their distances, an
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import cast
 
 import numpy as np
 
 from ..base.parallel import lockedCache
-from ..base.progress import checkpoint
-from ..distances.lattice import CellTables, Lattice, cellTables, doubledPoints
+from ..distances.field import chunks
+from ..distances.lattice import CellTables, Lattice, cellTables
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching
-from ..geometry.cellcases import Positions, caseTriangles, elementPositions
+from ..geometry.cellcases import caseNormals, trianglePlaces
+from ..geometry.cellcases import cases as caseTable
 from ..geometry.closest import ClosestSurface
 from ..geometry.products import product
-from ..geometry.surfaces import Surface, eachOutwardNormals, elementCenters, meanLength, outwardNormals
+from ..geometry.surfaces import Surface, eachOutwardNormals, meanLength, outwardNormals
 from ..geometry.triangles import closestPoints
 
 # Sides of the patient and the LPS vectors that point there.
@@ -33,8 +33,8 @@ DIRECTIONS = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), 
 EQUAL_COMPONENTS = 1e-6
 # Squared distances that differ by at most this fraction are equal: the tables have single precision.
 EQUAL_SQUARES = 1e-5
-# Up to this many elements of a mesh are searched one by one; otherwise, and for masks, those of a cell share its sides.
-MOST_ELEMENTS = 100_000
+# Weights of a triangle's corners at its center.
+CENTER = ((1, 1, 1),)
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
 
@@ -64,33 +64,26 @@ def sideBit(side: str) -> np.uint8:
     return np.uint8(1 << list(DIRECTIONS).index(side))
 
 
-def sidesOfReference(boundaries: BoundaryPair) -> np.ndarray:
-    """Return the sides (m,) that the cells of the reference face, as sums of sideBit()."""
-    return np.concatenate([sidesOf(normals) for normals in eachOutwardNormals(boundaries.surfaces[0])])
+def sidesOfElements(direction: DirectedDistances) -> np.ndarray:
+    """Return the sides (k,) that the elements of a boundary face themselves, as sums of sideBit()."""
+    return sidesOf(direction.field.sampler.outwardNormals(direction.number))
+
+
+def sidesOfShared(direction: DirectedDistances) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sides (n,) that the parts of both boundaries face, as sums of sideBit(), and their sizes (n,)."""
+    normals, sizes = direction.field.sampler.outwardNormalsOfShared(direction.number)
+    return sidesOf(normals), sizes
 
 
 def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
-    """Return the sides that the reference faces where it is nearest to each element (n,) or each cell (m,) of the test.
+    """Return the sides (k,) that the reference faces where it is nearest to each element of the test.
 
     boundaries: the pair, both closed. test: the distances from its test. The sides are sums of sideBit().
     """
-    reference = boundaries.surfaces[0]
-    if boundaries.lattice is not None and reference.target is reference:
-        return _byLookup(boundaries, test)
-    count = test.pieces * len(test.surface.cells)
-    if reference.lattice is None and count <= MOST_ELEMENTS:
-        return _sidesAt(boundaries, test, np.arange(count))
-    # the middle piece of a cell represents all of them
-    centers = elementCenters(test.surface.points, test.surface.cells, 0)
-    apart = np.linalg.norm(test.positions.reshape(-1, test.pieces, 3) - centers[:, None], axis=2)
-    middle = apart.argmin(axis=1) + test.pieces * np.arange(len(centers))
-    return _sidesAt(boundaries, test, middle)
-
-
-def _sidesAt(boundaries: BoundaryPair, test: DirectedDistances, elements: np.ndarray) -> np.ndarray:
-    """Return the sides (n,) that the reference faces nearest to the centers of some elements (n,) of the test."""
+    if boundaries.isLookedUp:
+        return _byLookup(boundaries)
     touch = touching(meanLength(boundaries.surfaces[0]))
-    return sidesOf(_normalsAt(boundaries.search(0), test.positionsOf(elements), touch))
+    return sidesOf(_normalsAt(boundaries.search(0), test.centers, touch))
 
 
 def _normalsAt(reference: ClosestSurface, points: np.ndarray, touch: float) -> np.ndarray:
@@ -113,34 +106,28 @@ def _directions(ways: np.ndarray, normals: np.ndarray, touch: float) -> np.ndarr
     return np.where(lengths > touch, ways / np.where(lengths > 0, lengths, 1), normals)
 
 
-def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
-    """Return the sides (m,) that a mask's boundary faces where it is nearest to the centers of the other's cells."""
-    lattice, surface = cast(Lattice, boundaries.lattice), test.surface
-    positions = elementPositions(0)
-    tables = cellTables(lattice.spacing, positions)
+def _byLookup(boundaries: BoundaryPair) -> np.ndarray:
+    """Return the sides (k,) that the reference faces where it is nearest to the centers of the test's triangles.
+
+    Triangles that the reference has as well are left out.
+    """
+    lattice = cast(Lattice, boundaries.lattice)
+    homes, triangles, _ = lattice.triangles(1, areDiffering=True)
+    places = trianglePlaces(CENTER)
+    # a center never lies on the face of its cell
+    cells, numbers = homes - lattice.codes.shape[1], places.ofTriangles[:, 0].take(triangles)
+    tables = cellTables(lattice.spacing, places)
     # rounded, or rotated images would get tables of their own for a difference in the sixteenth digit
     axes = (lattice.grid.axes / lattice.grid.spacing).round(12)
-    sides = _sidesOfTriples(lattice.spacing, positions, tuple(axes.ravel().tolist()))
-    multiples = _sums(doubledPoints(lattice, surface, 1), surface.cells)
-    cells, numbers = lattice.split(multiples, positions)
-    # the triangles of equal cells coincide, and a center that is not on a cell face belongs to one cell only
-    within = (positions.local > 0).all(axis=1)
-    codes = lattice.codes[0].take(cells)
-    isInside = tables.inside.take(numbers * 256 + codes)
-    isSame = (codes == lattice.codes[1].take(cells)) & within.take(numbers)
-    same, asked = np.flatnonzero(isSame), np.flatnonzero(~isSame)
-    result = np.empty(len(cells), np.uint8)
-    # the first step leads to the cell itself
-    result[same] = sides.of(numbers[same].astype(np.intp) * 256 + codes[same], isInside[same])
-    parts = [np.zeros(0, np.intp)]
-    for first in range(0, len(asked), CHUNK):
-        checkpoint()
-        chosen = asked[first : first + CHUNK]
+    sides = _sidesOfTriples(lattice.spacing, tuple(axes.ravel().tolist()))
+    isInside = tables.inside.take(numbers * 256 + lattice.codes[0].take(cells))
+    result, parts = np.empty(len(cells), np.uint8), [np.zeros(0, np.intp)]
+    for chosen in chunks(len(cells), CHUNK):
         result[chosen], isFar = _ofAllNearest(lattice, cells[chosen], numbers[chosen], isInside[chosen], sides)
-        parts.append(chosen[isFar])
+        parts.append(chosen.start + isFar)
     far = np.concatenate(parts)
     if len(far):
-        result[far] = _sidesOfAllNearest(boundaries, lattice.grid.toWorld(multiples[far] / positions.denominator))
+        result[far] = _sidesOfAllNearest(boundaries, lattice.pointsOf(cells[far], numbers[far], places))
     return result
 
 
@@ -160,14 +147,6 @@ def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarr
     return result
 
 
-def _sums(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Return the sums (m, 3) of the corners of cells (m, 3): their centers in thirds of the unit of points (n, 3)."""
-    result = points.take(cells[:, 0], axis=0)
-    for corner in cells.T[1:]:
-        result += points.take(corner, axis=0)
-    return result
-
-
 def _ofAllNearest(
     lattice: Lattice, cells: np.ndarray, numbers: np.ndarray, isInside: np.ndarray, sides: SidesOfTriples
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -183,7 +162,7 @@ def _ofAllNearest(
     while len(active) and block.stop < len(tables.order):
         block = tables.blockFrom(block.stop, len(active))
         cell, number = cells.take(active), numbers.take(active)
-        squared = lattice.lookedUp(0, cell, number, block, tables)
+        squared = lattice.lookedUp(cell, number, block, tables)
         best[active] = nearest = np.minimum(best.take(active), squared.min(axis=0))
         limit = nearest * np.float32(1 + EQUAL_SQUARES) + touch
         hits = np.flatnonzero(squared <= limit)
@@ -225,7 +204,7 @@ class SidesOfTriples:
     def _found(self, triples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the sides (n,) for positions outside the reference, and for those inside, by triple (n,)."""
         tables = self.tables
-        triangles, trianglesOf = caseTriangles()
+        triangles, trianglesOf, *_ = caseTable()
         rest, cases = np.divmod(triples, 256)
         steps, numbers = np.divmod(rest, len(tables.points))
         # every triangle of every case once
@@ -242,7 +221,9 @@ class SidesOfTriples:
         owners, slots, ways = owners[nearest], slots[nearest], ways[nearest]
         starts = np.flatnonzero(np.diff(owners, prepend=-1))
         touches = squared[nearest] <= touch**2
-        normals = outwardNormalsOfCases(tuple(tables.spacing.tolist()))[cases[owners], slots]
+        # the other way where the case turns the triangle
+        normals = caseNormals(tuple(np.diag(tables.spacing).ravel().tolist()))[trianglesOf[cases[owners], slots]]
+        normals = np.where(caseTable().areTurned[cases[owners], slots, None], -normals, normals)
         outside = sidesOf(product(_directions(ways, normals, touch), self._axes.T))
         # inside, the vector from the boundary to the position points to the opposite side
         inside = np.where(touches, outside, _opposite(outside))
@@ -250,33 +231,11 @@ class SidesOfTriples:
 
 
 @lockedCache(4)
-def _sidesOfTriples(
-    spacing: tuple[float, float, float], positions: Positions, axes: tuple[float, ...]
-) -> SidesOfTriples:
+def _sidesOfTriples(spacing: tuple[float, float, float], axes: tuple[float, ...]) -> SidesOfTriples:
     """Return the table of sides for a spacing in mm and the axes of a lattice, cached for the next pair."""
-    return SidesOfTriples(cellTables(spacing, positions), np.reshape(axes, (3, 3)))
+    return SidesOfTriples(cellTables(spacing, trianglePlaces(CENTER)), np.reshape(axes, (3, 3)))
 
 
 def _opposite(sides: np.ndarray) -> np.ndarray:
     """Return the opposite sides (n,): the DIRECTIONS come in pairs."""
     return (sides & 0b010101) << 1 | (sides & 0b101010) >> 1
-
-
-@lru_cache(maxsize=8)
-def outwardNormalsOfCases(spacing: tuple[float, float, float]) -> np.ndarray:
-    """Return the outward unit normals (256, 5, 3) of the triangles of all cases for a spacing in mm.
-
-    Every corner of a triangle lies half-way between a voxel inside and one outside, which determine its outer side.
-    Zeros for cases without triangles.
-    """
-    triangles, trianglesOf = caseTriangles()
-    normals = np.cross(*np.moveaxis((triangles[:, 1:] - triangles[:, :1]) * spacing, 1, 0))
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    starts, ends = np.floor(triangles), np.ceil(triangles)
-    # the bit of the voxel where each corner's cell edge starts, and the vector along that edge
-    bits, ways = (starts @ (1, 2, 4)).astype(int), (ends - starts) * spacing
-    isInside = np.arange(256)[:, None, None] >> bits[trianglesOf] & 1
-    outward = np.einsum("csn,csnx->csx", np.where(isInside, 1, -1), ways[trianglesOf])
-    result = normals[trianglesOf] * np.sign(np.einsum("csx,csx->cs", normals[trianglesOf], outward))[..., None]
-    result[[0, 255]] = 0
-    return result

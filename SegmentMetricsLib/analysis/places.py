@@ -86,8 +86,8 @@ class _Side:
     def __init__(self, direction: DirectedDistances, beyond: _Beyond, owners: np.ndarray):
         self.direction, self.cells, self.owners = direction, beyond.cells, owners
         self.positions: dict[int, np.ndarray] = {}
-        ofRows = np.diff(beyond.starts, append=len(beyond.elements))
-        self.areas = np.bincount(owners, direction.surface.sizes[self.cells] / direction.pieces * ofRows)
+        sizes = direction.sizesOf(beyond.elements)
+        self.areas = np.bincount(owners, np.add.reduceat(sizes, beyond.starts) if len(sizes) else sizes)
         low, high = direction.rangesOf(beyond.elements)
         far = np.concatenate([high[: beyond.over], -low[beyond.over :]])
         self.peaks, self.values = np.zeros(0, int), np.zeros(0)
@@ -270,7 +270,7 @@ def _beyond(direction: DirectedDistances, tolerance: float) -> _Beyond:
     limit = withTies(tolerance)
     over, under = np.flatnonzero(direction.signed > limit), np.flatnonzero(direction.signed < -limit)
     elements = np.concatenate([over, under])
-    cells = elements // direction.pieces
+    cells = direction.cells.take(elements // direction.pieces)
     isFirst = np.diff(cells, prepend=-1) != 0
     isFirst[len(over) : len(over) + 1] = True
     starts = np.flatnonzero(isFirst)

@@ -12,7 +12,6 @@ from ..base.errors import Cause, InputError, Reason, Undefined
 from ..base.parallel import allCores
 from ..base.statements import Place
 from ..base.texts import commaSeparated, didYouMean
-from ..distances import converged
 from ..distances.surfacedistances import BoundaryPair, SurfaceDistances
 from ..geometry import sharedvolume, voxelization
 from ..geometry.closest import ClosestSurface
@@ -30,8 +29,6 @@ from .evaluatedgrid import ChosenGrid
 from .extents import Extent
 from .findings import otherUnits
 
-# Beyond this a comparison would take more memory than computers have.
-LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
 # Above this many elements of both boundaries, search trees and cached distances are freed before other work.
 MANY_ELEMENTS = 1_000_000
 # Above this many voxels of both masks, their surfaces are made on all cores.
@@ -156,7 +153,7 @@ class Workspace:
     def isLarge(self) -> bool:
         """Whether the boundaries exist and are so large that their caches should be freed before other work."""
         boundaries = self._done.get((_functionOf(Workspace.boundaries),))
-        return boundaries is not None and sum(len(s.cells) for s in boundaries.surfaces) > MANY_ELEMENTS
+        return boundaries is not None and sum(s.count for s in boundaries.surfaces) > MANY_ELEMENTS
 
     def forgetIfLarge(self) -> None:
         """Free the caches of large boundaries, which need too much memory beside what comes next."""
@@ -193,22 +190,11 @@ class Workspace:
     def distances(self) -> SurfaceDistances:
         """The distances in mm from each boundary to the other, with the sizes of the elements that have them.
 
-        Raises Undefined for an empty structure, and InputError for more elements than memory can hold.
+        Raises Undefined for an empty structure.
         """
         if self.emptiness:
             raise Undefined(self.emptiness)
-        subdivisions = self.settings.subdivisionsFor(self.dimension)
-        if subdivisions is None:
-            return converged.measure(self.boundaries, self.settings.tolerances, self.settings.percentiles)
-        elements = (
-            sum(len(s.surface.cells) for s in self.structures) * (4 if self.dimension == 3 else 2) ** subdivisions
-        )
-        if elements > LARGEST_NUMBER_OF_ELEMENTS:
-            raise InputError(
-                f"Cut {subdivisions} times, the two boundaries have {elements / 1e6:.0f} million elements: "
-                f"choose fewer {Place('--subdivisions', 'subdivisions', 'Advanced > Subdivisions')}."
-            )
-        return self.boundaries.measure(subdivisions)
+        return self.boundaries.measure(self.settings.tolerances, self.settings.percentiles)
 
     @property
     def signedDistances(self) -> SurfaceDistances:

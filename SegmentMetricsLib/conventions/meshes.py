@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..distances.surfacedistances import BoundaryPair
+from ..families.boundary.bands.grid import gridBands
 from ..families.boundary.bands.methods import bands
 from .bandrules import dice, jaccard
 from .convention import ASSD, BIOU, DSC, HD, HDP, IOU, MASD, NSD, Number
@@ -31,12 +34,18 @@ class Meshes:
 
 @dataclass(frozen=True)
 class MeshBands:
-    """The overlap of the bands inside the boundaries of the reference values. oversampling: see Settings."""
+    """The overlap of the bands inside the boundaries of the reference values.
 
-    oversampling: int | None
+    pieces: sub-voxels along each axis of a voxel, whose centers are tested; None for the limit of many.
+    """
+
+    pieces: int | None
 
     def __call__(self, sampling: Sampling, tolerance: float) -> float:
-        return bands(unsmoothed(sampling), sampling.masks, tolerance, self.oversampling).overlap
+        boundaries = unsmoothed(sampling)
+        if self.pieces is None:
+            return bands(boundaries, sampling.masks, tolerance).overlap
+        return gridBands(boundaries, sampling.masks, tolerance, self.pieces).overlap
 
 
 def numbersOf(where: str, bands: Number) -> dict[str, Number]:
@@ -69,5 +78,9 @@ def unsmoothed(sampling: Sampling) -> BoundaryPair:
 
 def samples(boundaries: BoundaryPair, subdivisions: int) -> tuple[Sample, Sample]:
     """Return the distances of two boundaries as samples."""
-    there, back = (Sample(d.distances, d.sizes) for d in boundaries.measure(subdivisions).directions)
-    return there, back
+    found = []
+    for source, surface in enumerate(boundaries.surfaces):
+        signed = boundaries.signedDistances(source, subdivisions)
+        pieces = len(signed) // surface.count
+        found.append(Sample(np.abs(signed), np.repeat(surface.sizes / pieces, pieces)))
+    return found[0], found[1]

@@ -1,268 +1,412 @@
-"""Elements of a boundary with the distances at their nodes, and sizes and means over them; see refinement.py."""
+"""The elements of boundaries, and what measures distances at their nodes: by lookup on a lattice, or by search."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Protocol, cast
 
 import numpy as np
 
-from ..geometry.edges import CORNERS_OF_SIDES
-from .crossing import total
-from .cutting import cutCells
-from .linear import PIECES, meanMagnitude, ordered, shareBelow, shareWithin
+from ..geometry.cellcases import caseAreas, caseNormals, longestSide
+from ..geometry.closest import ClosestSurface
+from ..geometry.edges import uniqueSides
+from ..geometry.meshing import MaskSurface
+from ..geometry.surfaces import Surface, longestSides, outwardNormals
+from .lattice import Lattice, Measured
+from .linear import PIECES
 
-# Corners, by node number, of the whole element and then of each of its PIECES.
-WITH_PIECES = {corners: np.vstack([np.arange(corners), ofPieces]) for corners, ofPieces in PIECES.items()}
+# The nodes of an element as weights of its corners: the corners, then the middles of its sides 01, 12, 20. The second
+# pass adds the middles between these: of the halves of every side, and of the sides of the inner piece.
+NODES = {
+    2: ((2, 0), (0, 2), (1, 1)),
+    3: ((2, 0, 0), (0, 2, 0), (0, 0, 2), (1, 1, 0), (0, 1, 1), (1, 0, 1)),
+}
+MORE_NODES = {
+    2: ((3, 1), (1, 3)),
+    3: ((3, 1, 0), (1, 3, 0), (0, 3, 1), (0, 1, 3), (1, 0, 3), (3, 0, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)),
+}
+# The nodes of each of the PIECES of an element, numbered in the order of both.
+NODES_OF_PIECES = {
+    2: np.array([[0, 2, 3], [2, 1, 4]]),
+    3: np.array([[0, 3, 5, 6, 12, 11], [3, 1, 4, 7, 8, 13], [5, 4, 2, 14, 9, 10], [3, 4, 5, 13, 14, 12]]),
+}
+# Elements of meshes are cut until their sides are shorter than this fraction of the boundary's box, as long as that
+# makes no more elements than this; and segments of contours into this many parts.
+SHORT_SIDE, MOST_CUT, PARTS_OF_SEGMENT = 1 / 64, 12_000, 16
 # Elements processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 13
-# A limit passes next to a node if it differs from the distance there by less than this fraction of the element's bend.
-NEXT_TO_NODE = 0.25
+# mm; points of two boundaries that are no farther apart are the same.
+SAME = 1e-9
 
 
-@dataclass(eq=False)
-class Part:
-    """A set of elements, each with its nodes: the corners, then the middles of the sides.
+class Elements:
+    """Elements of the boundaries of a field with the distances at their nodes.
 
-    values: (n,) signed distances at all points, mm. nodes: (k, 3) or (k, 6) point numbers. sizes: (k,) mm or mm2.
-    halvings: (k,) how often the sides have been halved. isLeaf: (k,) whether the element has not been cut further.
+    nodes: (3 or 6, k) numbers of their nodes: the corners, then the middles of the sides. sizes: (k,) mm or mm2.
+    segment: (k,) the boundary that they belong to. low, high: (k,) smallest and largest signed distance at the nodes,
+    mm. coarse, fine: (k,) mean signed distance from the corners alone, and from the pieces, mm.
     """
 
-    values: np.ndarray
-    nodes: np.ndarray
-    sizes: np.ndarray
-    halvings: np.ndarray
-    isLeaf: np.ndarray
+    def __init__(self, nodes: np.ndarray, sizes: np.ndarray, segment: np.ndarray, summary: np.ndarray):
+        self.nodes, self.sizes, self.segment, self._summary = nodes, sizes, segment, summary
+        self.low, self.high, self.coarse, self.fine = summary
+
+    @staticmethod
+    def of(values: np.ndarray, nodes: np.ndarray, sizes: np.ndarray, segment: np.ndarray) -> Elements:
+        """Return elements whose nodes have signed distances (n,), mm."""
+        corners, summary = 2 if len(nodes) == 3 else 3, np.empty((4, len(sizes)))
+        low, high, coarse, fine = summary
+        for first in range(0, len(sizes), CHUNK):
+            chosen = slice(first, first + CHUNK)
+            ofNodes = values.take(nodes[:, chosen])
+            np.minimum.reduce(ofNodes, axis=0, out=low[chosen])
+            np.maximum.reduce(ofNodes, axis=0, out=high[chosen])
+            ends, middles = (np.add.reduce(some, axis=0) for some in (ofNodes[:corners], ofNodes[corners:]))
+            # each middle is a corner of three of the four pieces of a triangle, or of both pieces of a segment
+            coarse[chosen] = ends / corners
+            fine[chosen] = (ends + 3 * middles) / 12 if corners == 3 else (ends + 2 * middles) / 4
+        return Elements(nodes, sizes, segment, summary)
 
     @property
     def corners(self) -> int:
-        return 2 if self.nodes.shape[1] == 3 else 3
-
-    def chosen(self, rows: np.ndarray) -> Part:
-        """Return some of the elements."""
-        return Part(
-            self.values, self.nodes.take(rows, axis=0), self.sizes[rows], self.halvings[rows], self.isLeaf[rows]
-        )
-
-    def joined(self, other: Part) -> Part:
-        """Return the elements of this part and another one, whose points include the points of this part."""
-        both = ((getattr(self, name), getattr(other, name)) for name in ("nodes", "sizes", "halvings", "isLeaf"))
-        return Part(other.values, *map(np.concatenate, both))
-
-    def signed(self, rows: np.ndarray | slice) -> np.ndarray:
-        """Return the signed distances (nodes, c) at the nodes of some elements (c,)."""
-        nodes = self.nodes[rows] if isinstance(rows, slice) else self.nodes.take(rows, axis=0)
-        return self.values.take(nodes.T)
-
-    def pieces(self) -> np.ndarray:
-        """Return the corners (pieces * k, 2 or 3) of the pieces of all elements, element by element."""
-        return cutCells(self.nodes)
-
-    @cached_property
-    def _summary(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The smallest and largest signed distance, and the means from the corners and from the pieces, (k,) each."""
-        low, high, coarse, fine = np.empty((4, len(self.nodes)))
-        for first in range(0, len(self.nodes), CHUNK):
-            chosen = slice(first, first + CHUNK)
-            nodes = self.signed(chosen)
-            np.minimum.reduce(nodes, axis=0, out=low[chosen])
-            np.maximum.reduce(nodes, axis=0, out=high[chosen])
-            corners, middles = (np.add.reduce(some, axis=0) for some in (nodes[: self.corners], nodes[self.corners :]))
-            # each middle is a corner of three of the four pieces of a triangle, or of both pieces of a segment
-            coarse[chosen] = corners / self.corners
-            fine[chosen] = (corners + 3 * middles) / 12 if self.corners == 3 else (corners + 2 * middles) / 4
-        return low, high, coarse, fine
-
-    def forget(self) -> None:
-        """Free the memory of the summary."""
-        self.__dict__.pop("_summary", None)
+        return 2 if len(self.nodes) == 3 else 3
 
     def signedRange(self, side: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest signed distance (k,) toward one side (1 or -1)."""
-        low, high = self._summary[:2]
-        return (low, high) if side > 0 else (-high, -low)
+        """Return the smallest and the largest signed distance (k,) toward one side (1 or -1), mm."""
+        return (self.low, self.high) if side > 0 else (-self.high, -self.low)
 
     def range(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest distance (k,) on every element."""
-        low, high = self._summary[:2]
-        smallest, largest = -high, -low
-        np.maximum(low, smallest, out=smallest)
-        return np.maximum(smallest, 0, out=smallest), np.maximum(high, largest, out=largest)
+        """Return the smallest and the largest distance (k,) on every element, mm."""
+        smallest, largest = -self.high, -self.low
+        np.maximum(self.low, smallest, out=smallest)
+        return np.maximum(smallest, 0, out=smallest), np.maximum(self.high, largest, out=largest)
 
     def bends(self) -> np.ndarray:
         """Return the bend (k,) in mm: how far the mean at the sides' middles is off linear interpolation of corners."""
-        coarse, fine = self.signedMeans()
-        bends = np.abs(np.subtract(fine, coarse))
         # undo the weight of the middles in the finer mean
-        bends *= 4 / 3 if self.corners == 3 else 2
-        return bends
+        return np.abs(self.fine - self.coarse) * (4 / 3 if self.corners == 3 else 2)
 
-    def signedMeans(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mean signed distance (k,) on every element: from its corners alone, and from its pieces."""
-        return self._summary[2:]
+    def rowsOf(self, segment: int) -> slice:
+        """Return the rows of a segment; only for elements that are in the order of segments."""
+        first, last = np.searchsorted(self.segment, [segment, segment + 1])
+        return slice(int(first), int(last))
 
-    def means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mean distance (k,) on every element: from its corners alone, and from its pieces."""
-        low, high, *means = self._summary
-        coarse, fine = map(np.abs, means)
-        # exact where the sign does not change
-        crossed = np.flatnonzero((low < 0) & (high > 0))
-        for first in range(0, len(crossed), CHUNK):
-            chosen = crossed[first : first + CHUNK]
-            magnitudes = meanMagnitude(withPieces(self.signed(chosen)))
-            coarse[chosen], fine[chosen] = ofWholeAndPieces(magnitudes, self.corners)
-        return coarse, fine
+    def chosen(self, rows: np.ndarray) -> Elements:
+        """Return some of the elements, given by number."""
+        summary = self._summary.take(rows, axis=1)
+        return Elements(self.nodes.take(rows, axis=1), self.sizes.take(rows), self.segment.take(rows), summary)
+
+    def joined(self, other: Elements) -> Elements:
+        """Return these elements and others."""
+        return Elements(
+            np.concatenate([self.nodes, other.nodes], axis=1),
+            np.concatenate([self.sizes, other.sizes]),
+            np.concatenate([self.segment, other.segment]),
+            np.concatenate([self._summary, other._summary], axis=1),
+        )
 
 
-class Passed(NamedTuple):
-    """The size up to a limit, or beyond it, and what determines its error: the leaves that the limit passes through.
+class Sampler(Protocol):
+    """Measures distances for a field.
 
-    size: mm or mm2. chosen: (c,) numbers of these leaves. differences: (c,) size on each from its pieces, minus that
-    from the whole element. doubts: (c,) size on each that both may miss, see doubtfulShares().
+    base: the elements of its segments, in their order. values: (n,) signed distances in mm at the nodes, more after
+    every cut(). totals, shared: (s,) mm2 or mm of every segment, and of elements that are part of both boundaries.
+    lengths: (s,) mm of an average element of either boundary. longest: upper bound in mm of the length of sides.
     """
 
-    size: float
-    chosen: np.ndarray
-    differences: np.ndarray
-    doubts: np.ndarray
+    base: Elements
+    values: np.ndarray
+    totals: np.ndarray
+    shared: np.ndarray
+    lengths: np.ndarray
+    longest: float
+
+    def cut(self, rows: np.ndarray) -> Elements:
+        """Return the pieces of some of the base's elements, one element after the other, after measuring their nodes."""
+        ...
+
+    def points(self, nodes: np.ndarray) -> np.ndarray:
+        """Return the LPS points (n, 3) of nodes given by number (n,), mm."""
+        ...
+
+    def surfaceCells(self, segment: int) -> np.ndarray:
+        """Return the number (k,) of the boundary's triangle or segment to which each element of a segment belongs."""
+        ...
+
+    def atPoints(self, segment: int) -> np.ndarray:
+        """Return the signed distance (n,) in mm at every point of the boundary of a segment."""
+        ...
+
+    def outwardNormals(self, segment: int) -> np.ndarray:
+        """Return the outward unit normals (k, 3) of the elements of a segment."""
+        ...
+
+    def outwardNormalsOfShared(self, segment: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the outward unit normals (n, 3) and the sizes (n,) of the parts of a segment that are shared."""
+        ...
+
+    def closest(self, segment: int) -> ClosestSurface:
+        """Return the search of the boundary to which the distances of a segment are measured."""
+        ...
+
+    def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
+        """Return signed distances (n,) in mm of LPS points (n, 3) on the boundary of a segment."""
+        ...
+
+    def mayReach(self, rows: np.ndarray, side: int) -> np.ndarray:
+        """Return whether elements (n,) of a segment may have distances toward the positive (1) or negative (-1) side."""
+        ...
+
+    def areShared(self, segment: int, rows: np.ndarray) -> np.ndarray:
+        """Return whether elements (n,) of a segment, given by number in the base, are part of both boundaries."""
+        ...
+
+    def anyPoint(self, segment: int) -> np.ndarray:
+        """Return an LPS point (3,) of the boundary of a segment, mm."""
+        ...
 
 
-class Leaves:
-    """The elements of two parts that have not been cut further, numbered one part after the other.
+class LatticeSampler:
+    """Looks the distances between two masks up; the segments are the two directions.
 
-    low, high: (k,) smallest and largest distance at the nodes, mm. sizes: (k,) mm or mm2.
+    closest: returns the search of the reference (0) or the test (1), for places beyond the reach of the tables.
     """
 
-    def __init__(self, base: Part, fine: Part):
-        self.base, self.fine = base, fine
-        self.rows = np.flatnonzero(base.isLeaf), np.flatnonzero(fine.isLeaf)
-        self._within: dict[float, Passed] = {}
-        self.low, self.high = self._joined(base.range(), fine.range())
-        self.sizes, self.halvings = self._joined((base.sizes, base.halvings), (fine.sizes, fine.halvings))
+    def __init__(self, lattice: Lattice, surfaces: tuple[Surface, Surface], closest: Callable[[int], ClosestSurface]):
+        self.lattice, self._surfaces, self._closest = lattice, surfaces, closest
+        axes = tuple(lattice.grid.axes.ravel().tolist())
+        found = [lattice.triangles(source, areDiffering=True) for source in (0, 1)]
+        self._homes, self._triangles, self._areTurned = map(np.concatenate, zip(*found, strict=True))
+        sizes = caseAreas(axes).take(self._triangles)
+        counts = np.array([len(homes) for homes, *_ in found])
+        segment = np.repeat([0, 1], counts)
+        self.totals = np.array([float(surface.sizes.sum()) for surface in surfaces])
+        every = np.array([surface.count for surface in surfaces])
+        rest = np.maximum(self.totals - np.bincount(segment, sizes, 2), 0.0)
+        self.shared = np.where(counts < every, rest, 0.0)
+        self.lengths, self.longest = np.full(2, np.sqrt((self.totals / every).min())), longestSide(axes)
+        self._nodes: list[Measured] = []
+        self.values = np.zeros(0)
+        nodes = self._measure(np.arange(len(sizes)), NODES[3])
+        self.base = Elements.of(self.values, nodes, sizes, segment)
 
-    def _joined(self, first: Iterable[np.ndarray], second: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-        for one, other in zip(first, second, strict=True):
-            if len(other) or len(self.rows[0]) < len(one):
-                yield np.concatenate([one.take(self.rows[0]), other.take(self.rows[1])])
-            else:
-                yield one
+    def _measure(self, rows: np.ndarray, weights: tuple[tuple[int, ...], ...]) -> np.ndarray:
+        """Append the distances at places on elements (k,), and return the numbers (places, k) of these nodes."""
+        if not len(rows):
+            return np.zeros((len(weights), 0), np.int32)
+        first = len(self.values)
+        self._nodes.append(
+            self.lattice.measured(self._homes.take(rows), self._triangles.take(rows), weights, self._closest)
+        )
+        self.values = np.concatenate([self.values, self._nodes[-1].values])
+        return self._nodes[-1].numbers + np.int32(first)
 
-    def split(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the row numbers in each part of some leaves (c,), which must be in ascending order."""
-        count = len(self.rows[0])
-        middle = np.searchsorted(chosen, count)
-        return self.rows[0][chosen[:middle]], self.rows[1][chosen[middle:] - count]
+    def cut(self, rows: np.ndarray) -> Elements:
+        more = self._measure(rows, MORE_NODES[3])
+        return pieces(self.values, self.base, rows, more)
 
-    def signed(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the signed distances (nodes, c) at the nodes of some leaves."""
-        first, second = self.split(chosen)
-        return np.concatenate([self.base.signed(first), self.fine.signed(second)], axis=1)
+    def points(self, nodes: np.ndarray) -> np.ndarray:
+        result, first = np.empty((len(nodes), 3)), 0
+        for measured in self._nodes:
+            rows = np.flatnonzero((nodes >= first) & (nodes < first + len(measured.values)))
+            some = nodes[rows] - first
+            cells, positions = measured.cells.take(some), measured.positions.take(some)
+            result[rows] = self.lattice.pointsOf(cells, positions, measured.places)
+            first += len(measured.values)
+        return result
 
-    def mayHold(self, limits: Sequence[float], bent: float) -> np.ndarray:
-        """Return which leaves (k,) bend by more than `bent` mm and may contain one of the limits in mm."""
-        bends = next(self._joined([self.base.bends()], [self.fine.bends()]))
-        rows = np.flatnonzero(bends > bent)
-        low, high = self.low.take(rows) - bends.take(rows), self.high.take(rows) + bends.take(rows)
-        flags = np.zeros(len(bends), bool)
-        for limit in limits:
-            flags[rows] |= (low <= limit) & (high > limit)
-        return flags
+    def surfaceCells(self, segment: int) -> np.ndarray:
+        homes, _, _ = self.lattice.triangles(segment)
+        cells = homes - segment * self.lattice.codes.shape[1]
+        return np.flatnonzero(self.lattice.codes[0].take(cells) != self.lattice.codes[1].take(cells))
 
-    def within(self, limit: float) -> Passed:
-        """Return the size within a limit in mm, with the leaves that the limit passes through."""
-        if limit not in self._within:
-            found = self.passed(limit)
-            whole = float(self.sizes.compress(self.high <= limit).sum())
-            self._within[limit] = found._replace(size=found.size + whole)
-        return self._within[limit]
+    def atPoints(self, segment: int) -> np.ndarray:
+        surface = cast(MaskSurface, self._surfaces[segment])
+        result, rows = np.zeros(len(surface.points)), self.base.rowsOf(segment)
+        result[surface.cornersOfCases[:, self.surfaceCells(segment)]] = self.values.take(self.base.nodes[:3, rows])
+        return result
 
-    def passed(self, limit: float) -> Passed:
-        """Return the size within a limit in mm, counting only the leaves that the limit passes through."""
-        chosen = np.flatnonzero((self.low <= limit) & (self.high > limit))
-        return self._summed(chosen, turned, lambda values: shareWithin(values, limit), limit)
+    def outwardNormals(self, segment: int) -> np.ndarray:
+        rows = self.base.rowsOf(segment)
+        return self._normals(self._triangles[rows], self._areTurned[rows])
 
-    def beyond(self, limit: float, side: int) -> Passed:
-        """Return the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
-        low, high = self._joined(*(part.signedRange(side) for part in (self.base, self.fine)))
-        chosen = np.flatnonzero((low <= limit) & (high > limit))
-        found = self._summed(chosen, lambda nodes: side * nodes, lambda values: 1 - shareBelow(values, limit), limit)
-        return found._replace(size=found.size + float(self.sizes.compress(low > limit).sum()))
+    def outwardNormalsOfShared(self, segment: int) -> tuple[np.ndarray, np.ndarray]:
+        homes, triangles, areTurned = self.lattice.triangles(segment)
+        isShared = np.ones(len(homes), bool)
+        isShared[self.surfaceCells(segment)] = False
+        sizes = caseAreas(tuple(self.lattice.grid.axes.ravel().tolist())).take(triangles[isShared])
+        return self._normals(triangles[isShared], areTurned[isShared]), sizes
 
-    def _summed(
-        self,
-        chosen: np.ndarray,
-        toward: Callable[[np.ndarray], np.ndarray],
-        share: Callable[[np.ndarray], np.ndarray],
-        limit: float,
-    ) -> Passed:
-        """Return the size of the shares of some leaves (c,).
+    def _normals(self, triangles: np.ndarray, areTurned: np.ndarray) -> np.ndarray:
+        axes = self.lattice.grid.axes
+        normals = caseNormals(tuple(axes.ravel().tolist())).take(triangles, axis=0)
+        return np.where(areTurned[:, None], -normals, normals)
 
-        toward: gives the distances at the nodes the sign with which they are compared with the limit. share: returns
-        the share (k,) of elements from such distances (corners, k) at their corners.
-        """
-        coarse, fine, doubts = np.empty((3, len(chosen)))
-        for first in range(0, len(chosen), CHUNK):
-            part = slice(first, first + CHUNK)
-            nodes = toward(self.signed(chosen[part]))
-            coarse[part], fine[part] = ofWholeAndPieces(share(withPieces(nodes)), self.base.corners)
-            doubts[part] = doubtfulShares(nodes, limit)
-        sizes = self.sizes.take(chosen)
-        return Passed(total(fine, sizes), chosen, (fine - coarse) * sizes, doubts * sizes)
+    def closest(self, segment: int) -> ClosestSurface:
+        return self._closest(1 - segment)
 
-    def between(self, low: float, high: float) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the size of the leaves up to `low`, and the ascending distances (corners, n) and sizes (n,) of pieces.
+    def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
+        isInside = self.lattice.isInsideAt(1 - segment, points)
+        return np.where(isInside == (segment == 0), 1.0, -1.0) * self.closest(segment).distances(points) + 0.0
 
-        The pieces are those of the leaves that some limit from `low` to `high`, mm, passes through.
-        """
-        isBelow = self.high <= low
-        chosen = np.flatnonzero((self.low <= high) & ~isBelow)
-        count = len(PIECES[self.base.corners])
-        ascending = np.empty((self.base.corners, count, len(chosen)))
-        for first in range(0, len(chosen), CHUNK):
-            part = slice(first, first + CHUNK)
-            for column, values in zip(ascending, ordered(pieces(turned(self.signed(chosen[part])))), strict=True):
-                column[:, part] = values.reshape(count, -1)
-        sizes = np.tile(self.sizes.take(chosen) / count, count)
-        return float(self.sizes.compress(isBelow).sum()), ascending.reshape(len(ascending), -1), sizes
+    def mayReach(self, rows: np.ndarray, side: int) -> np.ndarray:
+        homes, count = self._homes.take(rows), self.lattice.codes.shape[1]
+        isTest = homes >= count
+        return self.lattice.mayLeave(homes, homes + np.where(isTest, -count, count), isTest == (side > 0))
+
+    def areShared(self, segment: int, rows: np.ndarray) -> np.ndarray:
+        return np.zeros(len(rows), bool)  # those are not among the elements
+
+    def anyPoint(self, segment: int) -> np.ndarray:
+        return self._surfaces[segment].points[0]
 
 
-def doubtfulShares(nodes: np.ndarray, limit: float) -> np.ndarray:
-    """Return the fraction of elements (c,) that may lie on the other side of a limit in mm though both estimates agree.
+class SearchSampler:
+    """Searches the distances between two boundaries of any kind; the segments are the two directions.
 
-    Where a flat region ends in a kink and the limit is close to the distance of the flat region, whole and pieces both
-    place the limit's line right beside the flat node. In truth it may run along the kink, half-way on average.
-    nodes: (., c) distances at the nodes in mm.
+    closest: returns the search of the reference (0) or the test (1).
     """
-    starts, ends = CORNERS_OF_SIDES[2 if len(nodes) == 3 else 3].T
-    bends = np.maximum.reduce(np.abs(nodes[-len(starts) :] - (nodes[starts] + nodes[ends]) / 2))
-    ranges = np.maximum.reduce(nodes) - np.minimum.reduce(nodes)
-    isNear = np.minimum.reduce(np.abs(nodes - limit)) < NEXT_TO_NODE * bends
-    return np.where(isNear, bends / np.maximum(ranges, bends) / 2, 0.0)
+
+    def __init__(self, surfaces: tuple[Surface, Surface], closest: Callable[[int], ClosestSurface]):
+        self._surfaces, self._closest = surfaces, closest
+        self.values = np.zeros(0)
+        self._coordinates = np.zeros((0, 3))
+        self._firsts: list[int] = []
+        self._cells: list[np.ndarray] = []
+        nodes, sizes = [], []
+        self.totals = np.array([surface.sizes.sum() for surface in surfaces])
+        self.shared, self.longest, lengths = np.zeros(2), 0.0, []
+        for source, surface in enumerate(surfaces):
+            points, cells, owners = shortened(surface)
+            sides, numbers = uniqueSides(cells)
+            middles = (points.take(sides[:, 0], axis=0) + points.take(sides[:, 1], axis=0)) / 2
+            first = len(self._coordinates)
+            self._firsts.append(first)
+            coordinates = np.concatenate([points, middles])
+            nodes.append(np.concatenate([cells, len(points) + numbers], axis=1).T.astype(np.int32) + np.int32(first))
+            counts = np.bincount(owners, minlength=surface.count)
+            sizes.append((surface.sizes / counts).take(owners))
+            self._cells.append(owners)
+            self._append(source, coordinates)
+            self.longest = max(self.longest, float(np.linalg.norm(points[sides[:, 0]] - points[sides[:, 1]], axis=1).max()))
+            lengths.append((self.totals[source] / len(cells)) ** (1 / (surface.dimension - 1)))
+        self.lengths = np.full(2, min(lengths))
+        segment = np.repeat([0, 1], [len(size) for size in sizes])
+        self.base = Elements.of(self.values, np.concatenate(nodes, axis=1), np.concatenate(sizes), segment)
+
+    def _append(self, source: int, coordinates: np.ndarray) -> None:
+        self._coordinates = np.concatenate([self._coordinates, coordinates])
+        self.values = np.concatenate([self.values, self.signedAt(source, coordinates)])
+
+    def cut(self, rows: np.ndarray) -> Elements:
+        weights = np.array(MORE_NODES[self.base.corners]) / 4
+        more = np.empty((len(weights), len(rows)), np.int32)
+        for segment in (0, 1):
+            chosen = np.flatnonzero(self.base.segment.take(rows) == segment)
+            if not len(chosen):
+                continue
+            nodes = self.base.nodes[:, rows[chosen]]
+            corners = self._coordinates.take(nodes[: self.base.corners], axis=0)
+            first = len(self.values)
+            if self.base.corners == 2:
+                self._append(segment, np.einsum("pc,cnx->pnx", weights, corners).reshape(-1, 3))
+                more[:, chosen] = first + np.arange(2 * len(chosen)).reshape(2, -1)
+                continue
+            # neighbors share the middles of half sides, which are known by the corner and the middle at their ends
+            ends = np.stack([nodes[[0, 1, 1, 2, 2, 0]], nodes[[3, 3, 4, 4, 5, 5]]]).astype(np.int64)
+            _, rowsOf, numbers = np.unique(ends[0] * len(self.values) + ends[1], return_index=True, return_inverse=True)
+            ofSides = (self._coordinates[ends[0].ravel()[rowsOf]] + self._coordinates[ends[1].ravel()[rowsOf]]) / 2
+            inner = np.einsum("pc,cnx->pnx", weights[6:], corners).reshape(-1, 3)
+            self._append(segment, np.concatenate([ofSides, inner]))
+            more[:6, chosen] = first + numbers.reshape(6, -1)
+            more[6:, chosen] = first + len(ofSides) + np.arange(len(inner)).reshape(3, -1)
+        return pieces(self.values, self.base, rows, more)
+
+    def points(self, nodes: np.ndarray) -> np.ndarray:
+        return self._coordinates.take(nodes, axis=0)
+
+    def surfaceCells(self, segment: int) -> np.ndarray:
+        return self._cells[segment]
+
+    def atPoints(self, segment: int) -> np.ndarray:
+        # the nodes of a segment begin with the boundary's own points
+        first = self._firsts[segment]
+        return self.values[first : first + len(self._surfaces[segment].points)]
+
+    def outwardNormals(self, segment: int) -> np.ndarray:
+        return outwardNormals(self._surfaces[segment], self._cells[segment])
+
+    def outwardNormalsOfShared(self, segment: int) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros((0, 3)), np.zeros(0)
+
+    def closest(self, segment: int) -> ClosestSurface:
+        return self._closest(1 - segment)
+
+    def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
+        # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
+        signed = self.closest(segment).signedDistances(points)
+        return (-signed if segment == 0 and self._surfaces[1].target.isClosed else signed) + 0.0
+
+    def mayReach(self, rows: np.ndarray, side: int) -> np.ndarray:
+        return np.ones(len(rows), bool)
+
+    def areShared(self, segment: int, rows: np.ndarray) -> np.ndarray:
+        from scipy.spatial import cKDTree
+
+        surface, target = self._surfaces[segment], self._surfaces[1 - segment].target
+        cells = self._cells[segment][rows - self.base.rowsOf(segment).start]
+        used, numbers = np.unique(surface.cells[cells], return_inverse=True)
+        away, same = cKDTree(target.points, balanced_tree=False).query(surface.points[used])
+        same[away > SAME] = -1
+        mine = same[numbers.reshape(len(cells), -1)]
+        return (mine >= 0).all(axis=1) & np.isin(rowKeys(mine), rowKeys(target.cells))
+
+    def anyPoint(self, segment: int) -> np.ndarray:
+        return self._surfaces[segment].points[0]
 
 
-def turned(nodes: np.ndarray) -> np.ndarray:
-    """Return values at the nodes (., c) of elements, negated for elements where their sum is negative."""
-    return nodes * np.copysign(1.0, np.add.reduce(nodes, axis=0))
+def pieces(values: np.ndarray, base: Elements, rows: np.ndarray, more: np.ndarray) -> Elements:
+    """Return the pieces of elements (k,), one element after the other. more: (., k) numbers of their MORE_NODES."""
+    ofPieces = NODES_OF_PIECES[base.corners]
+    nodes = np.concatenate([base.nodes.take(rows, axis=1), more])[ofPieces.T]
+    count = len(ofPieces)
+    nodes = np.ascontiguousarray(nodes.transpose(0, 2, 1)).reshape(len(nodes), -1)
+    return Elements.of(
+        values, nodes, np.repeat(base.sizes.take(rows) / count, count), np.repeat(base.segment.take(rows), count)
+    )
 
 
-def pieces(nodes: np.ndarray) -> np.ndarray:
-    """Return the values (corners, pieces * c) at the corners of the pieces of elements from those at nodes (., c)."""
-    corners = 2 if len(nodes) == 3 else 3
-    return nodes[PIECES[corners].T].reshape(corners, -1)
+def shortened(surface: Surface) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the points (n, 3) and elements (k, 2 or 3) of a boundary after cutting long ones, and their cells (k,).
 
-
-def withPieces(nodes: np.ndarray) -> np.ndarray:
-    """Return the values (corners, (1 + pieces) * c) at the corners of elements, and then at those of their pieces."""
-    corners = 2 if len(nodes) == 3 else 3
-    return nodes[WITH_PIECES[corners].T].reshape(corners, -1)
-
-
-def ofWholeAndPieces(values: np.ndarray, corners: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values (c,) of whole elements and the means over their pieces.
-
-    values: ((1 + pieces) * c,) in the order of withPieces(). corners: number of corners of an element.
+    Triangles may be as large as a face of the structure, over which the distance is not nearly linear.
     """
-    values = values.reshape(len(WITH_PIECES[corners]), -1)
-    return values[0], np.add.reduce(values[1:]) / (len(values) - 1)
+    points, cells, owners = surface.points, surface.cells, np.arange(surface.count)
+    if surface.dimension == 2:
+        steps = np.arange(1, PARTS_OF_SEGMENT)[:, None]
+        start, end = points[cells[:, :1]], points[cells[:, 1:]]
+        between = (start * (PARTS_OF_SEGMENT - steps) + end * steps) / PARTS_OF_SEGMENT
+        numbers = len(points) + np.arange(between.shape[0] * between.shape[1]).reshape(len(cells), -1)
+        chain = np.concatenate([cells[:, :1], numbers, cells[:, 1:]], axis=1)
+        parts = np.stack([chain[:, :-1], chain[:, 1:]], axis=2).reshape(-1, 2)
+        return np.concatenate([points, between.reshape(-1, 3)]), parts, np.repeat(owners, PARTS_OF_SEGMENT)
+    sides = longestSides(surface)
+    longest = SHORT_SIDE * float(np.linalg.norm(np.subtract(*surface.box)))
+    halvings = np.ceil(np.log2(np.maximum(sides / longest, 1.0))).astype(int)
+    while halvings.any() and (4.0**halvings)[halvings > 0].sum() > MOST_CUT:
+        halvings = np.maximum(halvings - 1, 0)
+    for _ in range(int(halvings.max(initial=0))):
+        isLong = halvings > 0
+        large, halvings = cells[isLong], np.concatenate([halvings[~isLong], np.repeat(halvings[isLong] - 1, 4)])
+        ends, numbers = uniqueSides(large)
+        nodes = np.concatenate([large, len(points) + numbers], axis=1)
+        points = np.concatenate([points, (points[ends[:, 0]] + points[ends[:, 1]]) / 2])
+        cells = np.concatenate([cells[~isLong], nodes[:, PIECES[3]].reshape(-1, 3)])
+        owners = np.concatenate([owners[~isLong], np.repeat(owners[isLong], 4)])
+    return points, cells, owners
+
+
+def rowKeys(cells: np.ndarray) -> np.ndarray:
+    """Return one value per row (k, c) of point numbers, independent of the order of the numbers in the row."""
+    rows = np.ascontiguousarray(np.sort(cells, axis=1).astype(np.int64))
+    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()

@@ -33,7 +33,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from threading import Lock
-from typing import cast
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,24 +41,25 @@ from ..base.parallel import lockedCache
 from ..base.progress import checkpoint
 from ..geometry.cellcases import (
     Positions,
+    TrianglePlaces,
     caseEdges,
     caseTriangles,
     cellCodes,
-    cornerPositions,
-    elementPositions,
     isInside,
     isInsideAllCases,
     mirroredEdges,
     mirroredTriangles,
     mirrorImages,
     nestedSurfaces,
+    numberedPlaces,
     ofCases,
+    trianglePlaces,
+    trianglesIn,
 )
-from ..geometry.closest import ROUNDINGS
+from ..geometry.closest import ROUNDINGS, ClosestSurface
 from ..geometry.grids import Grid
 from ..geometry.lateral import MORE_SLICES
 from ..geometry.masks import Mask
-from ..geometry.surfaces import Surface, barycentricWeights
 from ..geometry.triangles import TriangleSet
 
 # Number of cells that the lookup reaches along each axis before the search tree takes over.
@@ -305,6 +306,20 @@ def cellTables(spacing: tuple[float, float, float], positions: Positions, reach:
     return CellTables(spacing, positions, reach)
 
 
+class Measured(NamedTuple):
+    """Distances at distinct places on triangles.
+
+    values: (n,) mm, positive where the second structure lies outside the first one, on either boundary. numbers:
+    (places, m) of the places on every triangle. cells, positions: (n,) where they lie, among `places`.
+    """
+
+    values: np.ndarray
+    numbers: np.ndarray
+    cells: np.ndarray
+    positions: np.ndarray
+    places: TrianglePlaces
+
+
 class Lattice:
     """The cells of the masks of one pair, with a margin for the lookup.
 
@@ -324,34 +339,58 @@ class Lattice:
         self.shape = self.high - self.low  # of cells, along i, j, k
         self.strides = np.array([1, self.shape[0], self.shape[0] * self.shape[1]])
         self._masks = moved
-        # origin of each surface's own voxel indices on the lattice
-        self.shifts = [np.array(new.offset) - old.offset for new, old in zip(moved, masks, strict=True)]
 
     @cached_property
-    def codes(self) -> list[np.ndarray]:
-        """The case (n,) of every cell, for each mask; they need as much memory as the masks."""
-        return [cellCodes(mask.block(self.low, self.high)).ravel() for mask in self._masks]
+    def codes(self) -> np.ndarray:
+        """(2, n) the case of every cell, for each mask; they need as much memory as the masks."""
+        return np.stack([cellCodes(mask.block(self.low, self.high)).ravel() for mask in self._masks])
 
     def forget(self) -> None:
         """Free the memory of the codes."""
         self.__dict__.pop("codes", None)
 
-    def split(self, multiples: np.ndarray, positions: Positions, shift: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Return cell and position numbers (n,) of points given as multiples (n, 3) of 1 / denominator voxel.
+    def triangles(self, source: int, areDiffering: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the triangles of one mask: their cells (m,), numbers (m,), and whether they are turned (see Cases).
 
-        shift: the multiples are scaled by 2 to this power.
+        The cells of the second mask follow those of the first one. areDiffering: whether to leave out the cells where
+        both masks have the same triangles.
         """
-        cells, numbers = np.empty(len(multiples), np.intp), np.empty(len(multiples), np.int32)
-        for first in range(0, len(multiples), CHUNK):
-            chosen = slice(first, first + CHUNK)
-            cell, local = np.intp(0), 0
-            for axis, column in enumerate(multiples[chosen].T):
-                counted = (column >> shift) - int(self.low[axis]) * positions.denominator
-                steps = counted // positions.denominator
-                cell = cell + steps.astype(np.intp) * self.strides[axis]
-                local = local + (counted - steps * positions.denominator) * positions.denominator**axis
-            cells[chosen], numbers[chosen] = cell, positions.numbers.take(local)
-        return cells, numbers
+        own, other = self.codes[source], self.codes[1 - source]
+        isMixed = own + np.uint8(1) > 1
+        cells = np.flatnonzero(isMixed & (own != other) if areDiffering else isMixed)
+        rows, numbers, areTurned = trianglesIn(own.take(cells))
+        return cells.take(rows) + source * len(own), numbers, areTurned
+
+    def measured(
+        self,
+        homes: np.ndarray,
+        triangles: np.ndarray,
+        weights: tuple[tuple[int, ...], ...],
+        search: Callable[[int], ClosestSurface],
+    ) -> Measured:
+        """Return the distances at places on triangles (m,) in cells (m,), as returned by triangles().
+
+        weights: of the corners of a triangle, for each place. search: returns the search of a mask's boundary, the
+        first (0) or the second (1), for the few places out of the tables' reach.
+        """
+        places, count = trianglePlaces(weights), self.codes.shape[1]
+        cells, positions, numbers = numberedPlaces(homes, triangles, self.strides, places)
+        isSecond = cells >= count
+        values, far = self.signedDistances(cells + np.where(isSecond, -count, count), positions, places)
+        result = Measured(values, numbers, np.where(isSecond, cells - count, cells), positions, places)
+        for target in (0, 1):
+            rows = far[isSecond[far] == (target == 0)]
+            if len(rows):
+                points = self.pointsOf(result.cells[rows], positions[rows], places)
+                values[rows] = np.copysign(search(target).distances(points), values[rows])
+        np.negative(values, out=values, where=~isSecond)
+        values += 0.0  # no negative zeros
+        return result
+
+    def pointsOf(self, cells: np.ndarray, positions: np.ndarray, places: Positions) -> np.ndarray:
+        """Return the LPS points (n, 3) in mm of positions (n,), given by number among `places`, in cells (n,)."""
+        corners = np.stack(np.unravel_index(cells, self.shape, order="F"), axis=1) + self.low
+        return self.grid.toWorld(corners + places.local.take(positions, axis=0) / places.denominator)
 
     def isInsideAt(self, target: int, points: np.ndarray) -> np.ndarray:
         """Return whether any LPS points (n, 3) in mm lie inside the mask of number `target` (0 or 1)."""
@@ -369,20 +408,34 @@ class Lattice:
             result[rows[chosen]] = isInside(local, codes[chosen])
         return result
 
-    def mayLeave(self, number: int, cells: np.ndarray, isOutward: bool) -> np.ndarray:
-        """Return whether the surface of the mask of a number (0 or 1) may lie outside the other one's in cells (n, 3).
+    def mayLeave(self, own: np.ndarray, other: np.ndarray, isOutward: np.ndarray) -> np.ndarray:
+        """Return whether the surface of one mask may lie outside the other's in cells (n,), or inside it.
 
-        isOutward: False for inside instead. cells: indices of the grid.
+        own, other: numbers of the cells of either mask, those of the second mask following those of the first one.
         """
-        numbers = (cells - self.low) @ self.strides
         outward, inward = nestedSurfaces()
-        nested = outward if isOutward else inward
-        return ~nested[self.codes[number].take(numbers), self.codes[1 - number].take(numbers)]
+        cases = tuple(self.codes.ravel().take(cells) for cells in (own, other))
+        return ~np.where(isOutward, outward[cases], inward[cases])
+
+    def signedDistances(
+        self, cells: np.ndarray, numbers: np.ndarray, positions: Positions
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances (n,) in mm from positions to the boundary of a mask, negative inside, and those out of reach.
+
+        cells: (n,) of the mask in which the positions (n,), given by number, lie; those of the second mask follow those
+        of the first. The distances of those out of reach (m,), given by index, have the right sign, but are not final.
+        """
+        tables = cellTables(self.spacing, positions)
+        squared, far = self.squaredDistances(cells, numbers, tables)
+        result = np.sqrt(squared, dtype=float)
+        isInside = tables.inside.take(numbers * 256 + self.codes.ravel().take(cells))
+        np.negative(result, out=result, where=isInside)
+        return result, far
 
     def squaredDistances(
-        self, target: int, cells: np.ndarray, numbers: np.ndarray, tables: CellTables
+        self, cells: np.ndarray, numbers: np.ndarray, tables: CellTables
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return squared distances (n,) in mm2 to the boundary of one mask, and the numbers (m,) of those not final.
+        """Return squared distances (n,) in mm2 to the boundary of a mask, and the indices (m,) of those not final.
 
         These points are out of the tables' reach, or cheaper to measure with a search tree.
         """
@@ -398,21 +451,19 @@ class Lattice:
                 checkpoint()
                 chosen = active[first : first + together]
                 number = numbers.take(chosen)
-                squared = self.lookedUp(target, cells.take(chosen), number, block, tables).min(axis=0)
+                squared = self.lookedUp(cells.take(chosen), number, block, tables).min(axis=0)
                 value = np.minimum(best.take(chosen), squared, out=squared)
                 best[chosen] = value
                 left.append(chosen.compress(value > tables.gaps[block.stop].take(number)))
             active = np.concatenate(left)
         return best, active
 
-    def lookedUp(
-        self, target: int, cells: np.ndarray, numbers: np.ndarray, ranks: range, tables: CellTables
-    ) -> np.ndarray:
+    def lookedUp(self, cells: np.ndarray, numbers: np.ndarray, ranks: range, tables: CellTables) -> np.ndarray:
         """Return the squared distances (r, n) in mm2 of points, looked up in the tables of a block of ranks.
 
-        cells, numbers: (n,) of the points, as returned by split().
+        cells, numbers: (n,) of the points, as for signedDistances().
         """
-        codes = self.codes[target]
+        codes = self.codes.ravel()
         shifts = (tables.steps @ self.strides).take(tables.order[ranks.start : ranks.stop])
         positions = numbers.astype(np.intp)
         index = shifts.take(positions, axis=1, mode="clip")
@@ -424,84 +475,3 @@ def cellsWithin(grid: Grid, distance: float) -> int:
     """Return the reach of the tables along each axis in cells: up to a distance in mm, if that is not too far."""
     needed = int(np.ceil(distance / grid.spacing.min()))
     return needed if REACH < needed <= LARGEST_REACH else REACH
-
-
-def doubledPoints(lattice: Lattice, source: Surface, number: int) -> np.ndarray:
-    """Return the points (n, 3) of the unsmoothed surface of mask `number` as multiples of half a voxel."""
-    return np.rint(2 * (cast(np.ndarray, source.lattice) + lattice.shifts[number])).astype(np.int32)
-
-
-def differentCells(lattice: Lattice, doubled: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Return the numbers (k,) of the triangles of one unsmoothed surface of a pair that the other one may not have.
-
-    doubled: (n, 3) its points as multiples of half a voxel. cells: (m, 3) its triangles.
-    """
-    columns, different = np.ascontiguousarray(doubled.T), np.empty(len(cells), bool)
-    for first in range(0, len(cells), CELLS):
-        corners = np.ascontiguousarray(cells[first : first + CELLS].T)
-        home, onFace = np.intp(0), np.False_
-        for axis, column in enumerate(columns):
-            a, b, c = (column.take(corner) for corner in corners)
-            low, high = (function(function(a, b), c) for function in (np.minimum, np.maximum))
-            home = home + ((low >> 1) - lattice.low[axis]) * lattice.strides[axis]
-            # a triangle on the face of a cell may belong to the cell next door
-            onFace = onFace | ((low == high) & (low & 1 == 0))
-        isOther = lattice.codes[0].take(home) != lattice.codes[1].take(home)
-        np.logical_or(isOther, onFace, out=different[first : first + CELLS])
-    return np.flatnonzero(different)
-
-
-def signedDistances(
-    lattice: Lattice, source: Surface, number: int, subdivisions: int | None, search: Callable[[np.ndarray], np.ndarray]
-) -> np.ndarray:
-    """Return the distances in mm of one surface of a pair to the other, negative inside the other.
-
-    source: the unsmoothed surface to measure from, of the mask of that number (0 or 1). subdivisions: to measure from
-    the centers of its triangles' pieces, (m * 4 ** subdivisions,) values; None to measure from its points, (n,) values.
-    search: returns the distances of LPS points (n, 3) to the other surface, for the few beyond the tables' reach.
-    """
-    doubled = doubledPoints(lattice, source, number)
-    if subdivisions is None:
-        return signedDistancesAt(lattice, number, doubled, cornerPositions(), search)
-    weights = barycentricWeights(3, subdivisions).astype(np.int32)
-    multiples = np.einsum("pc,mcx->mpx", weights, doubled[source.cells], optimize=True).reshape(-1, 3)
-    return signedDistancesAt(lattice, number, multiples, elementPositions(subdivisions), search)
-
-
-def signedDistancesAt(
-    lattice: Lattice,
-    number: int,
-    multiples: np.ndarray,
-    positions: Positions,
-    search: Callable[[np.ndarray], np.ndarray],
-    shift: int = 0,
-) -> np.ndarray:
-    """Return the distances (n,) in mm of places on one surface of a pair to the other, negative inside the other.
-
-    multiples: (n, 3) the places as integer multiples of the positions' fraction of a voxel, scaled by 2 ** shift.
-    """
-    target = 1 - number
-    cells, numbers = lattice.split(multiples, positions, shift)
-    tables = cellTables(lattice.spacing, positions)
-    within = (positions.local > 0).all(axis=1)
-    parts, sides = [np.zeros(0, np.intp)], np.empty(len(cells), bool)
-    for first in range(0, len(cells), CHUNK):
-        chosen = slice(first, first + CHUNK)
-        cell, position = cells[chosen], numbers[chosen]
-        codes = lattice.codes[target].take(cell)
-        # Where both masks have the same case a cell's triangles coincide. A point on a cell face may belong to the cell
-        # next door, so only points within the cell are skipped.
-        same = (codes == lattice.codes[number].take(cell)) & within.take(position)
-        parts.append(first + np.flatnonzero(~same))
-        sides[chosen] = tables.inside.take(position * 256 + codes)
-    asked = np.concatenate(parts)
-    count, cells, numbers = len(cells), cells[asked], numbers[asked]
-    squared, far = lattice.squaredDistances(target, cells, numbers, tables)
-    del cells, numbers
-    result = np.zeros(count)
-    result[asked] = np.sqrt(squared)
-    if len(far):
-        places = (multiples[asked[far]] >> shift) / positions.denominator
-        result[asked[far]] = search(lattice.grid.toWorld(places))
-    np.negative(result, out=result, where=sides)
-    return result

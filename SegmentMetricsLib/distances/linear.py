@@ -22,18 +22,18 @@ def ordered(values: np.ndarray) -> tuple[np.ndarray, ...]:
     return np.minimum(first, values[2]), np.maximum(first, np.minimum(second, values[2])), np.maximum(second, values[2])
 
 
-def shareBelow(values: np.ndarray, limit: float) -> np.ndarray:
-    """Return the share of every element on which the function is at most the limit."""
+def shareBelow(values: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    """Return the share of every element on which the function is at most its limit (n,)."""
     return orderedShareBelow(ordered(values), limit)
 
 
-def orderedShareBelow(ascending: tuple[np.ndarray, ...], limit: float | np.ndarray) -> np.ndarray:
-    """Return the share (n,) of every element at most a limit (one for all or (n,)), given its ordered() values."""
+def orderedShareBelow(ascending: tuple[np.ndarray, ...], limit: np.ndarray) -> np.ndarray:
+    """Return the share (n,) of every element at most its limit (n,), given its ordered() values."""
     low, high = ascending[0], ascending[-1]
     result = (high <= limit).astype(float)
     crossed = np.flatnonzero((low < limit) & (limit < high))
     low, high = low[crossed], high[crossed]
-    limit = limit[crossed] if isinstance(limit, np.ndarray) else limit
+    limit = limit[crossed]
     if len(ascending) == 2:
         result[crossed] = (limit - low) / (high - low)
         return result
@@ -46,13 +46,13 @@ def orderedShareBelow(ascending: tuple[np.ndarray, ...], limit: float | np.ndarr
     return result
 
 
-def shareWithin(values: np.ndarray, limit: float) -> np.ndarray:
-    """Return the share of every element on which the absolute value of the function is at most the limit."""
+def shareWithin(values: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    """Return the share of every element on which the absolute value of the function is at most its limit (n,)."""
     ascending = ordered(values)
     result = orderedShareBelow(ascending, limit)
     low = np.flatnonzero(ascending[0] < -limit)
     if len(low):
-        result[low] += orderedShareBelow(negative(column[low] for column in ascending), limit) - 1
+        result[low] += orderedShareBelow(negative(column[low] for column in ascending), limit[low]) - 1
     return result
 
 

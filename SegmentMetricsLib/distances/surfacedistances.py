@@ -2,318 +2,226 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial, reduce
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 
 from ..base.errors import InputError
-from ..base.parallel import sideBySide
 from ..geometry.closest import ClosestSurface
 from ..geometry.surfaces import Surface, barycentricWeights, elementCenters
 from . import lattice
-from .sampling import Sampler
+from .bounded import Bounded
+from .elements import LatticeSampler, SearchSampler
+from .field import Field, chunks
+from .largest import nearCorner
+from .linear import PIECES
 
 # Lookup tables grow with the number of pieces; above this many subdivisions the search tree is used.
 LARGEST_LATTICE_SUBDIVISIONS = 1
 # Boundaries on a lattice are exactly tau apart over large areas: rounding must not decide whether they are within tau.
 # In mm; for tolerances below 1 mm, as a fraction of the tolerance.
 TIE_TOLERANCE = 1e-4
-# Up to this many cells of both boundaries, a thread per direction is not worthwhile.
-FEW_TO_SHARE = 200_000
-
-T = TypeVar("T")
-
-
-class Groups(NamedTuple):
-    """Groups (g,) of elements of one boundary: their sizes in mm2 or mm, and signed distances in mm.
-
-    means: per group. high, low: the largest and the smallest found on any element of a group.
-    differences: distance times size of each group, minus the same computed from the coarser elements that its elements
-    were cut from; None if unknown.
-    """
-
-    sizes: np.ndarray
-    means: np.ndarray
-    high: np.ndarray
-    low: np.ndarray
-    differences: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DirectedDistances:
-    """Distances from the elements of one boundary to the other boundary.
+    """Distances from one boundary to the other: one segment of a field, seen with reference and test in their places.
 
-    This class defines every number, such as the mean or a percentile, for elements that have one distance each. What
-    these are is up to its two kinds. SampledDistances, for the accuracy "sampled", has the distances of the elements'
-    centers. ConvergedDistances, for "converged", the default, defines the same numbers anew for distances that vary
-    linearly across the elements, which it cuts until the numbers no longer change. Both have:
+    Numbers of the whole boundary are the field's, with bounds. For places, maps and charts, the boundary consists of
+    the pieces of the field's elements, `pieces` of each, numbered element by element; they have mean distances.
+    Elements that are part of both boundaries are not among these.
 
-    signed: (n,) mm, positive where the test lies outside the reference, in either direction; always positive for open
-    surfaces. atPoints: (len(surface.points),) signed distance in mm at every point of the boundary.
-
-    surface: the boundary to measure from; its cells are cut `subdivisions` times into the elements.
+    field, number: the field and the segment. surface: the boundary to measure from. sign: -1 if reference and test have
+    changed places, which gives all signed distances the other sign.
     """
 
+    field: Field
+    number: int
     surface: Surface
-    subdivisions: int
+    sign: int = 1
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} from {self.surface!r}>"
-
-    if TYPE_CHECKING:  # a field of one kind, computed by the other
-
-        @property
-        def signed(self) -> np.ndarray: ...
-
-        @property
-        def atPoints(self) -> np.ndarray: ...
-
-    @cached_property
-    def distances(self) -> np.ndarray:
-        """(n,) distances in mm, not negative."""
-        return np.abs(self.signed)
+        return f"<DirectedDistances from {self.surface!r}>"
 
     @property
-    def pieces(self) -> int:
-        """Number of elements that each cell of the boundary is cut into."""
-        return 2 ** ((self.surface.dimension - 1) * self.subdivisions)
-
-    @cached_property
-    def sizes(self) -> np.ndarray:
-        """(n,) area of every element in mm2, or length in mm for contours."""
-        return np.repeat(self.surface.sizes / self.pieces, self.pieces)
-
-    @cached_property
     def totalSize(self) -> float:
         """Area of the whole boundary in mm2, or length in mm."""
-        return float(self.sizes.sum())
-
-    @cached_property
-    def positions(self) -> np.ndarray:
-        """(n, 3) LPS centers of the elements, mm."""
-        return elementCenters(self.surface.points, self.surface.cells, self.subdivisions)
-
-    def position(self, element: int) -> np.ndarray:
-        """Return the LPS center (3,) of one element, mm."""
-        return self.positionsOf(np.array([element]))[0]
-
-    def positionsOf(self, elements: np.ndarray) -> np.ndarray:
-        """Return the LPS centers (n, 3) of some elements (n,) in mm, without computing the large array of all."""
-        cells, pieces = np.divmod(elements, self.pieces)
-        weights = barycentricWeights(self.surface.dimension, self.subdivisions)
-        return np.einsum("nc,ncx->nx", weights[pieces] / weights[0].sum(), self.surface.corners(cells))
-
-    @cached_property
-    def mean(self) -> float:
-        """Mean distance in mm, weighted by element size."""
-        return float(self.distances @ self.sizes) / self.totalSize
-
-    @cached_property
-    def largest(self) -> float:
-        """Largest distance of an element in mm."""
-        return float(self.distances.max())
-
-    @cached_property
-    def signedMean(self) -> float:
-        """Mean signed distance in mm, weighted by element size."""
-        return float(self.signed @ self.sizes) / self.totalSize
-
-    def forget(self) -> None:
-        """Free the memory of cached values."""
-        for name in ("distances", "sizes", "positions"):
-            self.__dict__.pop(name, None)
-
-    def rangesOf(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest signed distance (n,) in mm found on each of some elements (n,)."""
-        return self.signed[elements], self.signed[elements]
-
-    def sizesOf(self, elements: np.ndarray) -> np.ndarray:
-        """Return the areas (n,) of some elements (n,) in mm2, or their lengths in mm for contours."""
-        return self.surface.sizes[elements // self.pieces] / self.pieces
+        return float(self.field.totals[self.number])
 
     @property
-    def between(self) -> float | None:
-        """Upper bound in mm of how far distances between sampled places exceed rangesOf(); None if unknown."""
-        return None
+    def mean(self) -> Bounded:
+        """Mean distance in mm."""
+        return self.field.mean()[self.number]
 
-    def grouped(self, pieces: int) -> Groups:
-        """Return groups of `pieces` consecutive elements each; the elements of a group are equally large."""
-        every = np.arange(len(self.signed))
-        low, high = (values.reshape(-1, pieces).T for values in self.rangesOf(every))
-        means, sizes = self.signed.reshape(-1, pieces).T, self.sizes[::pieces] * pieces
-        # row by row: NumPy is slow to reduce along a short axis
-        return Groups(
-            sizes,
-            reduce(np.add, means) / pieces,
-            reduce(np.maximum, high),
-            reduce(np.minimum, low),
-        )
+    @property
+    def signedMean(self) -> Bounded:
+        """Mean signed distance in mm."""
+        found = self.field.signedMean()[self.number]
+        return found if self.sign > 0 else -found
 
-    def meanOf(self, groups: Groups, chosen: np.ndarray) -> float:
-        """Return the mean signed distance in mm over some groups, given by index (c,)."""
-        sizes = groups.sizes.take(chosen)
-        return float(groups.means.take(chosen) @ sizes) / float(sizes.sum())
+    @property
+    def largest(self) -> Bounded:
+        """Largest distance in mm."""
+        return self.field.largest(self.number)[0]
 
-    def reached(self, side: int) -> float:
-        """Return a lower bound of the largest signed distance in mm toward one side (1 or -1)."""
-        return float((side * self.signed).max())
+    @property
+    def largestPlace(self) -> np.ndarray:
+        """The place (3,) of the largest distance toward either side, LPS mm."""
+        return self.field.largest(self.number)[1]
 
-    def farthest(self, side: int, known: float = 0.0) -> tuple[float, np.ndarray]:
+    def farthest(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
         """Return the largest signed distance in mm toward the positive (1) or the negative (-1) side, and its place.
 
         known: a distance in mm already found elsewhere; a smaller result need not be accurate.
         """
-        worst = int((side * self.signed).argmax())
-        return side * float(self.signed[worst]), self.position(worst)
+        largest, place = self.field.largest(self.number)
+        # the largest distance of all is the result if it is known to lie on this side
+        signed = self.field.sampler.signedAt(self.number, place[None])[0]
+        if signed * self.sign * side > 0 and self.reached(side) > 0 and self.reached(side) >= self.reached(-side):
+            return largest, place
+        found, place = self.field.largest(self.number, side * self.sign, known)
+        # no distance on one side exceeds the largest of all, which usually has a tighter bound
+        (lower, upper), (_, most) = found.bounds, largest.bounds
+        return Bounded(found, lower, max(lower, min(upper, max(most, known)))), place
 
-    @property
-    def largestPlace(self) -> np.ndarray:
-        """The place (3,) of the largest distance toward either side, mm."""
-        return self.position(int(self.distances.argmax()))
+    def reached(self, side: int) -> float:
+        """Return a lower bound of the largest signed distance in mm toward one side (1 or -1)."""
+        _, high = self.field.base.signedRange(side * self.sign)
+        high = high[self._rows]
+        least = 0.0 if self.field.shared[self.number] else -np.inf
+        return float(high.max(initial=least))
 
-    def farthestPlace(self, element: int, isPositive: bool) -> np.ndarray:
-        """Return the place (3,) in mm of the largest or the smallest distance on an element."""
-        return self.position(element)
+    def percentile(self, percent: float) -> Bounded:
+        """Return the smallest distance in mm that at least `percent` of the boundary's size does not exceed.
+
+        percent: in (0, 100].
+        """
+        return self.field.percentile(percent)[self.number]
+
+    def sizeWithin(self, tolerance: float) -> Bounded:
+        """Return the size whose distance is at most the tolerance in mm."""
+        return self.field.sizeWithin(tolerance)[self.number]
+
+    def sizeBeyond(self, limit: float, side: int) -> Bounded:
+        """Return the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
+        return self.field.sizeBeyond(limit, side * self.sign)[self.number]
 
     def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
         """Return the sizes (n,) farther than each of some ascending limits (n,) in mm toward one side (1 or -1)."""
-        bins = np.searchsorted(limits, side * self.signed, side="left")
-        return self.totalSize - np.cumsum(np.bincount(bins, self.sizes, len(limits) + 1))[:-1]
-
-    def sizeBeyond(self, limit: float, side: int) -> float:
-        """Return the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
-        return float(self.sizes[side * self.signed > limit].sum())
-
-    def sizeWithin(self, tolerance: float) -> float:
-        """Return the size of the elements whose distance is at most the tolerance in mm."""
-        return float(self.sizes[self.distances <= tolerance].sum())
+        return self.field.sizesBeyond(limits, side * self.sign)[self.number]
 
     def sizeBetween(self, low: float, high: float) -> float:
-        """Return the size of the elements whose distance exceeds `low` but not `high`, mm."""
-        return float(self.sizes[(self.distances > low) & (self.distances <= high)].sum())
-
-    def percentile(self, percent: float) -> float:
-        """Return the smallest distance in mm that at least `percent` of the boundary's size does not exceed.
-
-        No interpolation between elements. percent: in (0, 100].
-        """
-        # Sort only the elements above a distance that is certainly less than the percentile.
-        wanted = percent / 100 * self.totalSize
-        floor = self._floorBelow(wanted)
-        above = np.flatnonzero(self.distances > floor)
-        order = above[np.argsort(self.distances[above])]
-        share = np.cumsum(self.sizes[order]) + (self.totalSize - self.sizes[above].sum())
-        # rounding of the sum must not decide between two neighboring values
-        first = int(np.searchsorted(share, wanted * (1 - 1e-12)))
-        return float(self.distances[order[min(first, len(order) - 1)]])
-
-    def _floorBelow(self, wanted: float) -> float:
-        """Return a distance within which the boundary's size is certainly less than wanted (-1 if none)."""
-        if np.ptp(self.distances) <= 1e-9 * self.largest:
-            return -1.0  # equal up to rounding, so there is nothing to bin
-        shares, edges = np.histogram(self.distances, bins=256, weights=self.sizes)
-        below = np.cumsum(shares) < wanted * (1 - 1e-9)
-        count = int(below.argmin()) if not below.all() else len(below) - 1
-        return float(edges[count - 1]) if count > 0 else -1.0
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SampledDistances(DirectedDistances):
-    """Distances of the elements' centers. measurePoints: returns the signed distances at the boundary's points."""
-
-    signed: np.ndarray
-    measurePoints: Callable[[], np.ndarray]
+        """Return the size of the elements whose nodes are all farther than `low`, but not than `high`, mm."""
+        return float(self.field.sizeBetween(low, high)[self.number])
 
     @cached_property
     def atPoints(self) -> np.ndarray:
-        return self.measurePoints()
+        """(len(surface.points),) signed distance in mm at every point of the boundary."""
+        return self.sign * self.field.sampler.atPoints(self.number) + 0.0
 
+    # Single elements
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ExchangedDistances(DirectedDistances):
-    """Distances of a boundary after reference and test changed places: those of the original with the other sign."""
-
-    original: DirectedDistances
-
-    @staticmethod
-    def of(original: DirectedDistances) -> ExchangedDistances:
-        """Return distances with the other sign."""
-        return ExchangedDistances(original.surface, original.subdivisions, original)
+    @cached_property
+    def _rows(self) -> slice:
+        return self.field.base.rowsOf(self.number)
 
     @property
+    def pieces(self) -> int:
+        """Number of pieces of each of the field's elements."""
+        return len(PIECES[self.surface.dimension])
+
+    @cached_property
     def signed(self) -> np.ndarray:
-        return 0.0 - self.original.signed
+        """(n,) mean signed distances of the pieces in mm."""
+        base, first = self.field.base, self._rows.start
+        result = np.empty((self._rows.stop - first, self.pieces))
+        for chosen in chunks(len(result)):
+            nodes = base.nodes[:, first + chosen.start : min(first + chosen.stop, self._rows.stop)]
+            values = self.field.values.take(nodes)
+            result[chosen] = (self.sign * values[PIECES[base.corners]].mean(axis=1)).T
+        return result.ravel()
+
+    @cached_property
+    def distances(self) -> np.ndarray:
+        """(n,) distances of the pieces in mm, not negative."""
+        return np.abs(self.signed)
+
+    @cached_property
+    def cells(self) -> np.ndarray:
+        """(k,) number of the boundary's triangle or segment to which each of the field's elements belongs.
+
+        Elements of one cell follow each other.
+        """
+        return self.field.sampler.surfaceCells(self.number)
+
+    @cached_property
+    def sharedCells(self) -> np.ndarray:
+        """Numbers (n,) of the triangles that are part of both boundaries."""
+        isShared = np.ones(self.surface.count, bool)
+        isShared[self.cells] = False
+        return np.flatnonzero(isShared)
+
+    def _corners(self, pieces: np.ndarray) -> np.ndarray:
+        """Return the nodes (corners, n) of some pieces (n,)."""
+        rows, piece = np.divmod(pieces, self.pieces)
+        base = self.field.base
+        return base.nodes[PIECES[base.corners][piece].T, self._rows.start + rows]
+
+    def positionsOf(self, pieces: np.ndarray) -> np.ndarray:
+        """Return the LPS centers (n, 3) of some pieces (n,) in mm."""
+        corners = self._corners(pieces)
+        return self.field.sampler.points(corners.ravel()).reshape(*corners.shape, 3).mean(axis=0)
+
+    def sizesOf(self, pieces: np.ndarray) -> np.ndarray:
+        """Return the areas (n,) of some pieces (n,) in mm2, or their lengths in mm for contours."""
+        return self.field.base.sizes[self._rows.start + pieces // self.pieces] / self.pieces
+
+    def rangesOf(self, pieces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the smallest and the largest signed distance (n,) in mm at the corners of some pieces (n,)."""
+        values = self.sign * self.field.values.take(self._corners(pieces))
+        return values.min(axis=0), values.max(axis=0)
+
+    def farthestPlace(self, piece: int, isPositive: bool) -> np.ndarray:
+        """Return the place (3,) in mm of the largest or the smallest distance at the corners of a piece."""
+        nodes = self._corners(np.array([piece]))[:, 0]
+        values = self.sign * self.field.values.take(nodes) * (1 if isPositive else -1)
+        return self.field.sampler.points(nodes[[values.argmax()]])[0]
 
     @property
-    def atPoints(self) -> np.ndarray:
-        return 0.0 - self.original.atPoints
+    def ofElements(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sizes (k,) of the field's elements in mm2 or mm, and their smallest and largest signed distances (k,) in mm."""
+        low, high = self.field.base.signedRange(self.sign)
+        return self.field.base.sizes[self._rows], low[self._rows], high[self._rows]
 
     @property
-    def mean(self) -> float:
-        return self.original.mean
+    def centers(self) -> np.ndarray:
+        """(k, 3) LPS centers of the field's elements, mm."""
+        corners = self.field.base.nodes[: self.surface.dimension, self._rows]
+        return self.field.sampler.points(corners.ravel()).reshape(*corners.shape, 3).mean(axis=0)
 
     @property
-    def largest(self) -> float:
-        return self.original.largest
+    def between(self) -> float:
+        """Upper bound in mm of how far distances between nodes exceed those at the nodes."""
+        return self.field.sampler.longest / 2 * nearCorner(self.surface.dimension)
 
-    @property
-    def largestPlace(self) -> np.ndarray:
-        return self.original.largestPlace
+    def meanOver(self, rows: np.ndarray, more: float = 0.0) -> Bounded:
+        """Return the mean signed distance in mm over some of the field's elements (n,), with bounds.
 
-    @property
-    def signedMean(self) -> float:
-        return -self.original.signedMean
+        more: size of shared elements, which have distance 0, to be included.
+        """
+        found = self.field.meanOver(self._rows.start + rows, more)
+        return found if self.sign > 0 else -found
 
-    @property
-    def totalSize(self) -> float:
-        return self.original.totalSize
-
-    @property
-    def between(self) -> float | None:
-        return self.original.between
-
-    def forget(self) -> None:
-        super().forget()
-        self.original.forget()
-
-    def rangesOf(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        low, high = self.original.rangesOf(elements)
-        return 0.0 - high, 0.0 - low
-
-    def grouped(self, pieces: int) -> Groups:
-        sizes, means, high, low, differences = self.original.grouped(pieces)
-        return Groups(sizes, 0.0 - means, 0.0 - low, 0.0 - high, None if differences is None else 0.0 - differences)
-
-    def meanOf(self, groups: Groups, chosen: np.ndarray) -> float:
-        # of groups as given, whose signs are changed already
-        return self.original.meanOf(groups, chosen)
-
-    def reached(self, side: int) -> float:
-        return self.original.reached(-side)
-
-    def farthest(self, side: int, known: float = 0.0) -> tuple[float, np.ndarray]:
-        return self.original.farthest(-side, known)
-
-    def farthestPlace(self, element: int, isPositive: bool) -> np.ndarray:
-        return self.original.farthestPlace(element, not isPositive)
-
-    def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
-        return self.original.sizesBeyond(limits, -side)
-
-    def sizeBeyond(self, limit: float, side: int) -> float:
-        return self.original.sizeBeyond(limit, -side)
-
-    def sizeWithin(self, tolerance: float) -> float:
-        return self.original.sizeWithin(tolerance)
-
-    def sizeBetween(self, low: float, high: float) -> float:
-        return self.original.sizeBetween(low, high)
-
-    def percentile(self, percent: float) -> float:
-        return self.original.percentile(percent)
+    def samples(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions (n, 3), LPS mm, and signed distances (n,) in mm spread over the boundary, for maps."""
+        count = self._rows.stop - self._rows.start
+        # of a triangle only the piece in its middle: the others differ from it invisibly
+        chosen = np.arange(count) * 4 + 3 if self.surface.dimension == 3 else np.arange(count * self.pieces)
+        shared = elementCenters(self.surface.points, self.surface.cells[self.sharedCells], 0)
+        positions = np.concatenate([self.positionsOf(chosen), shared])
+        return positions, np.concatenate([self.signed[chosen], np.zeros(len(shared))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,15 +241,10 @@ class SurfaceDistances:
         """Whether signs distinguish inside from outside, as both boundaries are closed."""
         return all(direction.surface.isClosed for direction in self.directions)
 
-    def ofBoth(self, ask: Callable[[DirectedDistances], T]) -> list[T]:
-        """Return the results of a function for both directions, in parallel if they are large."""
-        count = sum(len(direction.surface.cells) for direction in self.directions)
-        return sideBySide([partial(ask, direction) for direction in self.directions], count > FEW_TO_SHARE)
-
     def exchanged(self) -> SurfaceDistances:
         """Return the same distances with reference and test exchanged. Distances to an open boundary have no sign."""
         toTest, toReference = (
-            ExchangedDistances.of(one) if other.surface.isClosed else one
+            replace(one, sign=-one.sign if other.surface.isClosed else one.sign)
             for one, other in zip(self.directions, self.directions[::-1], strict=True)
         )
         return SurfaceDistances(toReference, toTest, self.method)
@@ -349,12 +252,13 @@ class SurfaceDistances:
     @cached_property
     def usualLargest(self) -> float:
         """Distance in mm not exceeded by 98 % of either boundary: the end of scales that outliers may exceed."""
-        return max(self.ofBoth(lambda direction: direction.percentile(98)))
+        return max(direction.percentile(98) for direction in self.directions)
 
     def forget(self) -> None:
         """Free the memory of cached values."""
         for direction in self.directions:
-            direction.forget()
+            for name in ("signed", "distances", "cells", "sharedCells"):
+                direction.__dict__.pop(name, None)
 
 
 class BoundaryPair:
@@ -403,51 +307,43 @@ class BoundaryPair:
         if self.lattice is not None:
             self.lattice.forget()
 
-    def signedDistances(self, source: int, subdivisions: int | None) -> np.ndarray:
-        """Return signed distances (n,) in mm from one boundary's elements, or from its points (subdivisions None).
+    @property
+    def isLookedUp(self) -> bool:
+        """Whether distances are looked up on a lattice, without a search tree."""
+        # the ends of boundaries that were cut off beyond a slab must stay out of reach
+        return self.lattice is not None and all(surface.target is surface for surface in self.surfaces)
 
-        Positive where the test lies outside the reference.
+    def measure(self, tolerances: Sequence[float] = (), percentiles: Sequence[float] = ()) -> SurfaceDistances:
+        """Return the distances in both directions; numbers for tolerances in mm and percentiles become precise."""
+        if self.isLookedUp:
+            sampler = LatticeSampler(self.lattice, self.surfaces, self.search)
+        else:
+            sampler = SearchSampler(self.surfaces, self.search)
+        limits = [withTies(tolerance) for tolerance in tolerances]
+        field = Field(sampler, limits, [percent for percent in percentiles if percent < 100])
+        there, back = (DirectedDistances(field, number, surface) for number, surface in enumerate(self.surfaces))
+        return SurfaceDistances(there, back, "lattice lookup" if self.isLookedUp else "search tree")
+
+    def signedDistances(self, source: int, subdivisions: int) -> np.ndarray:
+        """Return signed distances (n,) in mm from the centers of the pieces of one boundary's elements.
+
+        Positive where the test lies outside the reference. subdivisions: how often elements are cut into equal pieces.
         """
         surface, target = self.surfaces[source], 1 - source
-        if self.lattice is not None and (subdivisions or 0) <= LARGEST_LATTICE_SUBDIVISIONS:
-            # the search tree is built only if a point needs it
-            values = lattice.signedDistances(
-                self.lattice, surface, source, subdivisions, lambda points: self.search(target).distances(points)
-            )
-        else:
-            points = surface.points
-            if subdivisions is not None:
-                points = elementCenters(points, surface.cells, subdivisions)
-            values = self.search(target).signedDistances(points)
+        if self.isLookedUp and subdivisions <= LARGEST_LATTICE_SUBDIVISIONS:
+            weights = tuple(map(tuple, barycentricWeights(3, subdivisions).tolist()))
+            homes, triangles, _ = self.lattice.triangles(source)
+            found = self.lattice.measured(homes, triangles, weights, self.search)
+            return found.values.take(found.numbers.T.ravel())
+        points = elementCenters(surface.points, surface.cells, subdivisions)
+        values = self.search(target).signedDistances(points)
         # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
         return -values if source == 0 and self.surfaces[target].isClosed else values
-
-    def sampler(self, source: int) -> Sampler:
-        """Return a sampler of distances from one boundary, the reference (0) or the test (1), to the other."""
-        target = 1 - source
-        return Sampler(self.surfaces, source, partial(self.search, target), self.lattice)
-
-    def measure(self, subdivisions: int) -> SurfaceDistances:
-        """Return the distances in both directions from the centers of the subdivided elements.
-
-        Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630.
-        """
-        directions = [
-            SampledDistances(
-                self.surfaces[source],
-                subdivisions,
-                self.signedDistances(source, subdivisions),
-                partial(self.signedDistances, source, None),
-            )
-            for source in (0, 1)
-        ]
-        byLookup = self.lattice is not None and subdivisions <= LARGEST_LATTICE_SUBDIVISIONS
-        return SurfaceDistances(directions[0], directions[1], "lattice lookup" if byLookup else "search tree")
 
 
 def sharedLattice(reference: Surface, test: Surface, reach: float) -> lattice.Lattice | None:
     """Return the lattice on which both unsmoothed surfaces were built, or None."""
-    if reference.lattice is None or test.lattice is None or reference.mask is None or test.mask is None:
+    if reference.mask is None or test.mask is None or reference.dimension == 2:
         return None
     grid = reference.mask.grid
     if not grid.isRectangular or test.mask.grid.offsetOn(grid) is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
+from typing import cast
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
@@ -11,7 +13,7 @@ from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
 from ..base.errors import InputError
 from ..base.texts import counted
-from . import contours, orientation
+from . import cellcases, contours, orientation
 from .caps import haveArea, withoutCaps
 from .grids import requireScale
 from .masks import Mask
@@ -19,6 +21,8 @@ from .surfaces import Surface, doublePoints, empty, triangleIndices
 
 # As a fraction of a mesh's extent: points closer to each other than this are merged if edges are open otherwise.
 NEAR = 1e-6
+# Weights that make the places on triangles their corners.
+CORNERS = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 def fromMask(mask: Mask) -> Surface:
@@ -30,24 +34,94 @@ def fromMask(mask: Mask) -> Surface:
     """
     if mask.isEmpty:
         return empty(2 if mask.grid.planar else 3)
-    if mask.grid.planar:
-        return contours.fromMask(mask, paddedImage(mask))
-    from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D  # noqa: F401  (loads the base class)
-    from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges3D
+    return contours.fromMask(mask, paddedImage(mask)) if mask.grid.planar else MaskSurface(mask)
 
-    flyingEdges = vtkDiscreteFlyingEdges3D()
-    flyingEdges.SetInputData(paddedImage(mask))
-    flyingEdges.SetValue(0, 1)
-    flyingEdges.ComputeNormalsOff()
-    flyingEdges.ComputeGradientsOff()
-    flyingEdges.ComputeScalarsOff()
-    flyingEdges.Update()
-    output = flyingEdges.GetOutput()
-    lattice = vtk_to_numpy(output.GetPoints().GetData()) + np.array(mask.offset, np.float32)
-    cells = triangleIndices(output)
-    if np.linalg.det(mask.grid.axes) < 0:
-        cells = cells[:, ::-1]
-    return Surface(mask.grid.toWorld(lattice), cells, mask=mask, lattice=lattice)
+
+class MaskSurface(Surface):
+    """The unsmoothed boundary of a mask in space, made from the cases of its cells when something asks for it.
+
+    Sizes and volume are sums over the cases, so that they need neither points nor triangles.
+    """
+
+    def __init__(self, mask: Mask):
+        # a frozen dataclass lets nothing else be set
+        self.__dict__["mask"] = mask
+
+    def __getstate__(self) -> dict:
+        return {"mask": self.mask}
+
+    @property
+    def isEmpty(self) -> bool:
+        return False
+
+    @property
+    def dimension(self) -> int:
+        return 3
+
+    @cached_property
+    def _mixed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Numbers (k,) and cases (k,) of the cells that hold triangles, and how many cells there are along i, j, k."""
+        mask = cast(Mask, self.mask)
+        codes = cellcases.cellCodes(mask.block(mask.low - 1, mask.high + 1))
+        cells = np.flatnonzero(codes.ravel() + np.uint8(1) > 1)
+        return cells, codes.ravel().take(cells), np.array(codes.shape[::-1])
+
+    @cached_property
+    def _triangles(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Points (n, 3) in voxel indices, the points (3, m) of triangles as Cases lists them, and (m, 3) outward."""
+        cells, codes, shape = self._mixed
+        rows, numbers, areTurned = cellcases.trianglesIn(codes)
+        strides = np.array([1, shape[0], shape[0] * shape[1]])
+        places = cellcases.trianglePlaces(CORNERS)
+        owners, positions, corners = cellcases.numberedPlaces(cells.take(rows), numbers, strides, places)
+        points = np.stack(np.unravel_index(owners, shape, order="F"), axis=1) + (cast(Mask, self.mask).low - 1.0)
+        points += (places.local / places.denominator).take(positions, axis=0)
+        a, b, c = corners
+        isTurned = areTurned != (np.linalg.det(cast(Mask, self.mask).grid.axes) < 0)
+        return points, corners, np.stack([a, np.where(isTurned, c, b), np.where(isTurned, b, c)], axis=1)
+
+    @property
+    def lattice(self) -> np.ndarray:  # type: ignore[override]
+        return self._triangles[0]
+
+    @property
+    def cells(self) -> np.ndarray:  # type: ignore[override]
+        return self._triangles[2]
+
+    @property
+    def cornersOfCases(self) -> np.ndarray:
+        """(3, m) the points of every triangle in the order of Cases."""
+        return self._triangles[1]
+
+    @cached_property
+    def points(self) -> np.ndarray:  # type: ignore[override]
+        return cast(Mask, self.mask).grid.toWorld(self.lattice)
+
+    @cached_property
+    def box(self) -> tuple[np.ndarray, np.ndarray]:
+        mask = cast(Mask, self.mask)
+        if np.count_nonzero(mask.grid.axes) > 3:  # its axes are not those of the patient
+            return super().box
+        ends = mask.grid.toWorld(np.array([mask.low - 0.5, mask.high + 0.5]))
+        return ends.min(axis=0), ends.max(axis=0)
+
+    @cached_property
+    def count(self) -> int:
+        return int(cellcases.cases().counts.take(self._mixed[1]).sum())
+
+    @cached_property
+    def sizes(self) -> np.ndarray:  # type: ignore[override]
+        _, numbers, _ = cellcases.trianglesIn(self._mixed[1])
+        return cellcases.caseAreas(tuple(cast(Mask, self.mask).grid.axes.ravel().tolist())).take(numbers)
+
+    @cached_property
+    def volume(self) -> float:
+        # the integral of x along the outward normal, with x from the middle of the box
+        cells, codes, shape = self._mixed
+        flux, moment = cellcases.caseFluxes()
+        x = cells % shape[0] - shape[0] // 2
+        inVoxels = float(x @ flux.take(codes)) + float(moment.take(codes).sum())
+        return inVoxels * abs(float(np.linalg.det(cast(Mask, self.mask).grid.axes)))
 
 
 def trianglesOf(polyData: vtkPolyData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

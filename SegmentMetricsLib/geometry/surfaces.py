@@ -70,6 +70,11 @@ class Surface:
         return len(self.cells) == 0
 
     @property
+    def count(self) -> int:
+        """Number of triangles or segments."""
+        return len(self.cells)
+
+    @property
     def isClosed(self) -> bool:
         """Whether the boundary separates an inside from an outside."""
         return not self.whyNoInside

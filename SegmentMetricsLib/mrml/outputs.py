@@ -19,7 +19,7 @@ from ..base.parallel import threads
 from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
 from ..case.tablemodel import Column, Table, plain
 from ..families.similarity.ofpair import localDistancesOn
-from ..geometry.surfaces import barycentricWeights, toPolyData
+from ..geometry.surfaces import toPolyData
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.names import OWN_CONVENTION
 from . import colors, folders
@@ -228,7 +228,7 @@ def distanceMap(
         signed = _withoutGaps(directed.atPoints, directed.surface.points)
     else:
         result.ShallowCopy(displayedSurface or convertedSurface(getattr(comparison, side)))
-        signed = nearestValues(pointsOf(result), *_middleElements(directed))
+        signed = nearestValues(pointsOf(result), *directed.samples())
     arrays = {"SignedDistance": signed, "Distance": np.abs(signed)}
     if withLocal or "similarity" in comparison.settings.families:
         local = localDistancesOn(comparison, side)
@@ -340,24 +340,6 @@ def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed
     display.SetScalarVisibility(True)
     display.EndModify(wasModifying)
     colors.showLegend(model, kind, side, tolerance, signed)
-
-
-def _middleElements(directed) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions (m, 3) and signed distances (m,) of the measured elements that provide the values of a map.
-
-    For a subdivided triangle, only the piece in its middle is used. There may be hundreds of others, which differ from
-    it invisibly.
-    """
-    weights = barycentricWeights(directed.surface.dimension, directed.subdivisions)
-    middle = int(np.ptp(weights, axis=1).argmin())
-    if np.ptp(weights[middle]) != 0:  # a segment with an even number of pieces has no middle one
-        return directed.positions, directed.signed
-    points, cells = directed.surface.points, directed.surface.cells
-    centers = np.empty((len(cells), 3))
-    for first in range(0, len(cells), CHUNK):
-        chosen = slice(first, first + CHUNK)
-        points.take(cells[chosen], axis=0).mean(axis=1, out=centers[chosen])
-    return centers, directed.signed[middle :: len(weights)]
 
 
 def nearestValues(points: np.ndarray, positions: np.ndarray, values: np.ndarray) -> np.ndarray:

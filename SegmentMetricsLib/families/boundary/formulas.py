@@ -1,8 +1,7 @@
 """Boundary metrics: unsigned distances between two contours.
 
 Every function takes the distances in both directions between two non-empty boundaries. Elements are weighted by their
-size. The numbers of one direction, such as its mean or a percentile, are defined by DirectedDistances, which also
-explains how the accuracy affects them.
+size. The numbers of one direction, such as its mean or a percentile, are defined by distances.field.Field.
 Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630 and MeshMetrics, arXiv:2509.05670.
 """
 
@@ -15,7 +14,7 @@ from ...distances.surfacedistances import SurfaceDistances, withTies
 
 def hausdorff(distances: SurfaceDistances) -> Directed:
     """Return the Hausdorff distance in mm: the largest distance of any element to the other boundary."""
-    there, back = distances.ofBoth(lambda direction: direction.largest)
+    there, back = (direction.largest for direction in distances.directions)
     return Directed(combined(max, there, back), there, back)
 
 
@@ -24,7 +23,7 @@ def percentileHausdorff(distances: SurfaceDistances, percent: float) -> Directed
 
     Weighted by element size, without interpolation. percent: in (0, 100].
     """
-    there, back = distances.ofBoth(lambda direction: direction.percentile(percent))
+    there, back = (direction.percentile(percent) for direction in distances.directions)
     return Directed(combined(max, there, back), there, back)
 
 
@@ -48,7 +47,7 @@ def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> 
     A distance that equals the tolerance counts as within. Source: Nikolov et al., arXiv:1809.04430.
     """
     limit = withTies(tolerance)
-    sizes = distances.ofBoth(lambda direction: direction.sizeWithin(limit))
+    sizes = [direction.sizeWithin(limit) for direction in distances.directions]
     totals = [direction.totalSize for direction in distances.directions]
     pooled = combined(lambda *parts: sum(parts) / sum(totals), *sizes)
     return Directed(pooled, *(size / whole for size, whole in zip(sizes, totals)))

@@ -25,4 +25,4 @@ def bandsOf(pair: Workspace, tolerance: float) -> Bands:
         if mask.isEmpty:
             raise Undefined(f"the {which} encloses no voxel, so there is no telling where its band lies")
     pair.forgetIfLarge()
-    return bands(pair.boundaries, masks, tolerance, pair.settings.oversampling)
+    return bands(pair.boundaries, masks, tolerance)

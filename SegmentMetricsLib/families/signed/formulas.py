@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...analysis.facing import DIRECTIONS, sideBit, sidesBelow, sidesOfReference
+from ...analysis.facing import DIRECTIONS, sideBit, sidesBelow, sidesOfElements, sidesOfShared
 from ...base.errors import Cause, Reason, Undefined
 from ...comparison.values import Located
 from ...distances.bounded import Bounded, combined
@@ -91,8 +91,8 @@ def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, u
     """
     reference, test = distances.directions
     # one boundary after the other, because all elements of one take much memory
-    faces = [_faces(reference, sidesOfReference(boundaries)), _faces(test, sidesBelow(boundaries, test))]
-    between = max((one.between for one in distances.directions if one.between is not None), default=None)
+    faces = [_faces(reference, sidesOfElements(reference)), _faces(test, sidesBelow(boundaries, test))]
+    between = max(one.between for one in distances.directions)
     found = {name: [one[name] for one in faces] for name in DIRECTIONS}
     found = {name: parts for name, parts in found.items() if sum(part.size for part in parts) > 0}
     overmost = _farthestSides({name: max(part.high for part in parts) for name, parts in found.items()})
@@ -114,8 +114,8 @@ def meanToward(parts: Sequence[Faces]) -> float:
     return combined(lambda *values: sum(m * part.size for m, part in zip(values, parts)) / size, *means)
 
 
-def largestToward(parts: Sequence[Faces], between: float | None, over: float, isThere: bool) -> float:
-    """Return the largest signed distance in mm toward one side, with bounds if `between` is given.
+def largestToward(parts: Sequence[Faces], between: float, over: float, isThere: bool) -> float:
+    """Return the largest signed distance in mm toward one side, with bounds.
 
     parts: the parts of either boundary that face the side. between: upper bound in mm of how far distances between the
     sampled places exceed those of the parts. over: the largest over-contouring in mm, not negative. isThere: whether it
@@ -124,8 +124,8 @@ def largestToward(parts: Sequence[Faces], between: float | None, over: float, is
     return _extreme(max(part.high for part in parts), between, over if isThere else None, over)
 
 
-def smallestToward(parts: Sequence[Faces], between: float | None, under: float, isThere: bool) -> float:
-    """Return the smallest signed distance in mm toward one side, with bounds if `between` is given.
+def smallestToward(parts: Sequence[Faces], between: float, under: float, isThere: bool) -> float:
+    """Return the smallest signed distance in mm toward one side, with bounds.
 
     parts, between: as for largestToward(). under: the largest under-contouring in mm, not negative. isThere: whether it
     lies on this side, whose smallest distance is then its negative.
@@ -139,8 +139,8 @@ def _farthestSides(extremes: dict[str, float]) -> list[str]:
     return [name for name, value in extremes.items() if value >= top - touching(abs(top))]
 
 
-def _extreme(value: float, between: float | None, reached: float | None, known: float) -> float:
-    """Return the largest distance in mm toward one side, with bounds if `between` is given.
+def _extreme(value: float, between: float, reached: float | None, known: float) -> float:
+    """Return the largest distance in mm toward one side, with bounds.
 
     value: the largest distance found on the parts that face the side. reached: the largest distance of all sides if it
     lies on this one, else None. known: the largest distance of all sides, not negative, which is an upper bound.
@@ -148,8 +148,6 @@ def _extreme(value: float, between: float | None, reached: float | None, known: 
     if reached:
         return reached
     value += 0.0  # turns -0.0 into 0.0
-    if between is None:
-        return value
     upper = getattr(known, "upper", None)
     upper = value + between if upper is None else min(value + between, upper)
     return Bounded(value, value, max(value, upper))
@@ -163,18 +161,23 @@ def _opposite(number: float) -> float:
     return Bounded(value, 0.0 - number.upper, 0.0 - number.lower)
 
 
-def _faces(distances: DirectedDistances, sides: np.ndarray) -> dict[str, Faces]:
+def _faces(direction: DirectedDistances, sides: np.ndarray) -> dict[str, Faces]:
     """Return the part of a boundary that faces each side, by the side's letter.
 
-    sides: (g,) sums of sideBit(), one per group of elements: the elements of one cell, or each element by itself.
+    sides: (k,) sums of sideBit(), one per element of the field.
     """
-    groups = distances.grouped(distances.pieces * len(distances.surface.cells) // len(sides))
+    sizes, low, high = direction.ofElements
+    sidesShared, sizesShared = sidesOfShared(direction)
     found = dict.fromkeys(DIRECTIONS, Faces())
     for name in DIRECTIONS:
-        part = np.flatnonzero((sides & sideBit(name)) != 0)
-        if len(part):
-            size = float(groups.sizes.take(part).sum())
-            high, low = float(groups.high.take(part).max()), float(groups.low.take(part).min())
-            mean = distances.meanOf(groups, part) if size else 0.0
-            found[name] = Faces(size, mean, high, low)
+        part, shared = (np.flatnonzero((some & sideBit(name)) != 0) for some in (sides, sidesShared))
+        if not len(part) and not len(shared):
+            continue
+        more = float(sizesShared.take(shared).sum())
+        size = float(sizes.take(part).sum()) + more
+        least, most = (0.0, 0.0) if len(shared) else (math.inf, -math.inf)
+        mean = direction.meanOver(part, more) if size else 0.0
+        found[name] = Faces(
+            size, mean, float(high.take(part).max(initial=most)), float(low.take(part).min(initial=least))
+        )
     return found

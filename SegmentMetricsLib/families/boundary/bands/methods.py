@@ -1,13 +1,13 @@
-"""The choice between four ways to measure the bands just inside two contours, by input and accuracy.
+"""The choice between three ways to measure the bands just inside two contours, by input.
 
 Both bands are measured on points with exact distances to the boundaries. Regions that lie wholly outside, or deeper
 than tau, are left out beforehand.
 
-An explicit number of pieces cuts every voxel into that many sub-voxels along each axis and tests their centers, as in
-the source. Masks on a lattice have faces parallel to these rows of points, so such a grid errs by up to 2 %pt, in
-steps. Without that number, the points are spread evenly but out of step with the lattice: for masks on one lattice,
-each cell takes its own part of them by a hash of its index alone; otherwise, the points are the voxels of a grid that
-runs askew. Their number is increased until the error, which is reported, is small enough.
+The source cuts every voxel into a number of sub-voxels along each axis and tests their centers (grid.py). Masks on a
+lattice have faces parallel to these rows of points, so such a grid errs by up to 2 %pt, in steps. Here the points are
+spread evenly but out of step with the lattice: for masks on one lattice, each cell takes its own part of them by a hash
+of its index alone; otherwise, the points are the voxels of a grid that runs askew. Their number is increased until the
+error, which is reported, is small enough.
 
 Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630; Cheng et al., Boundary IoU, CVPR 2021.
 """
@@ -21,7 +21,6 @@ from ....geometry.grids import Grid
 from ....geometry.masks import Mask
 from ....geometry.surfaces import Surface, elementCenters, outwardNormals
 from .bandsearch import searchedBands
-from .grid import gridBands
 from .lookup import cellBands
 from .sizes import Bands
 
@@ -37,32 +36,29 @@ THIN, THIN_BUDGET = 0.01, 20_000
 THIN_IF_NEEDED, FEW, VAGUE = 0.05, 2000, 3
 
 
-def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, oversampling: int | None) -> Bands:
+def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float) -> Bands:
     """Return the sizes of the bands' intersection and union, of two closed boundaries.
 
-    Computed by gridBands() with an oversampling. Without, by _thinBands() for bands far thinner than voxels, else by
-    cellBands() for masks on one lattice if possible, else by searchedBands().
+    Computed by _thinBands() for bands far thinner than voxels, else by cellBands() for masks on one lattice if
+    possible, else by searchedBands().
 
-    masks: the structures' voxels on one grid, which show where to look. tolerance: tau in mm, > 0. oversampling:
-    sub-voxels along each axis, all of which are tested; None for as many points as the accuracy needs.
+    masks: the structures' voxels on one grid, which show where to look. tolerance: tau in mm, > 0.
     """
-    if oversampling is None:
-        if isThin(tolerance, masks[0].grid, THIN):
-            return _thinBands(boundaries, tolerance)
-        counts = (voxelsOf(mask, surface) for mask, surface in zip(masks, boundaries.surfaces, strict=True))
-        isSmall = max(counts) < SMALL
-        wanted = WANTED_ERROR_OF_SMALL if isSmall else WANTED_ERROR
-        if boundaries.lattice is not None:
-            found = cellBands(boundaries.lattice, tolerance, wanted, boundaries.surfaces[0].slab)
-            if found is not None:
-                return found
-        wanted = SEARCHED_ERROR_OF_SMALL if isSmall else SEARCHED_ERROR
-        found, met = searchedBands(boundaries, masks, tolerance, wanted)
-        isVague = met < FEW or (found.error or 0.0) > VAGUE * wanted
-        if isVague and isThin(tolerance, masks[0].grid, THIN_IF_NEEDED):
-            return _thinBands(boundaries, tolerance)
-        return found
-    return gridBands(boundaries, masks, tolerance, oversampling)
+    if isThin(tolerance, masks[0].grid, THIN):
+        return _thinBands(boundaries, tolerance)
+    counts = (voxelsOf(mask, surface) for mask, surface in zip(masks, boundaries.surfaces, strict=True))
+    isSmall = max(counts) < SMALL
+    wanted = WANTED_ERROR_OF_SMALL if isSmall else WANTED_ERROR
+    if boundaries.lattice is not None:
+        found = cellBands(boundaries.lattice, tolerance, wanted, boundaries.surfaces[0].slab)
+        if found is not None:
+            return found
+    wanted = SEARCHED_ERROR_OF_SMALL if isSmall else SEARCHED_ERROR
+    found, met = searchedBands(boundaries, masks, tolerance, wanted)
+    isVague = met < FEW or (found.error or 0.0) > VAGUE * wanted
+    if isVague and isThin(tolerance, masks[0].grid, THIN_IF_NEEDED):
+        return _thinBands(boundaries, tolerance)
+    return found
 
 
 def voxelsOf(mask: Mask, surface: Surface) -> float:
@@ -86,13 +82,13 @@ def _thinBands(boundaries: BoundaryPair, tolerance: float) -> Bands:
     samples = 0
     for source in (0, 1):
         surface, other = boundaries.surfaces[source], boundaries.search(1 - source)
-        subdivisions = max(1, int(np.ceil(np.log2(THIN_BUDGET / len(surface.cells)) / (surface.dimension - 1))))
+        subdivisions = max(1, int(np.ceil(np.log2(THIN_BUDGET / surface.count) / (surface.dimension - 1))))
         centers = elementCenters(surface.points, surface.cells, subdivisions)
-        pieces = len(centers) // len(surface.cells)
+        pieces = len(centers) // surface.count
         volumes = np.repeat(surface.sizes / pieces, pieces) * tolerance
         # the golden ratio spreads the depths evenly
         depths = tolerance * ((np.arange(len(centers)) + 0.5) * 0.6180339887498949 % 1)
-        inward = -np.repeat(outwardNormals(surface, np.arange(len(surface.cells))), pieces, axis=0)
+        inward = -np.repeat(outwardNormals(surface, np.arange(surface.count)), pieces, axis=0)
         signed = other.signedDistances(centers + depths[:, None] * inward)
         shared += float(volumes[(signed < 0) & (signed > -tolerance)].sum()) / 2
         sizes += float(volumes.sum())

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....distances.bounded import Bounded
-from ....distances.extrapolation import LEAST_SHARE_ERROR
+from ....distances.field import LEAST_SHARE_ERROR
 
 
 @dataclass(frozen=True)
