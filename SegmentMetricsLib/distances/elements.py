@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol, cast
 
 import numpy as np
@@ -75,8 +76,9 @@ class Elements:
         """Return the smallest and the largest signed distance (k,) toward one side (1 or -1), mm."""
         return (self.low, self.high) if side > 0 else (-self.high, -self.low)
 
+    @cached_property
     def range(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest distance (k,) on every element, mm."""
+        """The smallest and the largest distance (k,) on every element, mm."""
         smallest, largest = -self.high, -self.low
         np.maximum(self.low, smallest, out=smallest)
         return np.maximum(smallest, 0, out=smallest), np.maximum(self.high, largest, out=largest)

@@ -32,6 +32,7 @@ Sampling Techniques, 3rd edition, 1977 (the sample of elements).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -42,7 +43,7 @@ from ..geometry.edges import CORNERS_OF_SIDES
 from .bounded import Bounded
 from .elements import Elements, Sampler
 from .largest import farthest
-from .linear import PIECES, meanMagnitude, ordered, orderedShareBelow, shareBelow, shareWithin
+from .linear import PIECES, meanMagnitude, ordered, shareBelow, shareWithin
 
 # Errors above which there is a second pass: mm for means; fraction of the boundary for shares within a tolerance; mm
 # for percentiles. For boundaries whose elements are shorter than SHORT on average, mm, those in mm are reduced in
@@ -71,13 +72,16 @@ FEWEST_DRAWN, MOST_DRAWN, SPREAD = 100, 2000, 0.25
 GOLDEN = (5**0.5 - 1) / 2
 # A limit passes next to a node if it differs from the distance there by less than this fraction of the element's bend.
 NEXT_TO_NODE = 0.25
-# A percentile is found to this precision in mm, its bounds to this fraction of the error that is wanted. The fraction of
-# the size by which the size within it is sought too small and too large at first.
-PRECISION, COARSE, MARGIN = 1e-6, 1 / 20, 0.002
+# A percentile is found to this precision in mm, at first only roughly, and its bounds to a fraction of the error that is
+# wanted. The fraction of the size by which the size within it may be off.
+PRECISION, ROUGH, COARSE, MARGIN = 1e-6, 2e-3, 1 / 20, 0.002
+# Above this many pieces, those that no longer matter are left out at every step. Pieces whose distances differ by less
+# than this, mm, are equally far all over.
+MANY, LEVEL = 4096, 1e-9
 # Elements processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 13
 # Bins in which a percentile is sought first, and how far around its guess, as a multiple of the error that is wanted.
-BINS, GUESSED = 512, 8
+BINS, GUESSED = 512, 4
 # Corners, by node number, of the whole element and then of each of its pieces.
 WITH_PIECES = {corners: np.vstack([np.arange(corners), ofPieces]) for corners, ofPieces in PIECES.items()}
 
@@ -125,33 +129,38 @@ class Field:
         """Cut the elements that make a wanted number too imprecise."""
         if not len(self.base.sizes):
             return
-        flags, isVague = np.zeros(len(self.base.sizes), bool), np.zeros(self.count, bool)
+        isFew = np.bincount(self.base.segment, minlength=self.count) <= FEW
+        flags = isFew.take(self.base.segment)
+        if isFew.all():
+            self._cutElements(np.ones(len(flags)))
+            return
         wanted = SHARE_ERROR * self.totals
         asked = [(np.full(self.count, limit), wanted) for limit in limits]
         for percent in percentiles:
-            value, density, _ = self._percentile(percent, 1e-3)
+            value, density, _ = self._percentile(percent)
             asked.append((value, np.maximum(density * self._percentileError, 2e-5 * self.totals)))
         bends = self.base.bends()
         bent = np.flatnonzero(bends > self._bent.take(self.base.segment))
-        low, high = self.base.range()
+        low, high = self.base.range
         low, high = low.take(bent) - bends.take(bent), high.take(bent) + bends.take(bent)
         for limit, error in asked:
             ofBent = limit.take(self.base.segment.take(bent))
             flags[bent] |= (low <= ofBent) & (high > ofBent)
             chosen, _, differences, doubts = self._passed(limit)
-            isVague |= self._mark(flags, chosen, differences, error, LEFT_OF_SIZE)
-            isVague |= self._mark(flags, chosen, doubts, error, (1.0, 0.0))
-        isVague |= self._counts(self.base, flags) > 0
+            self._mark(flags, chosen, differences, error, LEFT_OF_SIZE)
+            self._mark(flags, chosen, doubts, error, (1.0, 0.0))
         _, differences = self._means(self.base, isSigned=False)
         isRough = self._errorOf(self.base.segment, differences, LEFT_OF_MEAN) > self._meanError * self.totals
-        isFew = np.bincount(self.base.segment, minlength=self.count) <= FEW
-        flags |= ((isVague | isRough) & isFew).take(self.base.segment)
         chances = flags.astype(float)
         rough = np.flatnonzero(isRough & ~isFew)
         for segment in rough.tolist():
             rows = self.base.rowsOf(segment)
             some = rows.start + np.flatnonzero(~flags[rows])
             chances[some] = drawn(np.abs(differences[some]), float(self._meanError[segment] * self.totals[segment]))
+        self._cutElements(chances)
+
+    def _cutElements(self, chances: np.ndarray) -> None:
+        """Replace the elements with chances (k,) above 0, those with which they were drawn, by their pieces."""
         self._cut = np.flatnonzero(chances)
         if len(self._cut):
             checkpoint()
@@ -162,22 +171,18 @@ class Field:
             count = len(self._pieces.sizes) // len(self._cut)
             self.leafRows = np.concatenate([kept, np.repeat(self._cut, count)])
             self.areCut = np.arange(len(self.leafRows)) >= len(kept)
-        self._done.clear()
-
-    def _counts(self, elements: Elements, flags: np.ndarray) -> np.ndarray:
-        return np.bincount(elements.segment, flags, self.count)
 
     def _mark(
         self, flags: np.ndarray, chosen: np.ndarray, amounts: np.ndarray, wanted: np.ndarray, left: tuple[float, float]
-    ) -> np.ndarray:
+    ) -> None:
         """Flag the elements with the largest amounts (c,), so that the error of the others is at most half of `wanted`.
 
-        Returns the segments (s,) whose error exceeds the wanted one (s,); left: as for _errorOf().
+        Only in segments whose error exceeds the wanted one (s,). left: as for _errorOf().
         """
         segment = self.leaves.segment.take(chosen)
         isVague = self._errorOf(segment, amounts, left) > wanted
         if not isVague.any():
-            return isVague
+            return
         # binned by magnitude in steps of a fifth, which is as good as sorted; tiny amounts are never worth cutting
         with np.errstate(divide="ignore"):
             steps = (4 * np.log2(np.abs(amounts) / wanted.take(segment))).clip(-160, 160).astype(np.intp) + 160
@@ -188,7 +193,6 @@ class Field:
         isKept = left[0] * np.abs(sums) + left[1] * np.sqrt(squares) <= wanted[:, None] / 2
         kept = np.where(isKept, np.arange(321), 0).max(axis=1)
         flags[chosen[(steps > kept.take(segment)) & isVague.take(segment)]] = True
-        return isVague
 
     def _errorOf(self, segment: np.ndarray, differences: np.ndarray, left: tuple[float, float]) -> np.ndarray:
         """Return the estimated errors (s,) of extrapolated sums.
@@ -287,7 +291,7 @@ class Field:
 
     def _reached(self, number: int, side: int) -> float:
         rows = self.base.rowsOf(number)
-        low, high = self.base.range() if side == 0 else self.base.signedRange(side)
+        low, high = self.base.range if side == 0 else self.base.signedRange(side)
         return float(high[rows].max(initial=0.0))
 
     def _passed(self, limits: np.ndarray, side: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -298,7 +302,7 @@ class Field:
         toward that side.
         """
         leaves = self.leaves
-        low, high = leaves.range() if side == 0 else leaves.signedRange(side)
+        low, high = leaves.range if side == 0 else leaves.signedRange(side)
         limit = limits.take(leaves.segment) if self.count > 1 else limits
         isWhole = high <= limit if side == 0 else low > limit
         chosen = np.flatnonzero((low <= limit) & (high > limit))
@@ -318,7 +322,7 @@ class Field:
 
     def sizeBetween(self, low: float, high: float) -> np.ndarray:
         """Return the size (s,) of the leaves whose nodes are all farther than `low`, but not than `high`, mm."""
-        smallest, largest = self.leaves.range()
+        smallest, largest = self.leaves.range
         isBetween = (smallest > low) & (largest <= high)
         return np.bincount(self.leaves.segment, self.leaves.sizes * isBetween, self.count)
 
@@ -354,28 +358,38 @@ class Field:
         return self.once(Field._boundedPercentile, percent)
 
     def _boundedPercentile(self, percent: float) -> list[Bounded]:
-        wanted = percent / 100 * self.totals
-        value, density, pieces = self._percentile(percent, PRECISION)
+        value, density, pieces = self._percentile(percent)
         chosen, _, differences, _ = self._passed(value)
         error = BOUNDS * self._errorOf(self.leaves.segment.take(chosen), differences, LEFT_OF_SIZE)
-        if (error > MARGIN * self.totals).any():
-            pieces = self._piecesAround(percent, np.maximum(error / self.totals, MARGIN))
         near = COARSE * self._percentileError
-        # first tried not far away
-        width = 4 * error / np.maximum(density, 1e-9) + near
-        low = self._solve(pieces, wanted - error, near, np.maximum(value - width, pieces.least), value) - near
-        high = self._solve(pieces, wanted + error, near, value, np.minimum(value + width, pieces.most))
+        # the bounds are first sought not far away; all three numbers of every segment are found together
+        width = 6 * error / np.maximum(density, 1e-9) + ROUGH + near
+        low, high = np.maximum(value - width, pieces.least), np.minimum(value + width, pieces.most)
+        wanted = percent / 100 * self.totals
+        wanted = np.minimum(np.concatenate([wanted, wanted - error, wanted + error]), np.tile(self.totals, 3))
+        precision = np.concatenate([np.full(self.count, PRECISION), near, near])
+        found, isFound = pieces.between(low, high).repeated(3).solve(wanted, precision)
+        found, isFound, wanted, precision = (some.reshape(3, -1) for some in (found, isFound, wanted, precision))
+        for number in np.flatnonzero(~isFound.all(axis=1)):
+            far, isThere = pieces.solve(wanted[number], precision[number])
+            if not (isFound[number] | isThere).all():
+                pieces = self._piecesAround(percent, np.maximum(error / self.totals, MARGIN))
+                far, _ = pieces.solve(wanted[number], precision[number])
+            found[number] = np.where(isFound[number], found[number], far)
+        value, low, high = found
+        low = low - near
         # Where a large area is equally far, sizes put a bound right at the value, but distances are less precise.
         margin = np.maximum(0.25 * (high - low), ROUNDING)
         low, high = np.maximum(np.minimum(low, value - margin), 0.0), np.maximum(high, value + margin)
         return [Bounded(*each) for each in zip(value.tolist(), low.tolist(), high.tolist(), strict=True)]
 
-    def _percentile(self, percent: float, precision: float) -> tuple[np.ndarray, np.ndarray, Pieces]:
-        """Return a percentile (s,) of every segment in mm, the size per mm (s,) around it, and the pieces it passes."""
+    def _percentile(self, percent: float) -> tuple[np.ndarray, np.ndarray, Pieces]:
+        """Return a rough percentile (s,) in mm, the size per mm (s,) around it, and pieces that it passes through."""
         pieces = self._piecesAround(percent, MARGIN)
-        value = self._solve(pieces, percent / 100 * self.totals, precision, pieces.least, pieces.most)
-        near = self._percentileError
-        return value, (pieces.reach(value + near) - pieces.reach(value - near)) / (2 * near), pieces
+        value, _ = pieces.solve(percent / 100 * self.totals, ROUGH)
+        low, high = value - self._percentileError, value + self._percentileError
+        around = pieces.between(low, high)
+        return value, (around.reach(high) - around.reach(low)) / (high - low), pieces
 
     def _piecesAround(self, percent: float, margins: np.ndarray | float) -> Pieces:
         """Return the pieces that limits pass through between which a percentile lies.
@@ -383,15 +397,13 @@ class Field:
         margins: (s,) fraction of the size by which the wanted size may be more or less.
         """
         leaves = self.leaves
-        low, high = leaves.range()
+        low, high = leaves.range
         top = self.highest() * (1 + 1e-9) + 1e-9
         least, most = ((percent / 100 + sign * margins) * self.totals - self.shared for sign in (-1, 1))
-        # guess: every element has the middle of its range of distances
-        middles, guessed = (low + high) / 2, GUESSED * self._percentileError
-        near = (
-            np.maximum(binned(leaves.segment, middles, leaves.sizes, top, least, False) - guessed, -1e-9),
-            binned(leaves.segment, middles, leaves.sizes, top, most, True) + guessed,
-        )
+        near = evenlySpread(leaves.segment, low, high, leaves.sizes, top, (least, most))
+        near = [
+            np.maximum(limits + sign * GUESSED * self._percentileError, -1e-9) for limits, sign in zip(near, (-1, 1))
+        ]
         found = self._piecesBetween(*near)
         isFound = (found.reach(near[0]) - self.shared < least) & (found.reach(near[1]) - self.shared >= most)
         if isFound.all():
@@ -406,7 +418,7 @@ class Field:
     def _piecesBetween(self, least: np.ndarray, most: np.ndarray) -> Pieces:
         """Return the pieces that limits from least (s,) to most (s,) in mm pass through."""
         leaves = self.leaves
-        low, high = leaves.range()
+        low, high = leaves.range
         isBelow = high <= least.take(leaves.segment)
         chosen = np.flatnonzero((low <= most.take(leaves.segment)) & ~isBelow)
         below = np.bincount(leaves.segment, leaves.sizes * isBelow, self.count) + self.shared
@@ -415,46 +427,9 @@ class Field:
     def highest(self) -> np.ndarray:
         """Return the largest distance (s,) at any node of every segment, mm."""
         result = np.zeros(self.count)
-        _, high = self.leaves.range()
+        _, high = self.leaves.range
         np.maximum.at(result, self.leaves.segment, high)
         return result
-
-    def _solve(
-        self, pieces: Pieces, wanted: np.ndarray, precision: float | np.ndarray, low: np.ndarray, high: np.ndarray
-    ) -> np.ndarray:
-        """Return the smallest limits (s,) in mm within which segments have the wanted sizes (s,), or a little more.
-
-        low, high: (s,) between which to look first.
-        """
-        wanted = np.minimum(wanted, self.totals) * (1 - SIZE_ROUNDING)
-        atLow, atHigh = pieces.reach(low), pieces.reach(high)
-        isOutside = (atLow >= wanted) | (atHigh < wanted)
-        if isOutside.any():
-            low, high = np.where(isOutside, pieces.least, low), np.where(isOutside, pieces.most, high)
-            atLow, atHigh = pieces.reach(low), pieces.reach(high)
-        result = np.maximum(np.where(atLow >= wanted, low, high), 0.0)
-        isOpen = (atLow < wanted) & (atHigh >= wanted) & (high - low > precision)
-        weights, wasHigh = np.ones((2, self.count)), np.zeros(self.count, np.int8)
-        step = 0
-        while isOpen.any():
-            if step % 3 == 0:
-                pieces = pieces.between(low, high)
-            # regula falsi, in which an end that stays gets half the weight (Illinois); now and then the range is halved
-            below, above = (wanted - atLow) * weights[0], (atHigh - wanted) * weights[1]
-            share = np.where(below + above > 0, below / np.where(below + above > 0, below + above, 1), 0.5)
-            # a little beyond the root, so that both ends close in on it
-            share = np.clip(share + np.where(share < 0.5, 1, -1) * 0.2 * precision / (high - low), 0.0, 1.0)
-            middle = low + (high - low) * (0.5 if step % 5 == 4 else share)
-            at = pieces.reach(middle)
-            isHigh = at >= wanted
-            weights = np.where([isHigh, ~isHigh], np.where([wasHigh == 1, wasHigh == -1], weights / 2, weights), 1.0)
-            wasHigh = np.where(isHigh, 1, -1).astype(np.int8)
-            high, atHigh = np.where(isHigh & isOpen, middle, high), np.where(isHigh & isOpen, at, atHigh)
-            low, atLow = np.where(isHigh | ~isOpen, low, middle), np.where(isHigh | ~isOpen, atLow, at)
-            result = np.where(isOpen, high, result)
-            isOpen &= high - low > precision
-            step += 1
-        return pieces.atJump(low, result)
 
     # The largest distance
 
@@ -472,58 +447,158 @@ class Field:
 
 
 class Pieces:
-    """Pieces of elements that limits between `least` and `most` (s,), mm, pass through, with their sizes as weights.
+    """Pieces of elements that limits between `least` and `most` (s,), mm, pass through.
 
-    ascending: (corners, n) distances at their corners, in ascending order. segment: (n,). below: (s,) size of what lies
-    below all limits. Weights are such that the size within a limit is the extrapolated one: 4/3 of the size of a piece,
-    and -1/3 of that of a whole element, which is among the pieces, too.
+    The size of a piece below a limit grows with the square of the distance from its lowest corner up to the middle one,
+    and with that from its highest corner beyond; linearly for segments. So what all pieces contribute is a polynomial
+    between any two of their corners.
+
+    corners: (2 or 3, n) distances at their corners in ascending order, mm. growth: (1 or 2, n) factors of these powers.
+    segment: (n,). sums: (3, s) of all else: the size below all limits, and the factors of t and t^2 by which that of
+    pieces between two of whose corners all limits lie grows with t, the distance of a limit from `least`. levels: the
+    distances (k,), sizes (k,) and segments (k,) of pieces that are equally far all over. Sizes are extrapolated: 4/3 of
+    that of a piece, and -1/3 of that of the whole element, which is one of the pieces, too.
     """
 
-    def __init__(self, ascending, weights, segment, below, least, most):
-        self.ascending, self.weights, self.segment, self.below = ascending, weights, segment, below
-        self.least, self.most = least, most
+    def __init__(self, corners, growth, segment, sums, levels, least, most):
+        self.corners, self.growth, self.segment, self.sums = corners, growth, segment, sums
+        self.levels, self.least, self.most = levels, least, most
 
     @staticmethod
     def of(field: Field, chosen: np.ndarray, below: np.ndarray, least: np.ndarray, most: np.ndarray) -> Pieces:
-        """Return the pieces of some leaves (c,) of a field."""
+        """Return the pieces of some leaves (c,) of a field. below: (s,) size of the leaves below all limits."""
         leaves = field.leaves
-        nodes = turned(field.values.take(leaves.nodes[:, chosen]))
-        count = len(WITH_PIECES[leaves.corners])
-        ascending = np.stack(ordered(withPieces(nodes)))
-        weights = np.tile(leaves.sizes.take(chosen) * 4 / 3 / (count - 1), count)
-        weights[: len(chosen)] = -leaves.sizes.take(chosen) / 3
+        count, ofLeaves = len(WITH_PIECES[leaves.corners]), leaves.sizes.take(chosen)
+        corners = np.stack(ordered(withPieces(turned(field.values.take(leaves.nodes[:, chosen])))))
+        sizes = np.tile(ofLeaves * 4 / 3 / (count - 1), count)
+        sizes[: len(chosen)] = -ofLeaves / 3
         segment = np.tile(leaves.segment.take(chosen), count)
         # a piece that reaches below 0 counts twice, as it is and negated, less its whole size once
-        both = np.flatnonzero(ascending[0] < 0)
+        both = np.flatnonzero(corners[0] < 0)
         if len(both):
-            below = below - np.bincount(segment[both], weights[both], field.count)
-            ascending = np.concatenate([ascending, -ascending[::-1, both]], axis=1)
-            weights, segment = np.concatenate([weights, weights[both]]), np.concatenate([segment, segment[both]])
-        return Pieces(ascending, weights, segment, below, least, most)
+            below = below - np.bincount(segment[both], sizes[both], field.count)
+            corners = np.concatenate([corners, -corners[::-1, both]], axis=1)
+            sizes, segment = np.concatenate([sizes, sizes[both]]), np.concatenate([segment, segment[both]])
+        span = corners[-1] - corners[0]
+        isLevel = span < LEVEL
+        levels = [values[np.flatnonzero(isLevel)] for values in (corners[-1], sizes, segment)]
+        growth = sizes / np.maximum(span, LEVEL) * ~isLevel
+        if len(corners) == 3:
+            steps = np.diff(corners, axis=0)
+            below = below + np.bincount(segment, growth * steps[1], field.count)
+            growth = growth / np.maximum(steps, LEVEL) * np.array([[1], [-1]])
+        else:
+            growth = growth[None]
+        sums = np.stack([below, *np.zeros((2, field.count))])
+        return Pieces(corners, growth, segment, sums, levels, least, most)
 
     def reach(self, limits: np.ndarray) -> np.ndarray:
         """Return the sizes (s,) within limits (s,) in mm."""
-        shares = orderedShareBelow(tuple(self.ascending), limits.take(self.segment))
-        return self.below + np.bincount(self.segment, shares * self.weights, len(self.below))
-
-    def atJump(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return the least distance (s,) above low (s,) and up to high (s,) of a level piece, high where there is none.
-
-        Large areas of lattices are equally far, so that the size within a limit jumps there.
-        """
-        first, last = self.ascending[0], self.ascending[-1]
-        isLevel = (last - first < ROUNDING) & (first > low.take(self.segment)) & (last <= high.take(self.segment))
-        result = high.copy()
-        rows = np.flatnonzero(isLevel)
-        np.minimum.at(result, self.segment[rows], last[rows])
+        below, linear, square = self.sums
+        away = limits - self.least
+        result = below + (linear + square * away) * away
+        if len(self.segment):
+            result += np.bincount(self.segment, self._sizes(limits.take(self.segment)), len(limits))
+        values, sizes, segment = self.levels
+        if len(values):
+            result += np.bincount(segment, sizes * (values <= limits.take(segment)), len(limits))
         return result
+
+    def _sizes(self, limits: np.ndarray) -> np.ndarray:
+        """Return the sizes (n,) of all pieces within a limit (n,) each, in mm, but for a constant."""
+        first, *middle, last = self.corners
+        sizes = np.minimum(limits, self.corners[1])
+        np.maximum(sizes, first, out=sizes)
+        sizes -= first
+        if not middle:
+            sizes *= self.growth[0]
+            return sizes
+        sizes *= sizes
+        sizes *= self.growth[0]
+        away = np.maximum(limits, middle[0])
+        np.minimum(away, last, out=away)
+        away -= last
+        away *= away
+        away *= self.growth[1]
+        sizes += away
+        return sizes
 
     def between(self, low: np.ndarray, high: np.ndarray) -> Pieces:
         """Return the pieces that limits from low (s,) to high (s,) pass through."""
-        isBelow = self.ascending[-1] <= low.take(self.segment)
-        kept = np.flatnonzero(~isBelow & (self.ascending[0] <= high.take(self.segment)))
-        below = self.below + np.bincount(self.segment, self.weights * isBelow, len(self.below))
-        return Pieces(self.ascending[:, kept], self.weights[kept], self.segment[kept], below, low, high)
+        segment, count = self.segment, len(low)
+        least, most = low.take(segment), high.take(segment)
+        # what all limits are below, between or beyond the same corners of is a polynomial in the limit
+        areInside = [(one <= least) & (other >= most) for one, other in itertools.pairwise(self.corners)]
+        isKept = (self.corners[-1] > least) & (self.corners[0] < most)
+        for isInside in areInside:
+            isKept &= ~isInside
+        away = low - self.least
+        below, linear, square = self.sums
+        sums = np.stack([below + (linear + square * away) * away, linear + 2 * square * away, square])
+        sums[0] += np.bincount(segment, self._sizes(least) * ~isKept, count)
+        for step, isInside in enumerate(areInside):
+            rows = np.flatnonzero(isInside)
+            ofRows, growth = segment.take(rows), self.growth[step].take(rows)
+            if len(self.corners) == 2:
+                sums[1] += np.bincount(ofRows, growth, count)
+            else:
+                end = self.corners[2 * step].take(rows)
+                sums[1] += np.bincount(ofRows, 2 * growth * (least.take(rows) - end), count)
+                sums[2] += np.bincount(ofRows, growth, count)
+        values, sizes, ofLevels = self.levels
+        isReached = values <= low.take(ofLevels)
+        sums[0] += np.bincount(ofLevels, sizes * isReached, count)
+        levels = [some[np.flatnonzero(~isReached & (values <= high.take(ofLevels)))] for some in self.levels]
+        kept = np.flatnonzero(isKept)
+        corners, growth = self.corners.take(kept, axis=1), self.growth.take(kept, axis=1)
+        return Pieces(corners, growth, segment.take(kept), sums, levels, low, high)
+
+    def repeated(self, count: int) -> Pieces:
+        """Return the pieces once more for every number that is sought: segment n of round r is r * s + n."""
+        rounds = np.arange(count) * len(self.least)
+        segment, ofLevels = (np.add.outer(rounds, some).ravel() for some in (self.segment, self.levels[2]))
+        every = (np.tile(some, count) for some in (self.corners, self.growth, self.sums, self.least, self.most))
+        corners, growth, sums, least, most = every
+        levels = [*(np.tile(some, count) for some in self.levels[:2]), ofLevels]
+        return Pieces(corners, growth, segment, sums, levels, least, most)
+
+    def solve(self, wanted: np.ndarray, precision: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the smallest limits (s,) in mm within which segments have the wanted sizes (s,), or a little more.
+
+        Also returns where (s,) they are between `least` and `most`; elsewhere the nearer of these is the limit.
+        """
+        wanted, pieces = wanted * (1 - SIZE_ROUNDING), self
+        low, high = self.least, self.most
+        atLow, atHigh = pieces.reach(low), pieces.reach(high)
+        isFound = (atLow < wanted) & (atHigh >= wanted)
+        result = np.maximum(np.where(atLow >= wanted, low, high), 0.0)
+        isOpen = isFound & (high - low > precision)
+        weights, wasHigh = np.ones((2, len(wanted))), np.zeros(len(wanted), np.int8)
+        step = 0
+        while isOpen.any():
+            checkpoint()
+            if step and (len(pieces.segment) > MANY or step % 4 == 0):
+                pieces = pieces.between(low, high)
+            # regula falsi, in which an end that stays gets half the weight (Illinois); now and then the range is halved
+            below, above = (wanted - atLow) * weights[0], (atHigh - wanted) * weights[1]
+            share = np.where(below + above > 0, below / np.where(below + above > 0, below + above, 1), 0.5)
+            # a little beyond the root, so that both ends close in on it
+            share = np.clip(share + np.where(share < 0.5, 0.2, -0.2) * precision / (high - low), 0.0, 1.0)
+            middle = low + (high - low) * (0.5 if step % 5 == 4 else share)
+            at = pieces.reach(middle)
+            isHigh = at >= wanted
+            weights = np.where([isHigh, ~isHigh], np.where([wasHigh == 1, wasHigh == -1], weights / 2, weights), 1.0)
+            wasHigh = np.where(isHigh, 1, -1).astype(np.int8)
+            high, atHigh = np.where(isHigh & isOpen, middle, high), np.where(isHigh & isOpen, at, atHigh)
+            low, atLow = np.where(isHigh | ~isOpen, low, middle), np.where(isHigh | ~isOpen, atLow, at)
+            result = np.where(isOpen, high, result)
+            isOpen &= high - low > precision
+            step += 1
+        # large areas of lattices are equally far, so that the size jumps there
+        values, _, segment = pieces.levels
+        rows = np.flatnonzero((values > low.take(segment)) & (values <= result.take(segment)))
+        np.minimum.at(result, segment[rows], values[rows])
+        return result, isFound
 
 
 def chunks(count: int, size: int = CHUNK) -> Iterator[slice]:
@@ -536,6 +611,34 @@ def chunks(count: int, size: int = CHUNK) -> Iterator[slice]:
 def chunksOf(rows: np.ndarray) -> Iterator[np.ndarray]:
     """Yield parts of row numbers (n,), see chunks()."""
     return (rows[part] for part in chunks(len(rows)))
+
+
+def evenlySpread(
+    segment: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    sizes: np.ndarray,
+    top: np.ndarray,
+    wanted: Sequence[np.ndarray],
+) -> list[np.ndarray]:
+    """Return values (s,) up to which segments would have each of the wanted sizes (s,) if elements were spread evenly.
+
+    segment, low, high, sizes: (k,) of elements, spread from low to high, which are from 0 to less than top (s,).
+    """
+    width = top / BINS
+    ofElements = width.take(segment)
+    density = sizes / np.maximum(high - low, ofElements)
+    end = np.maximum(high, low + ofElements)
+    ends = np.arange(1, BINS + 2) * width[:, None]
+    reached = 0.0
+    for values, sign in ((low, 1), (end, -1)):
+        keys = segment * (BINS + 1) + (values / ofElements).astype(np.intp)
+        count, sums = (
+            np.bincount(keys, some, len(top) * (BINS + 1)).reshape(-1, BINS + 1).cumsum(axis=1)
+            for some in (density, density * values)
+        )
+        reached = reached + sign * (count * ends - sums)
+    return [((reached < some[:, None]).sum(axis=1) + 0.5) * width for some in wanted]
 
 
 def binned(

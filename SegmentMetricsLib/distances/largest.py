@@ -71,7 +71,7 @@ def farthest(field: Field, number: int, side: int, known: float) -> tuple[Bounde
         return Bounded(0.0, 0.0, 0.0), sampler.anyPoint(number)
     values = side * field.values if side else np.abs(field.values)
     corners, wanted = leaves.corners, WANTED * field.scales[number]
-    low, high = leaves.signedRange(side) if side else leaves.range()
+    low, high = leaves.signedRange(side) if side else leaves.range
     top = rows[high[rows].argmax()]
     nodes = leaves.nodes[:, top]
     node = nodes[values[nodes].argmax()]

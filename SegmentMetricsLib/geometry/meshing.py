@@ -120,7 +120,7 @@ class MaskSurface(Surface):
         cells, codes, shape = self._mixed
         flux, moment = cellcases.caseFluxes()
         x = cells % shape[0] - shape[0] // 2
-        inVoxels = float(x @ flux.take(codes)) + float(moment.take(codes).sum())
+        inVoxels = float((x * flux.take(codes)).sum() + moment.take(codes).sum())
         return inVoxels * abs(float(np.linalg.det(cast(Mask, self.mask).grid.axes)))
 
 
