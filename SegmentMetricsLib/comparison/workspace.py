@@ -10,7 +10,6 @@ import numpy as np
 
 from ..base.errors import Cause, InputError, Reason, Undefined
 from ..base.parallel import allCores
-from ..base.statements import Place
 from ..base.texts import commaSeparated, didYouMean
 from ..distances.surfacedistances import BoundaryPair, SurfaceDistances
 from ..geometry import sharedvolume, voxelization

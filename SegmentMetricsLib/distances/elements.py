@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Protocol, cast
+from typing import cast
 
 import numpy as np
 
+from ..base.progress import checkpoint
 from ..geometry.cellcases import caseAreas, caseNormals, longestSide
 from ..geometry.closest import ClosestSurface
 from ..geometry.edges import uniqueSides
 from ..geometry.meshing import MaskSurface
 from ..geometry.surfaces import Surface, longestSides, outwardNormals
-from .lattice import Lattice, Measured
+from .lattice import Lattice
 from .linear import PIECES
 
 # The nodes of an element as weights of its corners: the corners, then the middles of its sides 01, 12, 20. The second
@@ -32,12 +33,24 @@ NODES_OF_PIECES = {
     3: np.array([[0, 3, 5, 6, 12, 11], [3, 1, 4, 7, 8, 13], [5, 4, 2, 14, 9, 10], [3, 4, 5, 13, 14, 12]]),
 }
 # Elements of meshes are cut until their sides are shorter than this fraction of the boundary's box, as long as that
-# makes no more elements than this; and segments of contours into this many parts.
-SHORT_SIDE, MOST_CUT, PARTS_OF_SEGMENT = 1 / 64, 12_000, 16
+# makes no more elements than this; and segments of contours into this many parts, more where there are few segments.
+SHORT_SIDE, MOST_CUT, PARTS_OF_SEGMENT, FEWEST_PARTS = 1 / 64, 12_000, 16, 512
 # Elements processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 13
 # mm; points of two boundaries that are no farther apart are the same.
 SAME = 1e-9
+
+
+def chunks(count: int, size: int = CHUNK) -> Iterator[slice]:
+    """Yield slices that divide a count of rows into parts whose temporary arrays stay in the processor's cache."""
+    for first in range(0, count, size):
+        checkpoint()
+        yield slice(first, first + size)
+
+
+def chunksOf(rows: np.ndarray, size: int = CHUNK) -> Iterator[np.ndarray]:
+    """Yield parts of row numbers (n,), see chunks()."""
+    return (rows[part] for part in chunks(len(rows), size))
 
 
 class Elements:
@@ -57,8 +70,7 @@ class Elements:
         """Return elements whose nodes have signed distances (n,), mm."""
         corners, summary = 2 if len(nodes) == 3 else 3, np.empty((4, len(sizes)))
         low, high, coarse, fine = summary
-        for first in range(0, len(sizes), CHUNK):
-            chosen = slice(first, first + CHUNK)
+        for chosen in chunks(len(sizes)):
             ofNodes = values.take(nodes[:, chosen])
             np.minimum.reduce(ofNodes, axis=0, out=low[chosen])
             np.maximum.reduce(ofNodes, axis=0, out=high[chosen])
@@ -108,87 +120,130 @@ class Elements:
         )
 
 
-class Sampler(Protocol):
-    """Measures distances for a field.
+class Sampler:
+    """Measures distances for a field whose segments are the two directions between a reference and a test.
 
-    base: the elements of its segments, in their order. values: (n,) signed distances in mm at the nodes, more after
-    every cut(). totals, shared: (s,) mm2 or mm of every segment, and of elements that are part of both boundaries.
+    surfaces: both boundaries. search: returns the search of the reference (0) or the test (1).
+
+    base: the elements of both segments, in their order. values: (n,) signed distances in mm at the nodes, more after
+    every cut. totals, shared: (s,) mm2 or mm of every segment, and of elements that are part of both boundaries.
     lengths: (s,) mm of an average element of either boundary. longest: upper bound in mm of the length of sides.
     """
 
     base: Elements
-    values: np.ndarray
     totals: np.ndarray
     shared: np.ndarray
     lengths: np.ndarray
     longest: float
 
-    def cut(self, rows: np.ndarray) -> Elements:
-        """Return the pieces of some of the base's elements, one element after the other, after measuring their nodes."""
-        ...
+    def __init__(self, surfaces: tuple[Surface, Surface], search: Callable[[int], ClosestSurface]):
+        self.surfaces, self._search = surfaces, search
+        self.values = np.zeros(0)
+        self._places: list[tuple[int, Callable[[np.ndarray], np.ndarray]]] = []
+        self.totals = np.array([float(surface.sizes.sum()) for surface in surfaces])
+
+    def _append(self, values: np.ndarray, points: Callable[[np.ndarray], np.ndarray]) -> int:
+        """Append nodes, and return the number of the first. points: returns the LPS points (n, 3) of some of them."""
+        first = len(self.values)
+        self._places.append((first, points))
+        self.values = np.concatenate([self.values, values])
+        return first
 
     def points(self, nodes: np.ndarray) -> np.ndarray:
         """Return the LPS points (n, 3) of nodes given by number (n,), mm."""
-        ...
-
-    def surfaceCells(self, segment: int) -> np.ndarray:
-        """Return the number (k,) of the boundary's triangle or segment to which each element of a segment belongs."""
-        ...
-
-    def atPoints(self, segment: int) -> np.ndarray:
-        """Return the signed distance (n,) in mm at every point of the boundary of a segment."""
-        ...
-
-    def outwardNormals(self, segment: int) -> np.ndarray:
-        """Return the outward unit normals (k, 3) of the elements of a segment."""
-        ...
-
-    def outwardNormalsOfShared(self, segment: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the outward unit normals (n, 3) and the sizes (n,) of the parts of a segment that are shared."""
-        ...
+        result = np.empty((len(nodes), 3))
+        number = np.searchsorted([first for first, _ in self._places], nodes, side="right") - 1
+        for which, (first, points) in enumerate(self._places):
+            rows = np.flatnonzero(number == which)
+            if len(rows):
+                result[rows] = points(nodes[rows] - first)
+        return result
 
     def closest(self, segment: int) -> ClosestSurface:
         """Return the search of the boundary to which the distances of a segment are measured."""
-        ...
-
-    def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
-        """Return signed distances (n,) in mm of LPS points (n, 3) on the boundary of a segment."""
-        ...
-
-    def mayReach(self, rows: np.ndarray, side: int) -> np.ndarray:
-        """Return whether elements (n,) of a segment may have distances toward the positive (1) or negative (-1) side."""
-        ...
-
-    def areShared(self, segment: int, rows: np.ndarray) -> np.ndarray:
-        """Return whether elements (n,) of a segment, given by number in the base, are part of both boundaries."""
-        ...
+        return self._search(1 - segment)
 
     def anyPoint(self, segment: int) -> np.ndarray:
         """Return an LPS point (3,) of the boundary of a segment, mm."""
-        ...
+        return self.surfaces[segment].points[0]
+
+    def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
+        """Return signed distances (n,) in mm of LPS points (n, 3) on the boundary of a segment."""
+        signed = self.closest(segment).signedDistances(points)
+        # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
+        return (-signed if segment == 0 and self.surfaces[1].target.isClosed else signed) + 0.0
+
+    def cutBase(self, rows: np.ndarray) -> Elements:
+        """Return the pieces of some of the base's elements, one element after the other, after measuring their nodes."""
+        return self.cut(self.base, rows)
+
+    def cut(self, elements: Elements, rows: np.ndarray) -> Elements:
+        """Return the pieces of some elements, one after the other, after searching the distances at their nodes."""
+        count = elements.corners
+        weights = np.array(MORE_NODES[count]) / 4
+        more = np.empty((len(weights), len(rows)), np.int32)
+        for segment in np.unique(elements.segment.take(rows)).tolist():
+            chosen = np.flatnonzero(elements.segment.take(rows) == segment)
+            nodes = elements.nodes[:, rows[chosen]]
+            corners = self.points(nodes[:count].ravel()).reshape(count, -1, 3)
+            points = np.einsum("pc,cnx->pnx", weights, corners)
+            # neighbors share the middles of half sides, which are known by the corner and the middle at their ends
+            halves = np.arange(len(chosen) * len(weights)).reshape(len(weights), -1)
+            if count == 3:
+                ends = np.stack([nodes[[0, 1, 1, 2, 2, 0]], nodes[[3, 3, 4, 4, 5, 5]]]).astype(np.int64)
+                keys = ends[0] * len(self.values) + ends[1]
+                _, firsts, numbers = np.unique(keys, return_index=True, return_inverse=True)
+                halves[:6] = numbers.reshape(6, -1)
+                halves[6:] = len(firsts) + np.arange(3 * len(chosen)).reshape(3, -1)
+                points = np.concatenate([points[:6].reshape(-1, 3)[firsts], points[6:].reshape(-1, 3)])
+            points = points.reshape(-1, 3)
+            more[:, chosen] = self._append(self.signedAt(segment, points), _pointsOf(points)) + halves
+        return pieces(self.values, elements, rows, more)
+
+    def surfaceCells(self, segment: int) -> np.ndarray:
+        """Return the number (k,) of the boundary's triangle or segment to which each element of the base belongs."""
+        raise NotImplementedError
+
+    def atPoints(self, segment: int) -> np.ndarray:
+        """Return the signed distance (n,) in mm at every point of the boundary of a segment."""
+        raise NotImplementedError
+
+    def outwardNormals(self, segment: int) -> np.ndarray:
+        """Return the outward unit normals (k, 3) of the elements of a segment."""
+        raise NotImplementedError
+
+    def outwardNormalsOfShared(self, segment: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the outward unit normals (n, 3) and the sizes (n,) of the parts of a segment that are shared."""
+        return np.zeros((0, 3)), np.zeros(0)
+
+    def mayReach(self, rows: np.ndarray, side: int) -> np.ndarray:
+        """Return whether elements (n,) of the base may have distances toward the positive (1) or negative (-1) side."""
+        return np.ones(len(rows), bool)
+
+    def areShared(self, segment: int, rows: np.ndarray) -> np.ndarray:
+        """Return whether elements (n,) of a segment, given by number in the base, are part of both boundaries."""
+        return np.zeros(len(rows), bool)
 
 
-class LatticeSampler:
-    """Looks the distances between two masks up; the segments are the two directions.
+def _pointsOf(points: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda rows: points.take(rows, axis=0)
 
-    closest: returns the search of the reference (0) or the test (1), for places beyond the reach of the tables.
-    """
 
-    def __init__(self, lattice: Lattice, surfaces: tuple[Surface, Surface], closest: Callable[[int], ClosestSurface]):
-        self.lattice, self._surfaces, self._closest = lattice, surfaces, closest
+class LatticeSampler(Sampler):
+    """Looks the distances between two masks on a lattice up; the search is for places beyond the reach of the tables."""
+
+    def __init__(self, lattice: Lattice, surfaces: tuple[Surface, Surface], search: Callable[[int], ClosestSurface]):
+        super().__init__(surfaces, search)
+        self.lattice = lattice
         axes = tuple(lattice.grid.axes.ravel().tolist())
         found = [lattice.triangles(source, areDiffering=True) for source in (0, 1)]
         self._homes, self._triangles, self._areTurned = map(np.concatenate, zip(*found, strict=True))
         sizes = caseAreas(axes).take(self._triangles)
-        counts = np.array([len(homes) for homes, *_ in found])
+        counts, every = (np.array(some) for some in ([len(homes) for homes, *_ in found], [s.count for s in surfaces]))
         segment = np.repeat([0, 1], counts)
-        self.totals = np.array([float(surface.sizes.sum()) for surface in surfaces])
-        every = np.array([surface.count for surface in surfaces])
         rest = np.maximum(self.totals - np.bincount(segment, sizes, 2), 0.0)
         self.shared = np.where(counts < every, rest, 0.0)
         self.lengths, self.longest = np.full(2, np.sqrt((self.totals / every).min())), longestSide(axes)
-        self._nodes: list[Measured] = []
-        self.values = np.zeros(0)
         nodes = self._measure(np.arange(len(sizes)), NODES[3])
         self.base = Elements.of(self.values, nodes, sizes, segment)
 
@@ -196,26 +251,17 @@ class LatticeSampler:
         """Append the distances at places on elements (k,), and return the numbers (places, k) of these nodes."""
         if not len(rows):
             return np.zeros((len(weights), 0), np.int32)
-        first = len(self.values)
-        self._nodes.append(
-            self.lattice.measured(self._homes.take(rows), self._triangles.take(rows), weights, self._closest)
-        )
-        self.values = np.concatenate([self.values, self._nodes[-1].values])
-        return self._nodes[-1].numbers + np.int32(first)
+        measured = self.lattice.measured(self._homes.take(rows), self._triangles.take(rows), weights, self._search)
 
-    def cut(self, rows: np.ndarray) -> Elements:
+        def points(some: np.ndarray) -> np.ndarray:
+            cells, positions = measured.cells.take(some), measured.positions.take(some)
+            return self.lattice.pointsOf(cells, positions, measured.places)
+
+        return measured.numbers + np.int32(self._append(measured.values, points))
+
+    def cutBase(self, rows: np.ndarray) -> Elements:
         more = self._measure(rows, MORE_NODES[3])
         return pieces(self.values, self.base, rows, more)
-
-    def points(self, nodes: np.ndarray) -> np.ndarray:
-        result, first = np.empty((len(nodes), 3)), 0
-        for measured in self._nodes:
-            rows = np.flatnonzero((nodes >= first) & (nodes < first + len(measured.values)))
-            some = nodes[rows] - first
-            cells, positions = measured.cells.take(some), measured.positions.take(some)
-            result[rows] = self.lattice.pointsOf(cells, positions, measured.places)
-            first += len(measured.values)
-        return result
 
     def surfaceCells(self, segment: int) -> np.ndarray:
         homes, _, _ = self.lattice.triangles(segment)
@@ -223,7 +269,7 @@ class LatticeSampler:
         return np.flatnonzero(self.lattice.codes[0].take(cells) != self.lattice.codes[1].take(cells))
 
     def atPoints(self, segment: int) -> np.ndarray:
-        surface = cast(MaskSurface, self._surfaces[segment])
+        surface = cast(MaskSurface, self.surfaces[segment])
         result, rows = np.zeros(len(surface.points)), self.base.rowsOf(segment)
         result[surface.cornersOfCases[:, self.surfaceCells(segment)]] = self.values.take(self.base.nodes[:3, rows])
         return result
@@ -240,14 +286,11 @@ class LatticeSampler:
         return self._normals(triangles[isShared], areTurned[isShared]), sizes
 
     def _normals(self, triangles: np.ndarray, areTurned: np.ndarray) -> np.ndarray:
-        axes = self.lattice.grid.axes
-        normals = caseNormals(tuple(axes.ravel().tolist())).take(triangles, axis=0)
+        normals = caseNormals(tuple(self.lattice.grid.axes.ravel().tolist())).take(triangles, axis=0)
         return np.where(areTurned[:, None], -normals, normals)
 
-    def closest(self, segment: int) -> ClosestSurface:
-        return self._closest(1 - segment)
-
     def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
+        # the lattice knows the sides without a search
         isInside = self.lattice.isInsideAt(1 - segment, points)
         return np.where(isInside == (segment == 0), 1.0, -1.0) * self.closest(segment).distances(points) + 0.0
 
@@ -256,76 +299,31 @@ class LatticeSampler:
         isTest = homes >= count
         return self.lattice.mayLeave(homes, homes + np.where(isTest, -count, count), isTest == (side > 0))
 
-    def areShared(self, segment: int, rows: np.ndarray) -> np.ndarray:
-        return np.zeros(len(rows), bool)  # those are not among the elements
 
-    def anyPoint(self, segment: int) -> np.ndarray:
-        return self._surfaces[segment].points[0]
+class SearchSampler(Sampler):
+    """Searches the distances between two boundaries of any kind."""
 
-
-class SearchSampler:
-    """Searches the distances between two boundaries of any kind; the segments are the two directions.
-
-    closest: returns the search of the reference (0) or the test (1).
-    """
-
-    def __init__(self, surfaces: tuple[Surface, Surface], closest: Callable[[int], ClosestSurface]):
-        self._surfaces, self._closest = surfaces, closest
-        self.values = np.zeros(0)
-        self._coordinates = np.zeros((0, 3))
+    def __init__(self, surfaces: tuple[Surface, Surface], search: Callable[[int], ClosestSurface]):
+        super().__init__(surfaces, search)
         self._firsts: list[int] = []
         self._cells: list[np.ndarray] = []
         nodes, sizes = [], []
-        self.totals = np.array([surface.sizes.sum() for surface in surfaces])
         self.shared, self.longest, lengths = np.zeros(2), 0.0, []
         for source, surface in enumerate(surfaces):
             points, cells, owners = shortened(surface)
             sides, numbers = uniqueSides(cells)
-            middles = (points.take(sides[:, 0], axis=0) + points.take(sides[:, 1], axis=0)) / 2
-            first = len(self._coordinates)
-            self._firsts.append(first)
-            coordinates = np.concatenate([points, middles])
-            nodes.append(np.concatenate([cells, len(points) + numbers], axis=1).T.astype(np.int32) + np.int32(first))
-            counts = np.bincount(owners, minlength=surface.count)
-            sizes.append((surface.sizes / counts).take(owners))
+            ends = points.take(sides[:, 0], axis=0), points.take(sides[:, 1], axis=0)
+            coordinates = np.concatenate([points, (ends[0] + ends[1]) / 2])
+            self._firsts.append(self._append(self.signedAt(source, coordinates), _pointsOf(coordinates)))
+            ofElements = np.concatenate([cells, len(points) + numbers], axis=1).T + self._firsts[-1]
+            nodes.append(ofElements.astype(np.int32))
+            sizes.append((surface.sizes / np.bincount(owners, minlength=surface.count)).take(owners))
             self._cells.append(owners)
-            self._append(source, coordinates)
-            self.longest = max(self.longest, float(np.linalg.norm(points[sides[:, 0]] - points[sides[:, 1]], axis=1).max()))
+            self.longest = max(self.longest, float(np.linalg.norm(ends[1] - ends[0], axis=1).max()))
             lengths.append((self.totals[source] / len(cells)) ** (1 / (surface.dimension - 1)))
         self.lengths = np.full(2, min(lengths))
         segment = np.repeat([0, 1], [len(size) for size in sizes])
         self.base = Elements.of(self.values, np.concatenate(nodes, axis=1), np.concatenate(sizes), segment)
-
-    def _append(self, source: int, coordinates: np.ndarray) -> None:
-        self._coordinates = np.concatenate([self._coordinates, coordinates])
-        self.values = np.concatenate([self.values, self.signedAt(source, coordinates)])
-
-    def cut(self, rows: np.ndarray) -> Elements:
-        weights = np.array(MORE_NODES[self.base.corners]) / 4
-        more = np.empty((len(weights), len(rows)), np.int32)
-        for segment in (0, 1):
-            chosen = np.flatnonzero(self.base.segment.take(rows) == segment)
-            if not len(chosen):
-                continue
-            nodes = self.base.nodes[:, rows[chosen]]
-            corners = self._coordinates.take(nodes[: self.base.corners], axis=0)
-            first = len(self.values)
-            if self.base.corners == 2:
-                self._append(segment, np.einsum("pc,cnx->pnx", weights, corners).reshape(-1, 3))
-                more[:, chosen] = first + np.arange(2 * len(chosen)).reshape(2, -1)
-                continue
-            # neighbors share the middles of half sides, which are known by the corner and the middle at their ends
-            ends = np.stack([nodes[[0, 1, 1, 2, 2, 0]], nodes[[3, 3, 4, 4, 5, 5]]]).astype(np.int64)
-            _, rowsOf, numbers = np.unique(ends[0] * len(self.values) + ends[1], return_index=True, return_inverse=True)
-            ofSides = (self._coordinates[ends[0].ravel()[rowsOf]] + self._coordinates[ends[1].ravel()[rowsOf]]) / 2
-            inner = np.einsum("pc,cnx->pnx", weights[6:], corners).reshape(-1, 3)
-            self._append(segment, np.concatenate([ofSides, inner]))
-            more[:6, chosen] = first + numbers.reshape(6, -1)
-            more[6:, chosen] = first + len(ofSides) + np.arange(len(inner)).reshape(3, -1)
-        return pieces(self.values, self.base, rows, more)
-
-    def points(self, nodes: np.ndarray) -> np.ndarray:
-        return self._coordinates.take(nodes, axis=0)
 
     def surfaceCells(self, segment: int) -> np.ndarray:
         return self._cells[segment]
@@ -333,38 +331,21 @@ class SearchSampler:
     def atPoints(self, segment: int) -> np.ndarray:
         # the nodes of a segment begin with the boundary's own points
         first = self._firsts[segment]
-        return self.values[first : first + len(self._surfaces[segment].points)]
+        return self.values[first : first + len(self.surfaces[segment].points)]
 
     def outwardNormals(self, segment: int) -> np.ndarray:
-        return outwardNormals(self._surfaces[segment], self._cells[segment])
-
-    def outwardNormalsOfShared(self, segment: int) -> tuple[np.ndarray, np.ndarray]:
-        return np.zeros((0, 3)), np.zeros(0)
-
-    def closest(self, segment: int) -> ClosestSurface:
-        return self._closest(1 - segment)
-
-    def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
-        # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
-        signed = self.closest(segment).signedDistances(points)
-        return (-signed if segment == 0 and self._surfaces[1].target.isClosed else signed) + 0.0
-
-    def mayReach(self, rows: np.ndarray, side: int) -> np.ndarray:
-        return np.ones(len(rows), bool)
+        return outwardNormals(self.surfaces[segment], self._cells[segment])
 
     def areShared(self, segment: int, rows: np.ndarray) -> np.ndarray:
         from scipy.spatial import cKDTree
 
-        surface, target = self._surfaces[segment], self._surfaces[1 - segment].target
+        surface, target = self.surfaces[segment], self.surfaces[1 - segment].target
         cells = self._cells[segment][rows - self.base.rowsOf(segment).start]
         used, numbers = np.unique(surface.cells[cells], return_inverse=True)
         away, same = cKDTree(target.points, balanced_tree=False).query(surface.points[used])
         same[away > SAME] = -1
         mine = same[numbers.reshape(len(cells), -1)]
         return (mine >= 0).all(axis=1) & np.isin(rowKeys(mine), rowKeys(target.cells))
-
-    def anyPoint(self, segment: int) -> np.ndarray:
-        return self._surfaces[segment].points[0]
 
 
 def pieces(values: np.ndarray, base: Elements, rows: np.ndarray, more: np.ndarray) -> Elements:
@@ -385,13 +366,14 @@ def shortened(surface: Surface) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
     points, cells, owners = surface.points, surface.cells, np.arange(surface.count)
     if surface.dimension == 2:
-        steps = np.arange(1, PARTS_OF_SEGMENT)[:, None]
+        count = max(PARTS_OF_SEGMENT, FEWEST_PARTS // surface.count)
+        steps = np.arange(1, count)[:, None]
         start, end = points[cells[:, :1]], points[cells[:, 1:]]
-        between = (start * (PARTS_OF_SEGMENT - steps) + end * steps) / PARTS_OF_SEGMENT
+        between = (start * (count - steps) + end * steps) / count
         numbers = len(points) + np.arange(between.shape[0] * between.shape[1]).reshape(len(cells), -1)
         chain = np.concatenate([cells[:, :1], numbers, cells[:, 1:]], axis=1)
         parts = np.stack([chain[:, :-1], chain[:, 1:]], axis=2).reshape(-1, 2)
-        return np.concatenate([points, between.reshape(-1, 3)]), parts, np.repeat(owners, PARTS_OF_SEGMENT)
+        return np.concatenate([points, between.reshape(-1, 3)]), parts, np.repeat(owners, count)
     sides = longestSides(surface)
     longest = SHORT_SIDE * float(np.linalg.norm(np.subtract(*surface.box)))
     halvings = np.ceil(np.log2(np.maximum(sides / longest, 1.0))).astype(int)

@@ -32,8 +32,7 @@ Sampling Techniques, 3rd edition, 1977 (the sample of elements).
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,9 +40,10 @@ import numpy as np
 from ..base.progress import checkpoint
 from ..geometry.edges import CORNERS_OF_SIDES
 from .bounded import Bounded
-from .elements import Elements, Sampler
+from .elements import Elements, LatticeSampler, Sampler, chunks, chunksOf
 from .largest import farthest
-from .linear import PIECES, meanMagnitude, ordered, shareBelow, shareWithin
+from .linear import WITH_PIECES, meanMagnitude, ofWholeAndPieces, shareBelow, shareWithin, turned, withPieces
+from .percentiles import SIZE_ROUNDING, Pieces, binned, evenlySpread
 
 # Errors above which there is a second pass: mm for means; fraction of the boundary for shares within a tolerance; mm
 # for percentiles. For boundaries whose elements are shorter than SHORT on average, mm, those in mm are reduced in
@@ -53,37 +53,34 @@ MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR, SHORT = 0.0005, 0.0015, 0.006, 0.3
 BENT = 0.07
 # Up to this many elements, all of a segment are cut in the second pass: choosing some would take as long.
 FEW = 1_000
+# Up to this many leaves of a segment, all are cut in any case where there are further passes.
+FEWEST = 300
 # Fractions that remain as error after extrapolation: of the sum of differences, and of its random part, the root of the
 # sum of squares. Means are smoother than sizes up to a limit, whose line jumps from one side of a kink to the other.
 LEFT_OF_MEAN, LEFT_OF_SIZE = (0.15, 0.3), (0.2, 1.0)
 # The same after the second pass, for a mean.
-LEFT_OF_SAMPLE = (0.08, 0.5)
+LEFT_OF_FINE_MEAN = (0.08, 0.25)
 # In one of twenty pairs an error may reach this multiple of its estimate.
-BOUNDS = 5.5
+BOUNDS = 2.2
+# Passes after the second one, for boundaries of few elements and for meshes, in which places are searched; and elements
+# cut in each.
+MORE_PASSES, MOST_CUT = 4, 20_000
 # Smallest error of a share: estimates from few elements are not more precise than this.
 LEAST_SHARE_ERROR = 0.0003
-# Rounding error of any distance, mm, and relative one of a sum of sizes.
-ROUNDING, SIZE_ROUNDING = 1e-6, 1e-12
+# Rounding error of any distance, mm.
+ROUNDING = 1e-6
 # Expected ratio of the next sum of differences to the current one.
 EXPECTED = 1 / 4
 # The fewest and the most elements drawn for the mean, and the error of a single draw, as a fraction of the sum of the
 # magnitudes of all differences.
-FEWEST_DRAWN, MOST_DRAWN, SPREAD = 100, 2000, 0.25
+FEWEST_DRAWN, MOST_DRAWN, SPREAD = 100, 2000, 0.5
 GOLDEN = (5**0.5 - 1) / 2
 # A limit passes next to a node if it differs from the distance there by less than this fraction of the element's bend.
 NEXT_TO_NODE = 0.25
 # A percentile is found to this precision in mm, at first only roughly, and its bounds to a fraction of the error that is
-# wanted. The fraction of the size by which the size within it may be off.
-PRECISION, ROUGH, COARSE, MARGIN = 1e-6, 2e-3, 1 / 20, 0.002
-# Above this many pieces, those that no longer matter are left out at every step. Pieces whose distances differ by less
-# than this, mm, are equally far all over.
-MANY, LEVEL = 4096, 1e-9
-# Elements processed at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 13
-# Bins in which a percentile is sought first, and how far around its guess, as a multiple of the error that is wanted.
-BINS, GUESSED = 512, 4
-# Corners, by node number, of the whole element and then of each of its pieces.
-WITH_PIECES = {corners: np.vstack([np.arange(corners), ofPieces]) for corners, ofPieces in PIECES.items()}
+# wanted. How far around a guess it is sought first, as a multiple of that error, and the fraction of the size by which
+# the size within it may be off.
+PRECISION, ROUGH, COARSE, GUESSED, MARGIN = 1e-6, 2e-3, 1 / 20, 4, 0.002
 
 
 class Field:
@@ -93,7 +90,7 @@ class Field:
     percentiles in (0, 100).
 
     base: the elements of all segments. leaves: the same after some of them were replaced by their pieces. leafRows,
-    areCut: (k,) the element of the base of each leaf, and whether the leaf is a piece of it. values: (n,)
+    halvings: (k,) the element of the base to which each leaf belongs, and how often its sides were halved. values: (n,)
     mm at the nodes, positive where the test lies outside the reference, in either direction; never negative for open
     boundaries. totals: (s,) mm2 or mm of every segment. shared: (s,) of elements that are part of both boundaries, which
     are not among the elements.
@@ -108,9 +105,11 @@ class Field:
             length * scales for length in (MEAN_ERROR, PERCENTILE_ERROR, BENT)
         )
         self._done: dict[tuple, Any] = {}
-        self.leaves, self._cut, self._chances = self.base, np.zeros(0, np.intp), np.zeros(0)
-        self.leafRows, self.areCut = np.arange(len(self.base.sizes)), np.zeros(len(self.base.sizes), bool)
-        self._refine(limits, percentiles)
+        self.leaves, self.leafRows = self.base, np.arange(len(self.base.sizes))
+        self.halvings = np.zeros(len(self.base.sizes), np.int8)
+        self._drawn, self._chances = np.zeros(0, np.intp), np.zeros(0)
+        if len(self.base.sizes):
+            self._refine(limits, percentiles)
 
     @property
     def values(self) -> np.ndarray:
@@ -127,50 +126,65 @@ class Field:
 
     def _refine(self, limits: Sequence[float], percentiles: Sequence[float]) -> None:
         """Cut the elements that make a wanted number too imprecise."""
-        if not len(self.base.sizes):
-            return
-        isFew = np.bincount(self.base.segment, minlength=self.count) <= FEW
-        flags = isFew.take(self.base.segment)
-        if isFew.all():
-            self._cutElements(np.ones(len(flags)))
-            return
-        wanted = SHARE_ERROR * self.totals
+        segment, total = self.base.segment, self.totals
+        isFew = np.bincount(segment, minlength=self.count) <= FEW
+        chances = isFew.take(segment).astype(float)
+        if not isFew.all():
+            chances[self._vague(limits, percentiles)] = 1.0
+            _, differences = self._means(self.base, isSigned=False)
+            isRough = self._errorOf(segment, differences, LEFT_OF_MEAN) > self._meanError * total
+            for number in np.flatnonzero(isRough & ~isFew).tolist():
+                rows = self.base.rowsOf(number)
+                some = rows.start + np.flatnonzero(chances[rows] == 0)
+                chances[some] = drawn(np.abs(differences[some]), float(self._meanError[number] * total[number]))
+        self._drawn = np.flatnonzero(chances)
+        self._chances = chances.take(self._drawn)
+        if len(self._drawn):
+            self._pieces = self.sampler.cutBase(self._drawn)
+            self._replace(self._drawn, self._pieces)
+        # small structures, and meshes, whose triangles may be large
+        isDeep = isFew if isinstance(self.sampler, LatticeSampler) else np.ones(self.count, bool)
+        for _ in range(MORE_PASSES if isDeep.any() else 0):
+            rows = self._vague(limits, percentiles, areMeans=True)
+            rows = rows[isDeep.take(self.leaves.segment.take(rows))][:MOST_CUT]
+            if not len(rows):
+                break
+            self._replace(rows, self.sampler.cut(self.leaves, rows))
+
+    def _vague(self, limits: Sequence[float], percentiles: Sequence[float], areMeans: bool = False) -> np.ndarray:
+        """Return the leaves (n,) that make sizes within limits in mm, percentiles, or means too imprecise."""
+        leaves, wanted = self.leaves, SHARE_ERROR * self.totals
         asked = [(np.full(self.count, limit), wanted) for limit in limits]
         for percent in percentiles:
             value, density, _ = self._percentile(percent)
             asked.append((value, np.maximum(density * self._percentileError, 2e-5 * self.totals)))
-        bends = self.base.bends()
-        bent = np.flatnonzero(bends > self._bent.take(self.base.segment))
-        low, high = self.base.range
-        low, high = low.take(bent) - bends.take(bent), high.take(bent) + bends.take(bent)
+        flags, bends = np.zeros(len(leaves.sizes), bool), leaves.bends()
+        bent = np.flatnonzero(bends > self._bent.take(leaves.segment))
+        low, high = (some.take(bent) for some in leaves.range)
         for limit, error in asked:
-            ofBent = limit.take(self.base.segment.take(bent))
-            flags[bent] |= (low <= ofBent) & (high > ofBent)
+            ofBent = limit.take(leaves.segment.take(bent))
+            flags[bent] |= (low - bends.take(bent) <= ofBent) & (high + bends.take(bent) > ofBent)
             chosen, _, differences, doubts = self._passed(limit)
             self._mark(flags, chosen, differences, error, LEFT_OF_SIZE)
             self._mark(flags, chosen, doubts, error, (1.0, 0.0))
-        _, differences = self._means(self.base, isSigned=False)
-        isRough = self._errorOf(self.base.segment, differences, LEFT_OF_MEAN) > self._meanError * self.totals
-        chances = flags.astype(float)
-        rough = np.flatnonzero(isRough & ~isFew)
-        for segment in rough.tolist():
-            rows = self.base.rowsOf(segment)
-            some = rows.start + np.flatnonzero(~flags[rows])
-            chances[some] = drawn(np.abs(differences[some]), float(self._meanError[segment] * self.totals[segment]))
-        self._cutElements(chances)
+        if areMeans:
+            _, differences = self._means(leaves, isSigned=False)
+            # those of very few elements may vanish by chance
+            flags |= (np.bincount(leaves.segment, minlength=self.count) <= FEWEST).take(leaves.segment)
+            self._mark(flags, np.arange(len(flags)), differences, self._meanError * self.totals, LEFT_OF_FINE_MEAN)
+        return np.flatnonzero(flags)
 
-    def _cutElements(self, chances: np.ndarray) -> None:
-        """Replace the elements with chances (k,) above 0, those with which they were drawn, by their pieces."""
-        self._cut = np.flatnonzero(chances)
-        if len(self._cut):
-            checkpoint()
-            self._chances = chances.take(self._cut)
-            self._pieces = self.sampler.cut(self._cut)
-            kept = np.flatnonzero(chances == 0)
-            self.leaves = self.base.chosen(kept).joined(self._pieces)
-            count = len(self._pieces.sizes) // len(self._cut)
-            self.leafRows = np.concatenate([kept, np.repeat(self._cut, count)])
-            self.areCut = np.arange(len(self.leafRows)) >= len(kept)
+    def _replace(self, rows: np.ndarray, pieces: Elements) -> None:
+        """Replace some leaves (n,) by their pieces."""
+        checkpoint()
+        isKept = np.ones(len(self.leaves.sizes), bool)
+        isKept[rows] = False
+        kept, count = np.flatnonzero(isKept), len(pieces.sizes) // len(rows)
+        self.leaves = self.leaves.chosen(kept).joined(pieces)
+        self.leafRows, self.halvings = (
+            np.concatenate([some.take(kept), np.repeat(some.take(rows) + more, count)])
+            for some, more in ((self.leafRows, 0), (self.halvings, 1))
+        )
 
     def _mark(
         self, flags: np.ndarray, chosen: np.ndarray, amounts: np.ndarray, wanted: np.ndarray, left: tuple[float, float]
@@ -188,7 +202,8 @@ class Field:
             steps = (4 * np.log2(np.abs(amounts) / wanted.take(segment))).clip(-160, 160).astype(np.intp) + 160
         keys, shape = segment * 321 + steps, (self.count, 321)
         sums, squares = (
-            np.bincount(keys, values, self.count * 321).reshape(shape).cumsum(axis=1) for values in (amounts, amounts**2)
+            np.bincount(keys, values, self.count * 321).reshape(shape).cumsum(axis=1)
+            for values in (amounts, amounts**2)
         )
         isKept = left[0] * np.abs(sums) + left[1] * np.sqrt(squares) <= wanted[:, None] / 2
         kept = np.where(isKept, np.arange(321), 0).max(axis=1)
@@ -225,24 +240,25 @@ class Field:
         return fine * elements.sizes, (fine - coarse) * elements.sizes
 
     def _boundedMean(self, isSigned: bool) -> list[Bounded]:
-        segment = self.base.segment
-        fine, differences = self._means(self.base, isSigned)
-        sums = np.bincount(segment, differences, self.count)
-        value = np.bincount(segment, fine, self.count) + sums / 3
-        error = self._errorOf(segment, differences, LEFT_OF_MEAN)
-        if len(self._cut):
-            own = segment.take(self._cut)
+        segment = self.leaves.segment
+        fine, differences = self._means(self.leaves, isSigned)
+        value = np.bincount(segment, fine + differences / 3, self.count)
+        error = self._errorOf(segment, differences, LEFT_OF_FINE_MEAN)
+        if (self._chances < 1).any():
+            own = self.base.segment.take(self._drawn)
+            _, ofBase = self._means(self.base, isSigned)
             _, ofPieces = self._means(self._pieces, isSigned)
-            ofPieces = ofPieces.reshape(len(self._cut), -1)
-            beyond = (ofPieces.sum(axis=1) - EXPECTED * differences.take(self._cut)) / self._chances
-            more = np.bincount(own, beyond, self.count)
-            value += more / (1 - EXPECTED)
-            scale = np.maximum(np.abs(EXPECTED * sums + more), EXPECTED * np.abs(sums))
+            ofPieces = ofPieces.reshape(len(self._drawn), -1)
+            beyond = (ofPieces.sum(axis=1) - EXPECTED * ofBase.take(self._drawn)) / self._chances
+            # those that were not drawn are represented by those that were
+            value += np.bincount(own, (1 - self._chances) * beyond, self.count) / (1 - EXPECTED)
+            sums = EXPECTED * np.bincount(self.base.segment, ofBase, self.count)
+            scale = np.maximum(np.abs(sums + np.bincount(own, beyond, self.count)), np.abs(sums))
             variance = np.bincount(own, (1 - self._chances) * beyond**2, self.count) / (1 - EXPECTED) ** 2
             # differences that cancel, as on two faces of a box, need not cancel after the pieces are cut
             squares = variance + np.bincount(own, (ofPieces**2).sum(axis=1) / self._chances, self.count)
-            ofSample = LEFT_OF_SAMPLE[0] * scale + LEFT_OF_SAMPLE[1] * np.sqrt(squares)
-            error = np.where(np.bincount(own, minlength=self.count) > 0, ofSample, error)
+            isSampled = np.bincount(own, self._chances < 1, self.count) > 0
+            error = np.where(isSampled, LEFT_OF_FINE_MEAN[0] * scale + LEFT_OF_FINE_MEAN[1] * np.sqrt(squares), error)
         least = -np.inf if isSigned else 0.0
         value, error = value / self.totals, BOUNDS * error / self.totals + ROUNDING
         return [Bounded.within(v, e, least, np.inf) for v, e in zip(value.tolist(), error.tolist(), strict=True)]
@@ -446,215 +462,6 @@ class Field:
         return self._done[key]
 
 
-class Pieces:
-    """Pieces of elements that limits between `least` and `most` (s,), mm, pass through.
-
-    The size of a piece below a limit grows with the square of the distance from its lowest corner up to the middle one,
-    and with that from its highest corner beyond; linearly for segments. So what all pieces contribute is a polynomial
-    between any two of their corners.
-
-    corners: (2 or 3, n) distances at their corners in ascending order, mm. growth: (1 or 2, n) factors of these powers.
-    segment: (n,). sums: (3, s) of all else: the size below all limits, and the factors of t and t^2 by which that of
-    pieces between two of whose corners all limits lie grows with t, the distance of a limit from `least`. levels: the
-    distances (k,), sizes (k,) and segments (k,) of pieces that are equally far all over. Sizes are extrapolated: 4/3 of
-    that of a piece, and -1/3 of that of the whole element, which is one of the pieces, too.
-    """
-
-    def __init__(self, corners, growth, segment, sums, levels, least, most):
-        self.corners, self.growth, self.segment, self.sums = corners, growth, segment, sums
-        self.levels, self.least, self.most = levels, least, most
-
-    @staticmethod
-    def of(field: Field, chosen: np.ndarray, below: np.ndarray, least: np.ndarray, most: np.ndarray) -> Pieces:
-        """Return the pieces of some leaves (c,) of a field. below: (s,) size of the leaves below all limits."""
-        leaves = field.leaves
-        count, ofLeaves = len(WITH_PIECES[leaves.corners]), leaves.sizes.take(chosen)
-        corners = np.stack(ordered(withPieces(turned(field.values.take(leaves.nodes[:, chosen])))))
-        sizes = np.tile(ofLeaves * 4 / 3 / (count - 1), count)
-        sizes[: len(chosen)] = -ofLeaves / 3
-        segment = np.tile(leaves.segment.take(chosen), count)
-        # a piece that reaches below 0 counts twice, as it is and negated, less its whole size once
-        both = np.flatnonzero(corners[0] < 0)
-        if len(both):
-            below = below - np.bincount(segment[both], sizes[both], field.count)
-            corners = np.concatenate([corners, -corners[::-1, both]], axis=1)
-            sizes, segment = np.concatenate([sizes, sizes[both]]), np.concatenate([segment, segment[both]])
-        span = corners[-1] - corners[0]
-        isLevel = span < LEVEL
-        levels = [values[np.flatnonzero(isLevel)] for values in (corners[-1], sizes, segment)]
-        growth = sizes / np.maximum(span, LEVEL) * ~isLevel
-        if len(corners) == 3:
-            steps = np.diff(corners, axis=0)
-            below = below + np.bincount(segment, growth * steps[1], field.count)
-            growth = growth / np.maximum(steps, LEVEL) * np.array([[1], [-1]])
-        else:
-            growth = growth[None]
-        sums = np.stack([below, *np.zeros((2, field.count))])
-        return Pieces(corners, growth, segment, sums, levels, least, most)
-
-    def reach(self, limits: np.ndarray) -> np.ndarray:
-        """Return the sizes (s,) within limits (s,) in mm."""
-        below, linear, square = self.sums
-        away = limits - self.least
-        result = below + (linear + square * away) * away
-        if len(self.segment):
-            result += np.bincount(self.segment, self._sizes(limits.take(self.segment)), len(limits))
-        values, sizes, segment = self.levels
-        if len(values):
-            result += np.bincount(segment, sizes * (values <= limits.take(segment)), len(limits))
-        return result
-
-    def _sizes(self, limits: np.ndarray) -> np.ndarray:
-        """Return the sizes (n,) of all pieces within a limit (n,) each, in mm, but for a constant."""
-        first, *middle, last = self.corners
-        sizes = np.minimum(limits, self.corners[1])
-        np.maximum(sizes, first, out=sizes)
-        sizes -= first
-        if not middle:
-            sizes *= self.growth[0]
-            return sizes
-        sizes *= sizes
-        sizes *= self.growth[0]
-        away = np.maximum(limits, middle[0])
-        np.minimum(away, last, out=away)
-        away -= last
-        away *= away
-        away *= self.growth[1]
-        sizes += away
-        return sizes
-
-    def between(self, low: np.ndarray, high: np.ndarray) -> Pieces:
-        """Return the pieces that limits from low (s,) to high (s,) pass through."""
-        segment, count = self.segment, len(low)
-        least, most = low.take(segment), high.take(segment)
-        # what all limits are below, between or beyond the same corners of is a polynomial in the limit
-        areInside = [(one <= least) & (other >= most) for one, other in itertools.pairwise(self.corners)]
-        isKept = (self.corners[-1] > least) & (self.corners[0] < most)
-        for isInside in areInside:
-            isKept &= ~isInside
-        away = low - self.least
-        below, linear, square = self.sums
-        sums = np.stack([below + (linear + square * away) * away, linear + 2 * square * away, square])
-        sums[0] += np.bincount(segment, self._sizes(least) * ~isKept, count)
-        for step, isInside in enumerate(areInside):
-            rows = np.flatnonzero(isInside)
-            ofRows, growth = segment.take(rows), self.growth[step].take(rows)
-            if len(self.corners) == 2:
-                sums[1] += np.bincount(ofRows, growth, count)
-            else:
-                end = self.corners[2 * step].take(rows)
-                sums[1] += np.bincount(ofRows, 2 * growth * (least.take(rows) - end), count)
-                sums[2] += np.bincount(ofRows, growth, count)
-        values, sizes, ofLevels = self.levels
-        isReached = values <= low.take(ofLevels)
-        sums[0] += np.bincount(ofLevels, sizes * isReached, count)
-        levels = [some[np.flatnonzero(~isReached & (values <= high.take(ofLevels)))] for some in self.levels]
-        kept = np.flatnonzero(isKept)
-        corners, growth = self.corners.take(kept, axis=1), self.growth.take(kept, axis=1)
-        return Pieces(corners, growth, segment.take(kept), sums, levels, low, high)
-
-    def repeated(self, count: int) -> Pieces:
-        """Return the pieces once more for every number that is sought: segment n of round r is r * s + n."""
-        rounds = np.arange(count) * len(self.least)
-        segment, ofLevels = (np.add.outer(rounds, some).ravel() for some in (self.segment, self.levels[2]))
-        every = (np.tile(some, count) for some in (self.corners, self.growth, self.sums, self.least, self.most))
-        corners, growth, sums, least, most = every
-        levels = [*(np.tile(some, count) for some in self.levels[:2]), ofLevels]
-        return Pieces(corners, growth, segment, sums, levels, least, most)
-
-    def solve(self, wanted: np.ndarray, precision: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest limits (s,) in mm within which segments have the wanted sizes (s,), or a little more.
-
-        Also returns where (s,) they are between `least` and `most`; elsewhere the nearer of these is the limit.
-        """
-        wanted, pieces = wanted * (1 - SIZE_ROUNDING), self
-        low, high = self.least, self.most
-        atLow, atHigh = pieces.reach(low), pieces.reach(high)
-        isFound = (atLow < wanted) & (atHigh >= wanted)
-        result = np.maximum(np.where(atLow >= wanted, low, high), 0.0)
-        isOpen = isFound & (high - low > precision)
-        weights, wasHigh = np.ones((2, len(wanted))), np.zeros(len(wanted), np.int8)
-        step = 0
-        while isOpen.any():
-            checkpoint()
-            if step and (len(pieces.segment) > MANY or step % 4 == 0):
-                pieces = pieces.between(low, high)
-            # regula falsi, in which an end that stays gets half the weight (Illinois); now and then the range is halved
-            below, above = (wanted - atLow) * weights[0], (atHigh - wanted) * weights[1]
-            share = np.where(below + above > 0, below / np.where(below + above > 0, below + above, 1), 0.5)
-            # a little beyond the root, so that both ends close in on it
-            share = np.clip(share + np.where(share < 0.5, 0.2, -0.2) * precision / (high - low), 0.0, 1.0)
-            middle = low + (high - low) * (0.5 if step % 5 == 4 else share)
-            at = pieces.reach(middle)
-            isHigh = at >= wanted
-            weights = np.where([isHigh, ~isHigh], np.where([wasHigh == 1, wasHigh == -1], weights / 2, weights), 1.0)
-            wasHigh = np.where(isHigh, 1, -1).astype(np.int8)
-            high, atHigh = np.where(isHigh & isOpen, middle, high), np.where(isHigh & isOpen, at, atHigh)
-            low, atLow = np.where(isHigh | ~isOpen, low, middle), np.where(isHigh | ~isOpen, atLow, at)
-            result = np.where(isOpen, high, result)
-            isOpen &= high - low > precision
-            step += 1
-        # large areas of lattices are equally far, so that the size jumps there
-        values, _, segment = pieces.levels
-        rows = np.flatnonzero((values > low.take(segment)) & (values <= result.take(segment)))
-        np.minimum.at(result, segment[rows], values[rows])
-        return result, isFound
-
-
-def chunks(count: int, size: int = CHUNK) -> Iterator[slice]:
-    """Yield slices that divide a count of rows into parts whose temporary arrays stay in the processor's cache."""
-    for first in range(0, count, size):
-        checkpoint()
-        yield slice(first, first + size)
-
-
-def chunksOf(rows: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield parts of row numbers (n,), see chunks()."""
-    return (rows[part] for part in chunks(len(rows)))
-
-
-def evenlySpread(
-    segment: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    sizes: np.ndarray,
-    top: np.ndarray,
-    wanted: Sequence[np.ndarray],
-) -> list[np.ndarray]:
-    """Return values (s,) up to which segments would have each of the wanted sizes (s,) if elements were spread evenly.
-
-    segment, low, high, sizes: (k,) of elements, spread from low to high, which are from 0 to less than top (s,).
-    """
-    width = top / BINS
-    ofElements = width.take(segment)
-    density = sizes / np.maximum(high - low, ofElements)
-    end = np.maximum(high, low + ofElements)
-    ends = np.arange(1, BINS + 2) * width[:, None]
-    reached = 0.0
-    for values, sign in ((low, 1), (end, -1)):
-        keys = segment * (BINS + 1) + (values / ofElements).astype(np.intp)
-        count, sums = (
-            np.bincount(keys, some, len(top) * (BINS + 1)).reshape(-1, BINS + 1).cumsum(axis=1)
-            for some in (density, density * values)
-        )
-        reached = reached + sign * (count * ends - sums)
-    return [((reached < some[:, None]).sum(axis=1) + 0.5) * width for some in wanted]
-
-
-def binned(
-    segment: np.ndarray, values: np.ndarray, sizes: np.ndarray, top: np.ndarray, wanted: np.ndarray, isAbove: bool
-) -> np.ndarray:
-    """Return values (s,) up to which segments have at least the wanted sizes (s,), or not isAbove: surely less.
-
-    segment, values, sizes: (k,) of elements, with values from 0 to less than top (s,).
-    """
-    width = top / BINS
-    keys = segment * BINS + (values / width.take(segment)).astype(np.intp)
-    sums = np.bincount(keys, sizes, len(top) * BINS).reshape(-1, BINS).cumsum(axis=1)
-    number = (sums < wanted[:, None]).sum(axis=1)
-    return width * np.minimum(number + 1, BINS) if isAbove else width * np.minimum(number, BINS - 1) - 1e-9
-
-
 def drawn(differences: np.ndarray, error: float) -> np.ndarray:
     """Return the chances (k,) of elements to be drawn for a sample, 0 for those that are not.
 
@@ -666,7 +473,7 @@ def drawn(differences: np.ndarray, error: float) -> np.ndarray:
     sum_ = float(differences.sum())
     # where whole and pieces agree by chance, finer pieces need not; without any differences all chances are the same
     least = sum_ / max(len(differences), 1) or 1.0
-    wanted = np.clip((SPREAD * sum_ / (LEFT_OF_SAMPLE[1] * error)) ** 2, FEWEST_DRAWN, MOST_DRAWN)
+    wanted = np.clip((SPREAD * sum_ / error) ** 2, FEWEST_DRAWN, MOST_DRAWN)
     chances = (differences + least) * (wanted / (sum_ + least * len(differences)))
     multiples = np.arange(len(chances)) * GOLDEN
     return np.where(multiples - np.floor(multiples) < chances, np.minimum(chances, 1.0), 0.0)
@@ -684,23 +491,3 @@ def doubtfulShares(nodes: np.ndarray, limit: np.ndarray) -> np.ndarray:
     ranges = np.maximum.reduce(nodes) - np.minimum.reduce(nodes)
     isNear = np.minimum.reduce(np.abs(nodes - limit)) < NEXT_TO_NODE * bends
     return np.where(isNear, bends / np.maximum(np.maximum(ranges, bends), 1e-300) / 2, 0.0)
-
-
-def turned(nodes: np.ndarray) -> np.ndarray:
-    """Return values at the nodes (., c) of elements, negated for elements where their sum is negative."""
-    return nodes * np.copysign(1.0, np.add.reduce(nodes, axis=0))
-
-
-def withPieces(nodes: np.ndarray) -> np.ndarray:
-    """Return the values (corners, (1 + pieces) * c) at the corners of elements, and then at those of their pieces."""
-    corners = 2 if len(nodes) == 3 else 3
-    return nodes[WITH_PIECES[corners].T].reshape(corners, -1)
-
-
-def ofWholeAndPieces(values: np.ndarray, corners: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values (c,) of whole elements and the means over their pieces.
-
-    values: ((1 + pieces) * c,) in the order of withPieces(). corners: number of corners of an element.
-    """
-    values = values.reshape(len(WITH_PIECES[corners]), -1)
-    return values[0], np.add.reduce(values[1:]) / (len(values) - 1)

@@ -38,6 +38,7 @@ import numpy as np
 from ..base.progress import checkpoint
 from ..geometry.triangles import distancesToTriangles
 from .bounded import Bounded
+from .elements import chunksOf
 from .linear import PIECES
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def farthest(field: Field, number: int, side: int, known: float) -> tuple[Bounde
     lowest, place = float(values[node]), sampler.points(nodes[:1] * 0 + node)[0]
     enough = max(lowest, known)
     # every place on a piece of an element is at most this far from one of its corners
-    near = sampler.longest * nearCorner(corners) / np.where(field.areCut[rows], 4, 2)
+    near = sampler.longest * nearCorner(corners) / 2.0 ** (field.halvings[rows] + 1)
     rows = rows[high[rows] + near > enough]
     if side:
         rows = rows[sampler.mayReach(field.leafRows[rows], side)]
@@ -120,15 +121,24 @@ def _bounded(
         enough = max(lowest, known) + wanted
         # close bounds are never below the distance at a corner, on either side: try only elements they can exclude
         rows = np.flatnonzero((bounds > enough) & (np.abs(ofElements).max(axis=1) <= enough))
-        if len(rows) <= most:
-            asked = np.unique(elements[rows])
-            asked = asked[~isKnown[asked]]
-            triangles[asked], isKnown[asked] = closest.nearestTriangles(places[asked]), True
-            for first in range(0, len(rows), CHUNK):
-                some = rows[first : first + CHUNK]
+        # over flat parts the triangle next to the middle of a piece often lies opposite all of it, so that of many it is
+        # tried first; those next to the corners are searched once, but there may be several next to a flat piece
+        for isOfCorners in (False, True) if len(rows) > MANY else (True, False):
+            if isOfCorners and len(rows) <= most:
+                asked = np.unique(elements[rows])
+                asked = asked[~isKnown[asked]]
+                triangles[asked], isKnown[asked] = closest.nearestTriangles(places[asked]), True
+            elif isOfCorners:
+                continue
+            for some in chunksOf(rows, CHUNK):
                 corners = elements[some]
-                close = balancedBounds(places[corners], triangles[corners])
+                if isOfCorners:
+                    close = balancedBounds(places[corners], triangles[corners])
+                else:
+                    nearest = closest.nearestTriangles(places[corners].mean(axis=1))
+                    close = distancesToTriangles(places[corners], nearest[:, None]).max(axis=1)
                 bounds[some] = np.minimum(bounds[some], close + rounding)
+            rows = rows[bounds[rows] > enough]
         isPossible = bounds > enough
         looked += int(np.count_nonzero(isPossible))
         if looked > most:
@@ -143,7 +153,10 @@ def _bounded(
         middles = (places[ends[0].ravel()[firsts]] + places[ends[1].ravel()[firsts]]) / 2
         signed = sampler.signedAt(number, middles)
         all_ = np.concatenate([elements, len(places) + numbers.reshape(ends.shape[1:])], axis=1)
-        places, values = np.concatenate([places, middles]), np.concatenate([values, side * signed if side else np.abs(signed)])
+        places, values = (
+            np.concatenate([places, middles]),
+            np.concatenate([values, side * signed if side else np.abs(signed)]),
+        )
         triangles = np.concatenate([triangles, np.zeros((len(middles), 3, 3))])
         isKnown = np.concatenate([isKnown, np.zeros(len(middles), bool)])
         pieces = PIECES[elements.shape[1]]

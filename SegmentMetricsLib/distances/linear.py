@@ -13,6 +13,9 @@ import numpy as np
 # The equal pieces of an element, by node numbers: its corners come first, then the middles of its sides 01, 12, 20.
 PIECES = {2: np.array([[0, 2], [2, 1]]), 3: np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])}
 
+# Corners, by node number, of the whole element and then of each of its pieces.
+WITH_PIECES = {corners: np.vstack([np.arange(corners), ofPieces]) for corners, ofPieces in PIECES.items()}
+
 
 def ordered(values: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return the values (corners, n) as one array (n,) per corner, the smallest values of all elements first."""
@@ -83,3 +86,23 @@ def meanMagnitude(values: np.ndarray) -> np.ndarray:
     alone = low**2 / ((middle - low) * (high - low))
     result[crossed] = (low + middle + high - 2 * alone * low) / 3
     return result
+
+
+def turned(nodes: np.ndarray) -> np.ndarray:
+    """Return values at the nodes (., c) of elements, negated for elements where their sum is negative."""
+    return nodes * np.copysign(1.0, np.add.reduce(nodes, axis=0))
+
+
+def withPieces(nodes: np.ndarray) -> np.ndarray:
+    """Return the values (corners, (1 + pieces) * c) at the corners of elements, and then at those of their pieces."""
+    corners = 2 if len(nodes) == 3 else 3
+    return nodes[WITH_PIECES[corners].T].reshape(corners, -1)
+
+
+def ofWholeAndPieces(values: np.ndarray, corners: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values (c,) of whole elements and the means over their pieces.
+
+    values: ((1 + pieces) * c,) in the order of withPieces(). corners: number of corners of an element.
+    """
+    values = values.reshape(len(WITH_PIECES[corners]), -1)
+    return values[0], np.add.reduce(values[1:]) / (len(values) - 1)

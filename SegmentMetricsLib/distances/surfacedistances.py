@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from ..geometry.closest import ClosestSurface
 from ..geometry.surfaces import Surface, barycentricWeights, elementCenters
 from . import lattice
 from .bounded import Bounded
-from .elements import LatticeSampler, SearchSampler
-from .field import Field, chunks
+from .elements import LatticeSampler, SearchSampler, chunks
+from .field import Field
 from .largest import nearCorner
 from .linear import PIECES
 
