@@ -59,11 +59,11 @@ FEWEST = 300
 # sum of squares. Means are smoother than sizes up to a limit, whose line jumps from one side of a kink to the other.
 LEFT_OF_MEAN, LEFT_OF_SIZE = (0.15, 0.3), (0.2, 1.0)
 # The same after the second pass, for a mean.
-LEFT_OF_FINE_MEAN = (0.08, 0.25)
+LEFT_OF_FINE_MEAN = (0.12, 0.4)
 # In one of twenty pairs an error may reach this multiple of its estimate.
-BOUNDS = 2.2
-# Passes after the second one, for boundaries of few elements and for meshes, in which places are searched; and elements
-# cut in each.
+BOUNDS = 1.8
+# Passes after the second one, for the smallest boundaries and for meshes, in which places are searched; and elements cut
+# in each.
 MORE_PASSES, MOST_CUT = 4, 20_000
 # Smallest error of a share: estimates from few elements are not more precise than this.
 LEAST_SHARE_ERROR = 0.0003
@@ -142,8 +142,9 @@ class Field:
         if len(self._drawn):
             self._pieces = self.sampler.cutBase(self._drawn)
             self._replace(self._drawn, self._pieces)
-        # small structures, and meshes, whose triangles may be large
-        isDeep = isFew if isinstance(self.sampler, LatticeSampler) else np.ones(self.count, bool)
+        # the smallest structures, and meshes, whose triangles may be large
+        isLookedUp = isinstance(self.sampler, LatticeSampler)
+        isDeep = np.bincount(segment, minlength=self.count) <= (FEWEST // 3 if isLookedUp else len(segment))
         for _ in range(MORE_PASSES if isDeep.any() else 0):
             rows = self._vague(limits, percentiles, areMeans=True)
             rows = rows[isDeep.take(self.leaves.segment.take(rows))][:MOST_CUT]
