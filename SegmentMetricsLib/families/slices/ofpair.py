@@ -56,7 +56,7 @@ def _ofContours(pair: Workspace) -> SliceRow:
     """Return the row of two contours in one plane, neither empty."""
     hausdorff = boundary.hausdorff(pair.distances).value
     direction = max(pair.distances.directions, key=lambda d: d.largest)
-    place = direction.position(int(direction.distances.argmax()))
+    place = direction.largestPlace
     counts = pair.crispCounts
     pixel = 1.0 if counts.unit == "area" else pair.masks[0].grid.voxelSize
     normal = cast(np.ndarray, pair.reference.surface.normal)
