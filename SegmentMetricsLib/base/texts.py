@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -47,8 +48,18 @@ def didYouMean(given: str, choices: Iterable[str]) -> str:
 
 
 def inAnyCase(given: str, names: Iterable[str]) -> str:
-    """Return the name that differs from a given one only in case; the given one if there is none."""
-    return next((name for name in names if name.casefold() == given.casefold()), given)
+    """Return the name that differs from a given one only in case, or else in spaces, hyphens and underscores as well.
+
+    The given one is returned if there is none.
+    """
+    names = list(names)
+    exact = next((name for name in names if name.casefold() == given.casefold()), "")
+    return exact or next((name for name in names if folded(name) == folded(given)), given)
+
+
+def folded(name: str) -> str:
+    """Return a name in lower case without spaces, hyphens and underscores."""
+    return re.sub(r"[\s_-]", "", name.casefold())
 
 
 def tellingApart(paths: Iterable[str | os.PathLike]) -> dict[str | os.PathLike, str]:

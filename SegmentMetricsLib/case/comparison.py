@@ -25,7 +25,7 @@ from ..families.dose.ofpair import curvesOf
 from ..families.hazard.formulas import Field
 from ..families.hazard.ofpair import errorsOf, fieldOf
 from ..families.instances.ofpair import Lesion, lesionsOf, listOf
-from ..families.selection import selected
+from ..families.selection import keyMeant, selected
 from ..families.similarity.formulas import Similarity
 from ..families.similarity.ofpair import inSlices
 from ..families.slices.formulas import SliceRow
@@ -129,7 +129,7 @@ class Comparison(Mapping):
         return cast(SurfaceDistances, self.distances)
 
     def __getitem__(self, key: str) -> Measurement:
-        return measurementOf(key, self.measurements)
+        return measurementOf(key if key in self.measurements else keyMeant(key), self.measurements)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{key} {measurement.text()}" for key, measurement in self.items())

@@ -13,6 +13,7 @@ from ..comparison.definitions import AREA
 from ..comparison.measurements import Measurement, fixed, withUnit
 from ..families.instances.ofpair import ROW, Lesion
 from ..families.registry import REGISTRY, findDefinition
+from ..families.selection import headingOf, rowOf
 from ..settings.names import OWN_CONVENTION
 from .records import Record, identityOf
 from .tablemodel import Amount, Column, Table, notebookSentences, notebookTable
@@ -104,8 +105,6 @@ LISTED = {LESIONS_FILE: (*LESION_COLUMNS, *POSITION), GAPS_FILE: (*RUN_COLUMNS, 
 FAMILY_OF_LIST = {LESIONS_FILE: "instances", GAPS_FILE: "topology"}
 # Ends of keys of the dose family, with the column of a table that they are in: what only the test has is the test's.
 OF_DOSE = {"Reference": "reference", "Test": "test", "Difference": "difference", "Under": "reference", "Over": "test"}
-# How rows of that table are called that are about such a part.
-OF_PART = "{} of what the other one lacks"
 # Short headings of MEASUREMENT, where they have little room.
 SHORT = {"Value": "value", "ReferenceToTest": "ref. to test", "TestToReference": "test to ref."}
 SHORT_OF_SPREAD = {"GridMean": "grid: mean", "GridSD": "SD", "GridRange": "95 % range"}
@@ -252,8 +251,7 @@ def doseTable(record: Record | Comparison) -> Table | None:
     for key, measurement in record.measurements.items():
         if isOfDose(key):
             end = next(end for end in OF_DOSE if key.endswith(end))
-            name = key.removesuffix(end)
-            rows.setdefault(OF_PART.format(name) if end in ("Under", "Over") else name, {})[OF_DOSE[end]] = measurement
+            rows.setdefault(rowOf(key), {})[OF_DOSE[end]] = measurement
     heads = [column for column in dict.fromkeys(OF_DOSE.values()) if any(column in row for row in rows.values())]
     return Table.headed(["Dose", *heads], [[n, *map(row.get, heads)] for n, row in rows.items()]) if rows else None
 
@@ -340,7 +338,5 @@ def overviewKeys(keys: Iterable[str]) -> list[str]:
 @cache
 def heading(key: str) -> str:
     """Return a short name of a measurement as the heading of a column or row: NSD_2mm is "NSD 2 mm"."""
-    name, _, parameter = key.partition("_")
     found = findDefinition(key)
-    short = found.definition.heading.format(**found[1]) if found else HEADINGS_OF_SLICES.get(name, "")
-    return f"{short or name} {parameter.replace('mm', ' mm')}".strip()
+    return headingOf(found.definition, key).format(**found.words) if found else HEADINGS_OF_SLICES.get(key, key)

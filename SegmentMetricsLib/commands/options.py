@@ -47,11 +47,6 @@ def pathFrom(text: str) -> Path:
     return Path(text)
 
 
-def presetFrom(text: str) -> str:
-    """Return the preset in an argument, which may be in any case."""
-    return inAnyCase(text, PRESETS)
-
-
 def addSetting(group: argparse._ArgumentGroup, name: str) -> None:
     """Add the option of a setting to a group of options; without the option, the value is None."""
     declaration = DECLARED[name]
@@ -96,7 +91,6 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
             )
             group.add_argument(
                 "--preset",
-                type=presetFrom,
                 choices=[name for name in PRESETS if name != OWN_CONVENTION],
                 help="measure as this version of MeshMetrics does",
             )
@@ -288,9 +282,8 @@ def chosenMetrics(options: argparse.Namespace, saved: Mapping) -> dict[str, Any]
     """
     chosen: dict[str, Any] = {name: tuple(saved[name]) for name in ("families", "metrics") if name in saved}
     if options.metrics is not None:
-        names = namesFrom(options.metrics)
         # an empty list of families has a message of its own
-        chosen = {"families": None, "metrics": names} if names else {"families": ()}
+        chosen = {"families": None, "metrics": options.metrics} if namesFrom(options.metrics) else {"families": ()}
     if not (options.critical or options.hazardKernel == "dose"):
         return chosen
     families = Settings(**chosen).families
@@ -315,8 +308,8 @@ def chosenConvention(options: argparse.Namespace) -> str | None:
 
 def chosenGrid(given: str):
     """Return the evaluated grid: a choice by name, or the grid of an image file."""
-    if given in GRIDS:
-        return given
+    if (known := inAnyCase(given, GRIDS)) in GRIDS:
+        return known
     from ..io import reading as files
 
     return files.readGrid(given)

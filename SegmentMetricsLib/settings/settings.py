@@ -90,7 +90,7 @@ class Settings:
                       step=0.5, isAlwaysShown=True),
     )
     percentiles: tuple[float, ...] = setting(
-        None, orNone(several("percentile", 100)), "Percentile of the Hausdorff distance", unit="%",
+        None, orNone(several("percentile", 100, " %")), "Percentile of the Hausdorff distance", unit="%",
         about="Share of the surface, in %, that the reported Hausdorff distance covers; 95 ignores the worst 5 %.",
         inPython="None means those in the keys of the metrics, else 95.",
         option=Option("--percentile", MEASURED, "percentile of the Hausdorff distance, up to 100", "P"),
@@ -250,7 +250,7 @@ class Settings:
         families=("hazard",),
     )
     hazardReach: float = setting(
-        10.0, positive("reach of the hazard"), "Reach of the hazard", unit="mm",
+        10.0, positive("reach of the hazard", unit=" mm"), "Reach of the hazard", unit="mm",
         about="Distance to a critical structure, in mm, at and beyond which there is no hazard.",
         option=Option("--hazard-reach", HAZARD, "distance at which polynomial hazard ends", "MM"),
         panel=InPanel(label=_("Hazard reach"), row=8, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
@@ -263,7 +263,7 @@ class Settings:
         families=("hazard",), onlyIf=("hazardKernel", "polynomial"),
     )
     hazardDecay: float = setting(
-        8.0, positive("decay of the hazard"), "Decay length of the hazard", unit="mm",
+        8.0, positive("decay of the hazard", unit=" mm"), "Decay length of the hazard", unit="mm",
         about="Distance to a critical structure, in mm, at which hazard has fallen to 37 %.",
         option=Option("--hazard-decay", HAZARD, "distance over which exponential hazard falls to 1/e", "MM"),
         panel=InPanel(label=_("Decay length"), row=9, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
