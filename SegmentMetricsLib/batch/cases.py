@@ -176,9 +176,11 @@ def _task(
 ) -> Task:
     cells = line.cells
     problem = ""
-    missing = [name for name in REQUIRED if not cells[name]]
+    missing = [] if line.mistake else [name for name in REQUIRED if not cells[name]]
     key = (cells["case"], cells["method"])
-    if missing:
+    if line.mistake:
+        problem = str(line.mistake)
+    elif missing:
         problem = str(line.problem(missing[0], "it is empty."))
     elif key in seen:
         problem = str(line.problem("case", f"this case is already listed ({seen[key]})."))

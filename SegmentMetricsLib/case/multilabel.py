@@ -17,7 +17,7 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..base.errors import InputError, Undefined, requireKind
-from ..base.texts import commaSeparated, didYouMean
+from ..base.texts import commaSeparated
 from ..comparison.measurements import Measurement, measurementOf
 from ..families.multilabel.entries import GIVEN, MULTI_LABEL, WEIGHTINGS
 from ..families.selection import isSelected
@@ -262,7 +262,7 @@ def _labelMeant(given: str, names: Sequence[str]) -> str:
     alike = naming.meant(given, names)
     if len(alike) == 1:
         return alike[0]
-    known = f"there are {commaSeparated(alike or names)}.{'' if alike else didYouMean(given, names)}"
+    known = f"there are {commaSeparated(alike or names)}.{'' if alike else naming.hintAt(given, names)}"
     raise InputError(f"There is {'more than one' if alike else 'no'} label {given!r} to give a weight to; {known}")
 
 

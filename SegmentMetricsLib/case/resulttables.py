@@ -339,4 +339,4 @@ def overviewKeys(keys: Iterable[str]) -> list[str]:
 def heading(key: str) -> str:
     """Return a short name of a measurement as the heading of a column or row: NSD_2mm is "NSD 2 mm"."""
     found = findDefinition(key)
-    return headingOf(found.definition, key).format(**found.words) if found else HEADINGS_OF_SLICES.get(key, key)
+    return headingOf(key, found.definition.heading.format(**found.words) if found else HEADINGS_OF_SLICES.get(key, ""))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..base.errors import InputError
 from ..base.parallel import availableProcessors, requireWorkers
-from ..base.texts import counted, didYouMean, oneLine
+from ..base.texts import counted, oneLine
 from ..batch.summaryoptions import (
     BONFERRONI,
     CORRECTIONS,
@@ -23,7 +23,8 @@ from ..batch.summaryoptions import (
     SEED,
     TREATMENTS,
 )
-from ..model.naming import parse
+from ..model.naming import hintAt, meant, parse
+from ..model.structures import LABEL
 from ..settings.names import OWN_CONVENTION
 from .batchplan import Plan, planned
 from .options import (
@@ -280,16 +281,15 @@ def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[s
     spelled = {tuple(parse(name).spelled for name in pair) for pair in paired}
     isUsed: dict[str, bool] = {}
     for pair in choices:
-        mayBe = any(name.isdigit() for name in pair) or tuple(parse(name).spelled for name in pair) in spelled
+        mayBe = any(LABEL.fullmatch(name) for name in pair) or tuple(parse(name).spelled for name in pair) in spelled
         isUsed["=".join(pair)] = isUsed.get("=".join(pair), False) or mayBe
     return [f"--pair {oneLine(text)}: no case has such a pair." for text, used in isUsed.items() if not used]
 
 
 def unusedNames(names: Iterable[str], known: Collection[str]) -> list[str]:
     """Return sentences about chosen structures that no case has. known: names of all structures that were compared."""
-    spelled = {parse(name).spelled for name in known}
-    unused = [name for name in names if not name.isdigit() and parse(name).spelled not in spelled]
-    return [f"--structure {oneLine(name)}: no case has such a structure.{didYouMean(name, known)}" for name in unused]
+    unused = [name for name in names if not LABEL.fullmatch(name) and not meant(name, known)]
+    return [f"--structure {oneLine(name)}: no case has such a structure.{hintAt(name, known)}" for name in unused]
 
 
 def executors(options: argparse.Namespace, tasks: int):

@@ -73,7 +73,6 @@ def number(text: str) -> float | str:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
 
 
-
 def wholeNumber(text: str) -> int:
     """Return the whole number in an argument. Raises argparse.ArgumentTypeError."""
     try:

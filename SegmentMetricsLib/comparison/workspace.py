@@ -11,7 +11,7 @@ import numpy as np
 from ..base.errors import Cause, InputError, Reason, Undefined
 from ..base.parallel import allCores
 from ..base.statements import Place
-from ..base.texts import commaSeparated, didYouMean
+from ..base.texts import commaSeparated
 from ..distances import converged
 from ..distances.surfacedistances import BoundaryPair, SurfaceDistances
 from ..geometry import sharedvolume, voxelization
@@ -418,7 +418,7 @@ def _chosenCriticals(criticals: Mapping[str, Structure], settings: Settings) -> 
         meant = naming.meant(given, criticals)
         if len(meant) != 1:
             there = f"there are {commaSeparated(meant or criticals)}" if criticals else "none is given"
-            number, hint = ("more than one", "") if meant else ("no", didYouMean(given, criticals))
+            number, hint = ("more than one", "") if meant else ("no", naming.hintAt(given, criticals))
             raise InputError(f"There is {number} critical structure {given!r}; {there}.{hint}")
         if meant[0] in weights:
             raise InputError(f"The critical structure {meant[0]} is named twice, the second time as {given!r}.")

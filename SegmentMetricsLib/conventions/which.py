@@ -160,9 +160,9 @@ def which(value: str | float, numbers: Sequence[Found], key: str | None = None) 
     """Return the numbers that a pair may be given, the nearest to a value first.
 
     Those that agree with all digits of the value come first of all, beginning with the most usual. value: as text, so
-    that 3.70 is more exact than 3.7 and 75.3% is in percent, or as a number. numbers: of the pair, from numbersOf(). key: of the measurement
-    that the value is said to be, such as HD95; None for any. Raises InputError for a value that is not a finite number,
-    and for a key that is not searched.
+    that 3.70 is more exact than 3.7 and 75.3% is in percent, or as a number. numbers: of the pair, from numbersOf().
+    key: of the measurement that the value is said to be, such as HD95; None for any. Raises InputError for a value that
+    is not a finite number, and for a key that is not searched.
     """
     wanted = Wanted.of(value)
     collected: dict[tuple, list[Found]] = {}

@@ -78,13 +78,13 @@ def rowOf(key: str) -> str:
     return OF_PART.sub(" of what the other one lacks", COLUMNS.sub("", key))
 
 
-def headingOf(definition: Definition, key: str) -> str:
-    """Return a short name of a measurement as the heading of a column or row: NSD_2mm is "NSD 2 mm".
+def headingOf(key: str, short: str = "") -> str:
+    """Return the heading of a column or row with a measurement: NSD_2mm is "NSD 2 mm".
 
-    Its heading in the registry keeps a {parameter}.
+    short: what its definition says to be there in place of the key, with its {parameter}; "" for nothing.
     """
     name, _, parameter = key.partition("_")
-    return f"{definition.heading or name} {parameter.replace('mm', ' mm')}".strip()
+    return f"{short or name} {parameter.replace('mm', ' mm')}".strip()
 
 
 @cache
@@ -94,7 +94,7 @@ def _called() -> dict[str, tuple[Definition, ...]]:
     A name may have a {parameter}.
     """
     ways: list[Callable[[Definition], Iterable[str]]] = [
-        lambda one: [headingOf(one, one.key)],
+        lambda one: [headingOf(one.key, one.heading)],
         lambda one: [rowOf(one.key)] if one.family == "dose" or not OF_PART.search(one.key) else [],
         lambda one: [one.title, one.title.removesuffix(f", {one.side} side")],
         lambda one: [one.alias],

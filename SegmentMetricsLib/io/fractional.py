@@ -67,7 +67,13 @@ def segmentsOf(
         mask = Mask.ofMemberships(values[slicesOf(low, high)], grid, low).on(whole)
         structure = structureFromMemberships(segment["name"], mask, threshold)
         structures.append(
-            replace(structure, color=segment["color"], segmentID=segment["id"], terminology=segment["terminology"])
+            replace(
+                structure,
+                number=segment["label"],
+                color=segment["color"],
+                segmentID=segment["id"],
+                terminology=segment["terminology"],
+            )
         )
     return structures
 

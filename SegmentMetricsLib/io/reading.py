@@ -14,7 +14,7 @@ import SimpleITK
 
 from ..base.errors import InputError, NoSegmentation, asPath, requireText
 from ..base.parallel import eachSideBySide
-from ..base.texts import commaSeparated, didYouMean, oneLine, tellingApart
+from ..base.texts import commaSeparated, oneLine, tellingApart
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, union
 from ..model import inputs, naming
@@ -145,7 +145,7 @@ def readStructures(
         known = [structure.name for structure in structures]
         raise UnusableFile(
             f"{path}: there is no structure named {name!r}; it has {commaSeparated(known)}."
-            f"{didYouMean(asName(name), known)}"
+            f"{naming.hintAt(asName(name), known)}"
         )
     return named
 
@@ -320,7 +320,7 @@ def _inFolder(path: Path, structures: StructureSet) -> StructureSet:
     stem, isAlone = stemOf(path), len(structures) + len(structures.leftOut) == 1
     # in a folder, an image without labels is an empty structure with the name of the file
     named = (
-        replace(s, name=stem if isAlone else f"{stem} {s.label or s.name}", label="", isUnlabeled=False)
+        replace(s, name=stem if isAlone else f"{stem} {s.label or s.name}", label="", number=None, isUnlabeled=False)
         for s in structures
     )
     leftOut = tuple(one._replace(name=f"{stem} {one.name}") for one in structures.leftOut)
@@ -477,7 +477,7 @@ def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structur
         return regions
     if len(labels) == 1:
         return [_labeled(Structure(stem, mask), label, how) for label, mask in labels.items()]
-    return [Structure(how.labelNames.get(label, numbered(label)), mask) for label, mask in labels.items()]
+    return [Structure(how.labelNames.get(label, numbered(label)), mask, number=label) for label, mask in labels.items()]
 
 
 def _regionsOf(labels: Mapping[int, Mask], how: _How) -> list[Structure]:
@@ -492,16 +492,17 @@ def _regionsOf(labels: Mapping[int, Mask], how: _How) -> list[Structure]:
     found = []
     for which, name in named.items():
         if parts := [labels[label] for label in which if label in labels]:
-            found.append(Structure(name, parts[0] if len(parts) == 1 else union(parts)))
+            number = which[0] if len(which) == 1 else None
+            found.append(Structure(name, parts[0] if len(parts) == 1 else union(parts), number=number))
     others = (label for label in labels if label not in inRegions and (label,) not in named)
-    return [*found, *(Structure(numbered(label), labels[label]) for label in others)]
+    return [*found, *(Structure(numbered(label), labels[label], number=label) for label in others)]
 
 
 def _labeled(structure: Structure, label: int, how: _How) -> Structure:
     """Return the only structure of a file under the name of its label, or that of the file if the label has none."""
     if label in how.labelNames:
-        return structure.named(how.labelNames[label])
-    return replace(structure, label=numbered(label))
+        return replace(structure, name=how.labelNames[label], number=label)
+    return replace(structure, label=numbered(label), number=label)
 
 
 def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:

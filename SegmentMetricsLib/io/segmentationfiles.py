@@ -92,6 +92,7 @@ def readSegments(image: SimpleITK.Image, segments: list[dict]) -> list[Structure
             Structure(
                 segment["name"],
                 mask,
+                number=segment["label"],
                 color=segment["color"],
                 segmentID=segment["id"],
                 terminology=segment["terminology"],
@@ -103,7 +104,7 @@ def readSegments(image: SimpleITK.Image, segments: list[dict]) -> list[Structure
         for label, mask in layer.items():
             if (number, label) not in known:
                 name = f"Label {label}" if len(masks) == 1 else f"Label {label} of layer {number}"
-                structures.append(Structure(name, mask.on(whole)))
+                structures.append(Structure(name, mask.on(whole), number=label))
     return structures
 
 

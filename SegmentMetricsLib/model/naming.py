@@ -6,13 +6,16 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from itertools import pairwise
 
-from ..base.texts import commaSeparated
+from ..base.texts import commaSeparated, didYouMean
 
 LEFT, RIGHT = "left", "right"
 # Separates the two names of a pair.
 PAIR_JOINT = " / "
+# In patterns of names.
+WILDCARDS = "*?"
 SIDE_WORDS = {
     **dict.fromkeys(("l", "lt", "lft", "left"), LEFT),
     **dict.fromkeys(("r", "rt", "rgt", "right"), RIGHT),
@@ -159,10 +162,48 @@ def pairTitle(names: Iterable[str]) -> str:
 
 
 def meant(given: str, names: Iterable[str]) -> list[str]:
-    """Return those of some names that a given one means: itself, or else all that differ from it only in spelling."""
+    """Return those of some names that a given one means.
+
+    It is itself, or all that fit it if it is a pattern, or else all that differ from it only in spelling.
+    """
     names = list(dict.fromkeys(names))
+    if given in names:
+        return [given]
+    if isPattern(given):
+        return [name for name in names if fits(given, name)]
     spelled = parse(given).spelled
-    return [given] if given in names else [name for name in names if parse(name).spelled == spelled]
+    return [name for name in names if parse(name).spelled == spelled]
+
+
+def isPattern(name: str) -> bool:
+    """Return whether a name stands for all that fit it: with * for any characters, or ? for one."""
+    return any(character in name for character in WILDCARDS)
+
+
+def fits(pattern: str, name: str) -> bool:
+    """Return whether a name fits a pattern.
+
+    It is compared, in lower case, as it is and in its standard form, which is parotid_l for the left parotid, and once
+    more regardless of separators.
+    """
+    folded = pattern.casefold()
+    forms = (
+        (name.casefold(), folded),
+        (parse(name).standard, folded),
+        (separated(name), separated(pattern)),
+    )
+    # brackets are ordinary characters in names
+    return any(fnmatchcase(form, own.replace("[", "[[]")) for form, own in forms)
+
+
+def hintAt(given: str, names: Iterable[str]) -> str:
+    """Return a sentence to append to a message about an unknown name: which names have it as a part, or a similar one.
+
+    It begins with a space, and is "" if there is no such name.
+    """
+    names = list(dict.fromkeys(names))
+    parts = [name for name in names if separated(given).strip("_") in separated(name)] if given.strip() else []
+    return f" It fits several: {commaSeparated(parts)}." if len(parts) > 1 else didYouMean(given, parts or names)
 
 
 def onlyIn(unmatched: Mapping[str, Iterable[str]], failures: Iterable[str] = ()) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..base.errors import InputError, PairError, requireKind
-from ..base.texts import commaSeparated, didYouMean
+from ..base.texts import commaSeparated
 from ..geometry import meshing
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
@@ -31,6 +31,8 @@ REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY = "the reference is empty", "the test is
 SEGMENTATION = "segmentation"
 # Names of structures that are only known by a number.
 NUMBERED = re.compile(r"Label (\d+)( of layer \d+)?")
+# How people give a label by its number.
+LABEL = re.compile(r"(?:label[\s_-]*)?(\d+)", re.IGNORECASE | re.ASCII)
 # Most remarks in a message about what was left out.
 MOST_REMARKS = 8
 
@@ -40,8 +42,8 @@ class Identity:
     """What a structure is called and where it comes from, without its voxels or surface.
 
     file: path of the file that it was read from. label: name of its label, such as Label 1, if it is called by its file
-    because that label has no name. isUnlabeled: whether it stands for an image without labels. isOfCase: whether its
-    only name is that of a file which stands for a case.
+    because that label has no name. number: of its label in the file, None without one. isUnlabeled: whether it stands
+    for an image without labels. isOfCase: whether its only name is that of a file which stands for a case.
     terminology: as Slicer writes it. nodeID: of its segmentation node, "" if that was removed, None if it is of none.
     segmentation: name of the node. segmentID: of the segment, in a node or a file.
     """
@@ -50,6 +52,7 @@ class Identity:
     _: KW_ONLY
     file: str = ""
     label: str = ""
+    number: int | None = None
     isUnlabeled: bool = False
     isOfCase: bool = False
     terminology: str = ""
@@ -72,6 +75,8 @@ class Structure(Identity):
         Path of the file that it was read from.
     label : str, optional
         Name of its label, such as Label 1, if it is called by its file because that label has no name.
+    number : int | None, optional
+        Of its label in the file, also if that has a name; None without one.
     isUnlabeled : bool, optional
         Whether it stands for an image without labels.
     isOfCase : bool, optional
@@ -357,22 +362,20 @@ def asName(given: str | int) -> str:
 
 
 def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Mapping[Labels, str] | None = None) -> str:
-    """Return the name of the structure with a label number; any other name is returned unchanged.
+    """Return the name of the structure with a label number, such as 5 or Label 5; other names are returned unchanged.
 
-    labelNames: names of labels by number. A structure whose name is that number takes precedence. A structure that is
-    called by its file is also found by the name of its label in any spelling, such as Label 1, if no other has that
-    label. Raises InputError for anything but a name or a number.
+    labelNames: names of labels by number. A structure that is called so takes precedence, then the only one whose label
+    has that number in its file, whatever it is called. Raises InputError for anything but a name or a number.
     """
     name, structures = asName(name), list(structures)
     known = {structure.name for structure in structures}
-    if name in known:
+    written = LABEL.fullmatch(name.strip())
+    if name in known or written is None:
         return name
-    meant = [name]
-    if name.isascii() and name.isdigit():
-        meant = [other for other in ((labelNames or {}).get(int(name)), numbered(int(name))) if other]
-    spellings = {naming.parse(other).spelled for other in meant}
-    labeled = [s.name for s in structures if s.label and naming.parse(s.label).spelled in spellings]
-    return next((other for other in meant if other in known), labeled[0] if len(labeled) == 1 else name)
+    number = int(written[1])
+    own = {structure.name for structure in structures if structure.number == number}
+    named = own.pop() if len(own) == 1 else (labelNames or {}).get(number)
+    return next((other for other in (named, numbered(number)) if other in known), name)
 
 
 def inAnySpelling(
@@ -380,20 +383,20 @@ def inAnySpelling(
 ) -> list[str]:
     """Return names in the spelling of the structures; those that match no structure in any spelling are unchanged.
 
-    A label may also be given by its number. labelNames: names of labels by number. Structures that were left out of
-    their file are matched only if no other has the name. Raises InputError as labelNamed().
+    A label may also be given by its number, and a pattern stands for all structures that fit it. labelNames: names of
+    labels by number. Structures that were left out of their file are matched only if no other has the name. Raises
+    InputError as labelNamed().
     """
     sides = [StructureSet.of(structures) for structures in sets]
     known = list(dict.fromkeys(s.name for structures in sides for s in structures))
     leftOut = list(dict.fromkeys(one.name for structures in sides for one in structures.leftOut))
-    found: list[str] = []
     # the labels of each side, as the structure of a label may be called differently on both
-    meant = (labelNamed(name, own, labelNames) for name in names for own in _sidesOf(name, sides, labelNames))
-    for name in dict.fromkeys(meant):
-        spelled = naming.parse(name).spelled
-        alike = ([other for other in some if naming.parse(other).spelled == spelled] for some in (known, leftOut))
-        found += [name] if name in known or name in leftOut else next(filter(None, alike), [name])
-    return list(dict.fromkeys(found))
+    given = (labelNamed(name, own, labelNames) for name in names for own in _sidesOf(name, sides, labelNames))
+    found = (
+        [name] if name in leftOut else naming.meant(name, known) or naming.meant(name, leftOut) or [name]
+        for name in dict.fromkeys(given)
+    )
+    return list(dict.fromkeys(name for each in found for name in each))
 
 
 def _sidesOf(
@@ -424,7 +427,7 @@ def requireKnown(names: Collection[str], *sets: Iterable[Structure]) -> None:
     for name in names:
         if name not in known:
             raise InputError(
-                f"There is no structure named {name!r}; there are {commaSeparated(known)}.{didYouMean(name, known)}"
+                f"There is no structure named {name!r}; there are {commaSeparated(known)}.{naming.hintAt(name, known)}"
             )
 
 

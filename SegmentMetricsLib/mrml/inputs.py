@@ -13,7 +13,7 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkCommonTransforms import vtkGeneralTransform, vtkTransform
 
 from ..base.errors import InputError, requireKind
-from ..base.texts import commaSeparated, didYouMean
+from ..base.texts import commaSeparated
 from ..geometry import meshing
 from ..geometry.grids import RAS_FROM_LPS, Grid
 from ..geometry.masks import Mask
@@ -73,7 +73,8 @@ def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
         which = commaSeparated(names[identifier] for identifier in alike)
         raise InputError(f"{node} has {len(alike)} segments that {segment!r} could mean: {which}; use the exact name.")
     known = identifiers if by == "ID" else names.values()
-    raise InputError(f"{node} has no segment {segment!r}; it has {commaSeparated(known)}.{didYouMean(segment, known)}")
+    hint = naming.hintAt(segment, known)
+    raise InputError(f"{node} has no segment {segment!r}; it has {commaSeparated(known)}.{hint}")
 
 
 def tagOf(segment, name: str) -> str:

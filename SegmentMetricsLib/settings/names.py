@@ -122,7 +122,7 @@ def _chosenMetrics(names: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _namesIn(text: str) -> list[str]:
-    """Return the names in a text with commas between them, some of which have one: Hausdorff distance, 95th percentile."""
+    """Return the names in a text with commas between them; some have one, as Hausdorff distance, 95th percentile."""
     first, *others = text.split(",")
     found = [first]
     for part in others:

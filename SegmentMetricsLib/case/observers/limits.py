@@ -10,7 +10,8 @@ import numpy as np
 from ...base.errors import InputError
 from ...base.texts import commaSeparated, shortest
 from ...base.version import __version__
-from ..protocol.protocol import WILDCARDS, Protocol, Rule
+from ...model.naming import isPattern
+from ..protocol.protocol import Protocol, Rule
 from .observed import TOLERATED, ObservedStructure
 from .study import ObserverStudy
 from .withinrange import meansAsTest
@@ -45,7 +46,7 @@ def protocolFrom(study: ObserverStudy) -> Protocol:
 def _rules(found: ObservedStructure) -> Iterator[Rule]:
     names = [found.observers[n] for n in found.drawn]
     source = f"{len(names)} observers ({commaSeparated(names)})"
-    isNameable = found.name and not any(character in found.name for character in WILDCARDS)
+    isNameable = found.name and not isPattern(found.name)
     if not isNameable:
         return
     if math.isfinite(found.tolerance) and found.tolerance > 0:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,7 +34,6 @@ NUMBERS = ("Pass", "Warn", "Weight")
 DECIMAL_COMMA = re.compile(r"([+-]?\d*),(\d+(?:\s*[a-zA-Z%²³^].*)?)")
 # "within" applies to the absolute value.
 RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
-WILDCARDS = "*?"
 
 
 @dataclass(frozen=True)
@@ -60,26 +58,17 @@ class Rule:
 
     @property
     def isPattern(self) -> bool:
-        return any(character in self.structure for character in WILDCARDS)
+        return naming.isPattern(self.structure)
 
     def fits(self, name: str) -> bool:
         """Return whether the rule is for a structure of that name.
 
-        A name fits in every spelling, as for pairs. A pattern is compared, in lower case, with the name itself and with
-        its standard form, which is parotid_l for the left parotid, and once more regardless of separators.
+        A name fits in every spelling, as for pairs.
         """
-        if not self.isPattern:
-            own, other = naming.parse(self.structure), naming.parse(name)
-            return self.structure == name or own.spelled == other.spelled or own.meaning == other.meaning
-        folded, ownSeparated = self.structure.casefold(), naming.separated(self.structure)
-        forms = (
-            (name.casefold(), folded),
-            (naming.parse(name).standard, folded),
-            (naming.separated(name), ownSeparated),
-        )
-        # brackets are ordinary characters in names
-        isMatch = any(fnmatchcase(form, pattern.replace("[", "[[]")) for form, pattern in forms)
-        return self.structure == name or isMatch
+        if self.isPattern:
+            return self.structure == name or naming.fits(self.structure, name)
+        own, other = naming.parse(self.structure), naming.parse(name)
+        return self.structure == name or own.spelled == other.spelled or own.meaning == other.meaning
 
     def keeps(self, value: float, limit: float) -> bool:
         """Return whether a value keeps a limit; infinity does not keep an upper one.

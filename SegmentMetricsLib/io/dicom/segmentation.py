@@ -136,6 +136,7 @@ def _structure(path: Path, segmentation, number: int, threshold: float | None) -
     return Structure(
         textOf(description, "SegmentLabel"),
         structure.mask,
+        number=number,
         memberships=structure.memberships,
         file=str(path),
         frameOfReference=str(segmentation.get("FrameOfReferenceUID", "")),
