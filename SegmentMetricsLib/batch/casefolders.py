@@ -273,8 +273,8 @@ def matched(references: Sequence[Entry], tests: Sequence[Entry], method: str = "
             own[0]: right[key][0] for key, own in left.items() if len(own) == len(right.get(key, ())) == 1 and key
         }
     taken = set(found.values())
-    left = [entry for entry in references if entry not in found]
-    likely = _goingOn(left, [entry for entry in tests if entry not in taken], method)
+    unmatched = [entry for entry in references if entry not in found]
+    likely = _goingOn(unmatched, [entry for entry in tests if entry not in taken], method)
     return found | {own: others[0] for own, others in likely.items() if len(others) == 1}
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..base.errors import InputError, asPath, requireKind
 from ..base.texts import oneLine
 from ..base.version import __version__
-from ..case.protocol.protocol import Protocol, readProtocol
+from ..case.protocol.protocol import Protocol, asProtocol, readProtocol
 from ..io.dicom.neighbors import MOST_FILES, filesNear, holdsWhatItNames
 from ..io.dicom.opening import isDicom
 from ..io.formats.table import dataFileOf
@@ -94,7 +94,7 @@ def readCases(
     path: str | Path,
     settings: Settings,
     *,
-    protocol: Protocol | None = None,
+    protocol: Protocol | str | Path | None = None,
     choices: Mapping[str, str | None] | None = None,
     labelNames: Mapping[Labels, str] | None = None,
     dose: str | Path | None = None,
@@ -103,13 +103,13 @@ def readCases(
 
     Paths are relative to the file's folder. In the table, a protocol is a file or the name of an example. A line that
     cannot be run, such as a second one of the same case and method, is a task with a problem. protocol: for cases
-    without one of their own, and so is dose. choices, labelNames: as of a Task. Raises InputError, naming the line, for
-    a file that is not such a table.
+    without one of their own, as for compareCase(), and so is dose. choices, labelNames: as of a Task. Raises
+    InputError, naming the line, for a file that is not such a table.
     """
     path, settings = asPath(path), asSettings(settings)
-    for given, kind, what in ((protocol, Protocol, "The protocol"), (choices, Mapping, "The chosen pairs")):
-        if given is not None:
-            requireKind(given, kind, what, f"a {kind.__name__}")
+    if choices is not None:
+        requireKind(choices, Mapping, "The chosen pairs", "a Mapping")
+    protocol = asProtocol(protocol)
     names = labelNamesFrom(labelNames) if labelNames is not None else None
     return tasksOf(readList(path), settings, protocol, tuple((choices or {}).items()), names, dose=dose)
 

@@ -142,9 +142,10 @@ def _measurement(key: str, unit: str) -> dict[str, str]:
 
 def _test(test: PairedTest) -> dict:
     names = ("structure", "measurement", "cases", "p", "corrected", "tests", "favors", "reason", "correction")
+    ofAll = ("friedmanMethods", "friedmanCases", "friedmanP", "friedmanCorrected")
     numbers = ("rankBiserial", "rankBiserialLow", "rankBiserialHigh", "shift", "shiftLow", "shiftHigh")
     return {
-        **{name: getattr(test, name) for name in names},
+        **{name: getattr(test, name) for name in (*names, *ofAll)},
         "first": test.first or NO_METHOD,
         "second": test.second or NO_METHOD,
         **{name: None if getattr(test, name) is None else _plain(getattr(test, name)) for name in numbers},

@@ -151,9 +151,13 @@ class Cohort:
     """The measurements of many cases, by structure, method, key and case, from outcomes of cohort.tasks.runCase().
 
     roster: the structures of all cases that will be added; None collects them from the outcomes as they are added.
+    cases: all that every method should have, also those that none has; further ones are those that are added.
     """
 
-    def __init__(self, outcomes: Iterable[Mapping] = (), *, roster: Roster | None = None) -> None:
+    def __init__(
+        self, outcomes: Iterable[Mapping] = (), *, roster: Roster | None = None, cases: Iterable[str] = ()
+    ) -> None:
+        self.cases = list(cases)
         self.values: dict[tuple[str, str, str], dict[str, Value]] = {}
         self.units: dict[str, str] = {}
         self._names = CountedNames()
@@ -195,6 +199,16 @@ class Cohort:
     @property
     def methods(self) -> list[str]:
         return list(dict.fromkeys(method for _, method, _ in self.values))
+
+    @property
+    def lacking(self) -> dict[str, list[str]]:
+        """The cases of which a method has nothing at all, by method: it has no file of them, or they failed."""
+        having: dict[str, set[str]] = {}
+        for (_, method, _), group in self.values.items():
+            having.setdefault(method, set()).update(group)
+        cases = dict.fromkeys([*self.cases, *(case for group in self.values.values() for case in group)])
+        found = {method: [case for case in cases if case not in own] for method, own in having.items()}
+        return {method: lacked for method, lacked in found.items() if lacked}
 
     @property
     def keys(self) -> list[str]:

@@ -31,7 +31,7 @@ from .findings.imagefit import aroundPairs, imageFindings
 from .pairing import pairStructures, whyNothingIsPaired
 from .protocol.judgment import judgeCase
 from .protocol.measuring import compareMatch
-from .protocol.protocol import Protocol
+from .protocol.protocol import Protocol, asProtocol
 
 T = TypeVar("T")
 # What the structures of one side are given as: the path of a file or folder, or the structures themselves.
@@ -52,7 +52,7 @@ def compareCase(
     test: Side,
     settings: Settings | None = None,
     *,
-    protocol: Protocol | None = None,
+    protocol: Protocol | str | os.PathLike | None = None,
     names: Collection[str] | None = None,
     choices: Mapping[str, str | None] | None = None,
     labelNames: Mapping[int, str] | None = None,
@@ -70,10 +70,11 @@ def compareCase(
         Paths of files or folders, as for readStructures(), or several Structures.
     settings : Settings | None, optional
         What to measure and how; None means the defaults. Critical structures that they name are those of the reference.
-    protocol : Protocol | None, optional
-        Defines which measurements every structure needs, and determines the result's `judgment`.
+    protocol : Protocol | str | os.PathLike | None, optional
+        Defines which measurements every structure needs, and determines the result's `judgment`: a Protocol, a file, or
+        the name of an example.
     names : Collection[str] | None, optional
-        Structures to compare, in any spelling; all when None.
+        Structures to compare, in any spelling, by label number, or by a pattern such as "Parotid*"; all when None.
     choices : Mapping[str, str | None] | None, optional
         Names of test structures by names of reference structures, which are compared regardless of their names; None
         leaves a structure without a counterpart.
@@ -96,8 +97,7 @@ def compareCase(
         structures.
     """
     settings = asSettings(settings)
-    if protocol is not None:
-        requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
+    protocol = asProtocol(protocol)
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
     if progress is not None:

@@ -38,6 +38,8 @@ VERDICT_REACHED = 3
 
 # Most bytes of a file name on common file systems.
 LONGEST_NAME = 255
+# Suffixes of files that somebody may take the folder of the results for.
+FILES = frozenset((".csv", ".tsv", ".txt", ".json", ".jsonl", ".html", ".pdf", ".xlsx", ".xls", ".parquet", ".png"))
 
 
 def pathFrom(text: str) -> Path:
@@ -97,14 +99,17 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
 
 
 def addOutput(
-    parser: argparse.ArgumentParser,
-    text: str = "folder for the results",
-    default: Path | None = None,
-    isRequired: bool = True,
+    parser: argparse.ArgumentParser, text: str = "folder for the results", default: Path | None = None
 ) -> None:
-    """Add the option for the folder of the results. text: its help. isRequired: ignored if there is a default."""
-    isRequired = isRequired and default is None
-    parser.add_argument("-o", "--output", metavar="DIR", type=pathFrom, required=isRequired, default=default, help=text)
+    """Add the option for the folder of the results. text: its help."""
+    parser.add_argument("-o", "--output", metavar="DIR", type=pathFrom, default=default, help=text)
+
+
+def requireOutput(options: argparse.Namespace) -> Path:
+    """Return the folder of the results. Raises InputError if none is given: ask when all else is known to be right."""
+    if options.output is None:
+        raise InputError("The results are files and need a folder: give --output DIR.")
+    return options.output
 
 
 def addStructure(parser: argparse.ArgumentParser) -> None:
@@ -325,8 +330,16 @@ def protocolFrom(options: argparse.Namespace):
 
 
 def requireWritable(folder: Path) -> Path:
-    """Return the folder, or the nearest existing one above it. Raises InputError when it is not writable."""
+    """Return the folder, or the nearest existing one above it.
+
+    Raises InputError when it is not writable, and when its name is that of a file.
+    """
     requireText(folder)
+    if folder.suffix.lower() in FILES and not folder.exists():
+        raise InputError(
+            f"{folder}: is that a file? Results are several files and are written into a folder: give --output DIR, "
+            f"such as {folder.with_suffix('')}."
+        )
     if any(len(os.fsencode(part)) > LONGEST_NAME for part in folder.parts):
         raise InputError(f"{folder}: this name is too long for a folder.")
     existing = folder

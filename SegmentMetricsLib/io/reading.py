@@ -82,9 +82,9 @@ class _How:
     labelNames: Mapping[Labels, str]
     title: str = ""
 
-    def within(self, path: Path) -> _How:
-        """Return the options for a file of a folder."""
-        return replace(self, title=self.title and str(Path(self.title, path.name)))
+    def within(self, folder: Path, path: Path) -> _How:
+        """Return the options for a file of a folder, or deeper in it."""
+        return replace(self, title=self.title and str(Path(self.title, path.relative_to(folder))))
 
 
 def readStructures(
@@ -273,11 +273,11 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
     """
     found, objects, unread = _filesToRead(folder)
     if len(objects) == 1 and not found and not unread:
-        return replace(_readAny(objects[0], how.within(objects[0])), path=str(folder))
+        return replace(_readAny(objects[0], how.within(folder, objects[0])), path=str(folder))
     files = sorted([*found, *objects])
     if not files:
         raise _nothingIn(folder, unread)
-    contents = dict(zip(files, _readEach([(p, how.within(p)) for p in files], isGoingOn=True), strict=True))
+    contents = dict(zip(files, _readEach([(p, how.within(folder, p)) for p in files], isGoingOn=True), strict=True))
     failed = {path: content for path, content in contents.items() if isinstance(content, UnusableFile)}
     if len(failed) == len(files):
         raise _noneOf(folder, failed)
@@ -285,9 +285,9 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
     areImages = [path for path, error in failed.items() if isinstance(error, NoSegmentationFile)]
     # the only file except for images such as a CT: its name is not part of the structures' names
     isAlone = len(objects) == 1 and len(files) - len(areImages) == 1 and objects[0] in read
-    sets = list(read.values()) if isAlone else _calledByFiles(read, objects)
+    sets = list(read.values()) if isAlone else _calledByFiles(folder, read, objects)
     structures = replace(sum(sets, StructureSet()), path=str(folder))
-    return _besideOthers(structures, failed, unread) if failed or unread else structures
+    return _besideOthers(folder, structures, failed, unread) if failed or unread else structures
 
 
 def _filesToRead(folder: Path) -> tuple[list[Path], list[Path], dict[Path, str]]:
@@ -301,23 +301,29 @@ def _filesToRead(folder: Path) -> tuple[list[Path], list[Path], dict[Path, str]]
     return found, objects, unread | _ofUnknownKind(members)
 
 
-def _calledByFiles(contents: Mapping[Path, StructureSet], objects: Collection[Path]) -> list[StructureSet]:
+def _calledByFiles(
+    folder: Path, contents: Mapping[Path, StructureSet], objects: Collection[Path]
+) -> list[StructureSet]:
     """Return what the files of a folder hold, called by their files: by these alone, or as well.
 
-    A single region of DICOM has a name, which is that of the structure if no other file has it as well.
+    A single region of DICOM has a name, which is that of the structure if no other file has it as well. Files of one
+    name in several folders are told apart by these.
     """
+    stems = Counter(map(stemOf, contents))
+    titles = {path: stemOf(path) for path in contents}
+    titles |= {p: str(p.relative_to(folder).with_name(stem)) for p, stem in titles.items() if stems[stem] > 1}
     names = Counter(naming.parse(s.name).spelled for content in contents.values() for s in content)
     return [
         content
         if path in objects and len(content) == 1 and names[naming.parse(content[0].name).spelled] == 1
-        else _inFolder(path, content)
+        else _inFolder(titles[path], content)
         for path, content in contents.items()
     ]
 
 
-def _inFolder(path: Path, structures: StructureSet) -> StructureSet:
+def _inFolder(stem: str, structures: StructureSet) -> StructureSet:
     """Return the structures of a file in a folder, with the file's stem added to or replacing their names."""
-    stem, isAlone = stemOf(path), len(structures) + len(structures.leftOut) == 1
+    isAlone = len(structures) + len(structures.leftOut) == 1
     # in a folder, an image without labels is an empty structure with the name of the file
     named = (
         replace(s, name=stem if isAlone else f"{stem} {s.label or s.name}", label="", number=None, isUnlabeled=False)
@@ -328,7 +334,7 @@ def _inFolder(path: Path, structures: StructureSet) -> StructureSet:
 
 
 def _besideOthers(
-    structures: StructureSet, failed: Mapping[Path, UnusableFile], unread: Mapping[Path, str]
+    folder: Path, structures: StructureSet, failed: Mapping[Path, UnusableFile], unread: Mapping[Path, str]
 ) -> StructureSet:
     """Return the structures of a folder with what is known of its files that were left out.
 
@@ -341,14 +347,14 @@ def _besideOthers(
     stems = {path: _stemOfAny(path) for path in reasons}
     alone = [path for path in reasons if naming.parse(stems[path]).spelled not in known]
     isDamaged = {path for path, error in failed.items() if not isinstance(error, NoSegmentationFile)}
-    remarks = {path: remarkOn(path, why) for path, why in reasons.items()}
+    remarks = {path: remarkOn(path, why, folder) for path, why in reasons.items()}
     leftOut = tuple(LeftOut(stems[path], remarks[path], path not in isDamaged) for path in alone)
     # beginnings of the names that structures of these files would have: any if the file names its structures
     lost = {stems[path]: remarks[path] for path in alone if path in isDamaged or path in unread}
     anyName = next((path for path in reasons if path in isDamaged | set(unread) and _namesItsStructures(path)), None)
     if anyName is not None:
         lost[""] = remarks[anyName]
-    notes = remarksOn(reasons)
+    notes = remarksOn(reasons, folder)
     found = tuple(replace(structure, notes=(*structure.notes, *notes)) for structure in structures)
     return replace(structures, structures=found, leftOut=(*leftOut, *structures.leftOut), lost=lost)
 
@@ -372,12 +378,14 @@ def _noneOf(folder: Path, failed: Mapping[Path, UnusableFile]) -> UnusableFile:
     if len(failed) == 1:
         return UnusableFile(str(failed[path]))
     what = "can be used" if damaged else "is a segmentation"
-    return UnusableFile(f"{folder}: none of its {len(failed)} files {what}. {path.name}: {failed[path].about(path)}")
+    return UnusableFile(
+        f"{folder}: none of its {len(failed)} files {what}. {path.relative_to(folder)}: {failed[path].about(path)}"
+    )
 
 
 def _nothingIn(folder: Path, unread: Mapping[Path, str]) -> UnusableFile:
     """Return the error to raise for a folder without any file that is read. unread: reasons for its other files."""
-    told = remarksOn(unread)[:MOST_ALONE]
+    told = remarksOn(unread, folder)[:MOST_ALONE]
     deeper = (p.relative_to(folder).parent for p in sorted(folder.rglob("*")) if suffixOf(p) and p.is_file())
     if (within := next(deeper, None)) is not None:
         told.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import pairwise
@@ -14,6 +14,8 @@ from ..base.texts import commaSeparated, didYouMean
 LEFT, RIGHT = "left", "right"
 # Separates the two names of a pair.
 PAIR_JOINT = " / "
+# How people give a label by its number.
+LABEL = re.compile(r"(?:label[\s_-]*)?(\d+)", re.IGNORECASE | re.ASCII)
 # In patterns of names.
 WILDCARDS = "*?"
 SIDE_WORDS = {
@@ -175,6 +177,12 @@ def meant(given: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if parse(name).spelled == spelled]
 
 
+def labelNumber(name: str) -> int | None:
+    """Return the number of the label that a name such as 5 or Label 5 means, None for other names."""
+    found = LABEL.fullmatch(name.strip())
+    return found and int(found[1])
+
+
 def isPattern(name: str) -> bool:
     """Return whether a name stands for all that fit it: with * for any characters, or ? for one."""
     return any(character in name for character in WILDCARDS)
@@ -204,6 +212,22 @@ def hintAt(given: str, names: Iterable[str]) -> str:
     names = list(dict.fromkeys(names))
     parts = [name for name in names if separated(given).strip("_") in separated(name)] if given.strip() else []
     return f" It fits several: {commaSeparated(parts)}." if len(parts) > 1 else didYouMean(given, parts or names)
+
+
+def placeOf(given: str, called: Sequence[Collection[str]]) -> int:
+    """Return the place of the only item that a name means, in any spelling. called: what each item is called.
+
+    Raises KeyError, with the names that there are, unless there is one.
+    """
+    exact = [place for place, names in enumerate(called) if given in names]
+    found = exact or [place for place, names in enumerate(called) if meant(given, names)]
+    if len(found) == 1:
+        return found[0]
+    several = list(dict.fromkeys(name for place in found for name in called[place]))
+    if several:
+        raise KeyError(f"{given!r} fits several structures: {commaSeparated(several)}.")
+    known = list(dict.fromkeys(name for names in called for name in names))
+    raise KeyError(f"There is no structure {given!r} here; there are {commaSeparated(known)}.{hintAt(given, known)}")
 
 
 def onlyIn(unmatched: Mapping[str, Iterable[str]], failures: Iterable[str] = ()) -> list[str]:

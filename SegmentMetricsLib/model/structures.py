@@ -31,8 +31,6 @@ REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY = "the reference is empty", "the test is
 SEGMENTATION = "segmentation"
 # Names of structures that are only known by a number.
 NUMBERED = re.compile(r"Label (\d+)( of layer \d+)?")
-# How people give a label by its number.
-LABEL = re.compile(r"(?:label[\s_-]*)?(\d+)", re.IGNORECASE | re.ASCII)
 # Most remarks in a message about what was left out.
 MOST_REMARKS = 8
 
@@ -369,10 +367,9 @@ def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Map
     """
     name, structures = asName(name), list(structures)
     known = {structure.name for structure in structures}
-    written = LABEL.fullmatch(name.strip())
-    if name in known or written is None:
+    number = naming.labelNumber(name)
+    if name in known or number is None:
         return name
-    number = int(written[1])
     own = {structure.name for structure in structures if structure.number == number}
     named = own.pop() if len(own) == 1 else (labelNames or {}).get(number)
     return next((other for other in (named, numbered(number)) if other in known), name)

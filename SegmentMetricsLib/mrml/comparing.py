@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..base.errors import InputError, reasonOf, requireFunction, requireKind
+from ..base.errors import InputError, reasonOf, requireFunction
 from ..case.caseresult import CaseResult
 from ..case.casework import Case, PairWork, atOnce, oneByOne
 from ..case.comparison import Comparison, compare, withDose
 from ..case.pairing import pairStructures, withProposals
-from ..case.protocol.protocol import Protocol
+from ..case.protocol.protocol import Protocol, asProtocol
 from ..model.dose import Dose
 from ..model.instances import joined
 from ..model.naming import pairTitle
@@ -131,7 +132,7 @@ def compareSegmentations(
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce,
     choices: Mapping[str, str | None] | None = None,
     proposed: Mapping[str, float] | None = None,
-    protocol: Protocol | None = None,
+    protocol: Protocol | str | os.PathLike | None = None,
     dose=None,
 ) -> Comparisons:
     """Compare all segments of two segmentation nodes that match by their names or terminology.
@@ -154,8 +155,9 @@ def compareSegmentations(
         As for pairing.pairStructures.
     proposed : Mapping[str, float] | None, optional
         As for pairing.pairStructures.
-    protocol : Protocol | None, optional
-        Defines which measurements every structure needs, and determines the result's `judgment`. A structure that
+    protocol : Protocol | str | os.PathLike | None, optional
+        Defines which measurements every structure needs, and determines the result's `judgment`: a Protocol, a file, or
+        the name of an example. A structure that
         cannot be measured, or whose name occurs more than once in a node, is reported as a failure with its reason; the
         others are compared. The result's `remarks` list everything that was not compared.
     dose : optional
@@ -174,8 +176,7 @@ def compareSegmentations(
     requireFunction(run, "The function that runs the calculation")
     if progress is not None:
         requireFunction(progress, "The progress function")
-    if protocol is not None:
-        requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
+    protocol = asProtocol(protocol)
     settings, plan = withDose(settings, asDose(dose))
     families = (*settings.families, *(protocol.families if protocol else ()))
     criticals = criticalStructures(referenceNode, replace(settings, families=families))

@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import itertools
 import math
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -151,6 +152,15 @@ def readProtocol(path: str | Path) -> Protocol:
     elif not path.exists() and not path.suffix:
         raise InputError(f"There is no file or example named {path}; the examples are {', '.join(exampleNames())}.")
     return fromSheet(readSheet(path, REQUIRED, OPTIONAL, keepsMistakes=True), path.name)
+
+
+def asProtocol(given: Protocol | str | os.PathLike | None) -> Protocol | None:
+    """Return a protocol as it is, or the one in a file or of an example's name. Raises InputError for anything else."""
+    if given is None or isinstance(given, Protocol):
+        return given
+    kinds = "a Protocol, the path of a file or the name of an example"
+    requireKind(given, (str, os.PathLike), "The protocol", kinds)
+    return readProtocol(Path(given))
 
 
 def parseProtocol(text: str, source: str) -> Protocol:
