@@ -21,7 +21,17 @@ from ..io.structurenames import adviceOnCases, settled
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
 from ..model.instances import joined
-from ..model.structures import Labels, Match, Pairing, Structure, inAnySpelling, nameMeant, requireUsable, unusableIn
+from ..model.structures import (
+    Labels,
+    Match,
+    Pairing,
+    Structure,
+    asName,
+    inAnySpelling,
+    nameMeant,
+    requireUsable,
+    unusableIn,
+)
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from . import comparison
@@ -103,7 +113,8 @@ def compareCase(
     if progress is not None:
         requireFunction(progress, "The progress function")
     numbers = None if labelNames is None else labelNamesFrom(labelNames)
-    chosen = tuple((choices or {}).items())
+    given = (choices or {}).items()
+    chosen = [(asName(name), None if other is None else asName(other)) for name, other in given]
     case = openCase(reference, test, settings, names=names, choices=chosen, labelNames=numbers, dose=dose)
     return case.compare(protocol, each=partial(oneByOne, progress=progress))
 

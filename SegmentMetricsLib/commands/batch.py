@@ -232,6 +232,7 @@ def compareBatch(
     from ..batch.resultfiles import CohortFiles, requireInputsKept
     from ..batch.summarywriting import lackingCases
     from ..case.protocol.protocol import asProtocol
+    from ..model.structures import asName
     from ..settings.settings import asSettings
     from .batchplan import casesFrom, planOf, withReports
 
@@ -243,14 +244,13 @@ def compareBatch(
     else:
         methods = tests.items() if isinstance(tests, Mapping) else [("", tests)]
         given = casesFrom(None, path, [(name, asPath(one)) for name, one in methods], labelNames)
-    pairs = tuple((choices or {}).items())
     plan = planOf(
         given,
         asSettings(settings),
         folder,
         protocol=asProtocol(protocol),
-        pairs=pairs,
-        names=tuple([names] if isinstance(names, str) else names or ()),
+        pairs=[(asName(name), asName(other)) for name, other in (choices or {}).items()],
+        names=[asName(one) for one in ([names] if isinstance(names, (str, int)) else names or ())],
         dose=dose,
         statistics=options,
     )
