@@ -12,8 +12,8 @@ from commandruns import run as run
 
 from SegmentMetricsLib import Settings, compare, compareCase
 
-IMAGES = {"a": shapes.box((4, 4, 4), (14, 14, 14)), "b": shapes.box((5, 4, 4), (15, 14, 14))}
-IMAGES["dose"] = shapes.imageOf(10 + np.mgrid[:24, :24, :24][2].astype(np.float32))
+IMAGES = {name: shapes.box((low, 4, 4), (low + 4, 8, 8), (12, 12, 12)) for name, low in (("a", 4), ("b", 5))}
+IMAGES["dose"] = shapes.imageOf(15 + np.mgrid[:12, :12, :12][2].astype(np.float32))
 
 
 @pytest.fixture
@@ -34,7 +34,8 @@ def testEveryNameInTheTables(here):
     """The keys, titles and rows that compare prints, and the headings of an overview of several structures."""
     everything = "boundary,signed,overlap,agreement,voxel,similarity,instances,effort,dose"
     for name, moved in (("a2", 0), ("b2", 1)):
-        labels = shapes.labelImage({1: ((4 + moved, 4, 4), (14 + moved, 14, 14)), 2: ((18, 18, 18), (22, 22, 22))})
+        boxes = {1: ((4 + moved, 4, 4), (8 + moved, 8, 8)), 2: ((1, 1, 1), (2, 2, 2))}
+        labels = shapes.labelImage(boxes, (12, 12, 12))
         SimpleITK.WriteImage(labels, f"{name}.nrrd")
     status, out, _ = here(
         "compare", "a.nrrd", "b.nrrd", "--metrics", everything, "--dose", "dose.nrrd", "--dose-level", "20"

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pydicom
 import pytest
 import shapes
 import SimpleITK
@@ -29,7 +28,7 @@ def here(run):
         for name, image in (("Brainstem", A), ("Lens_L", FAR)):
             Path(side).mkdir(exist_ok=True)
             SimpleITK.WriteImage(SimpleITK.CyclicShift(image, (shift, 0, 0)), f"{side}/{name}.nrrd")
-    Path("limits.csv").write_text("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.8\n")
+    Path("limits.csv").write_text("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.9\n")
     return run
 
 
@@ -55,7 +54,7 @@ def testObserversByTheirNames(here):
     study = compareObservers({"Anna": "a.nrrd", "Ben": B}, DSC, tests={"AI": "far.nrrd"})
     assert (study.observers, study.testNames) == (("Anna", "Ben"), ("AI",))
     listed = compareObservers(["a.nrrd", B], DSC, names=["Anna", "Ben"], tests=["far.nrrd"])
-    assert (study[0].matrix["DSC"] == listed[0].matrix["DSC"]).all()
+    np.testing.assert_array_equal(study[0].matrix["DSC"], listed[0].matrix["DSC"])
     assert compareObservers(["a.nrrd", "b.nrrd"], DSC, tests={"AI": "far.nrrd"}).testNames == ("AI",)
     with pytest.raises(ValueError, match="leave out the other names"):
         compareObservers({"Anna": A, "Ben": B}, DSC, names=["x", "y"])
@@ -74,7 +73,7 @@ def testObserversWithoutAFolderArePrinted(here):
     given = ("observers", "a.nrrd", "b.nrrd", "--metrics", "DSC")
     before = sorted(Path().iterdir())
     status, out, _ = here(*given)
-    assert status == 0 and "Two observers agree with DSC 0.900" in out and "Nothing was written" in out
+    assert status == 0 and "Two observers agree with DSC 0.909" in out and "Nothing was written" in out
     assert sorted(Path().iterdir()) == before
     assert here(*given, "-o", "out")[1].splitlines()[:4] == out.splitlines()[:4] and Path("out/observers.json").exists()
     assert "needs a folder" in here(*given, "--report")[2]
@@ -125,7 +124,7 @@ def testWordsInAnyCase(here):
         "mean-surface"
     )
     assert Settings.preset("brats2023") == Settings.preset("BraTS 2023") == Settings.preset("BRATS-2023")
-    assert Settings(convention="brats2023 men").convention == "BraTS 2023 MEN"
+    assert Settings.preset("meshmetrics 1.4.1").convention == "MeshMetrics-1.4.1"
     assert Settings(surface="Displayed", extent="COMMON", grid="Union") == Settings(
         surface="displayed", extent="common", grid="union"
     )
@@ -179,12 +178,9 @@ def testABatchFromPython(here):
 
 def testAFileDeeperInAFolderIsNamedWithItsFolder(tmp_path):
     """A patient has a folder for each series, whose files are often called alike."""
-    pydicom.config.settings.writing_validation_mode = pydicom.config.IGNORE
     for series in ("one", "two"):
         path = tmp_path / series / "1.dcm"
         path.parent.mkdir()
         path.write_bytes(b"\0" * 128 + b"DICM" + b"\1" * 64)
-    with pytest.raises(ValueError, match=r"none of its 2 files can be used") as told:
+    with pytest.raises(ValueError, match=r"one.1\.dcm was left out: .* two.1\.dcm was left out"):
         readStructures(tmp_path)
-    assert str(Path("one", "1.dcm")) in str(told.value)
-    assert np.isfinite(1)
