@@ -181,10 +181,11 @@ def lackingCases(cohort: Cohort) -> list[str]:
         for method, cases in found.items()
     ]
     if found and len(cohort.methods) > 1:
+        ofAll = "ranks and Friedman's test count" if len(cohort.methods) > 2 else "ranks count"
         sentences.append(
             "Medians and means of a method are of the cases that it has. A test of two methods counts the cases that "
-            "both have; ranks and Friedman's test count those that all have. So no rank gets worse by a case that is "
-            "lacking: complete it, or leave it out of all methods."
+            f"both have; {ofAll} those that all have. So a rank does not get worse by a case that is lacking: complete "
+            "it, or leave it out of all methods."
         )
     elif found:
         sentences.append("All statistics are of the other cases.")

@@ -21,6 +21,7 @@ from ..io.structurenames import adviceOnCases, settled
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
 from ..model.instances import joined
+from ..model.naming import hintAt, isPattern
 from ..model.structures import (
     Labels,
     Match,
@@ -359,14 +360,22 @@ def withLabelsNamed(
     test: Sequence[Structure] = (),
     labelNames: Mapping[Labels, str] | None = None,
 ) -> Settings:
-    """Return settings in which structures given in another spelling, or by number, are replaced by their actual names.
+    """Return settings in which structures given in another spelling, by number or by pattern have their actual names.
 
     labelNames: names, by number, of labels that have none of their own.
     """
-    critical = {nameMeant(name, reference, labelNames): weight for name, weight in settings.critical}
+
+    def named(given: Iterable[tuple[str, float]], structures: Collection[Structure]) -> tuple[tuple[str, float], ...]:
+        found: dict[str, float] = {}
+        for name, weight in given:
+            fitting = inAnySpelling([name], labelNames, structures) if isPattern(name) else ()
+            found |= dict.fromkeys(fitting or [nameMeant(name, structures, labelNames)], weight)
+        return tuple(found.items())
+
     both = StructureSet.of(reference) + test
-    weights = {nameMeant(name, both, labelNames): weight for name, weight in settings.labelWeights}
-    return replace(settings, critical=tuple(critical.items()), labelWeights=tuple(weights.items()))
+    return replace(
+        settings, critical=named(settings.critical, reference), labelWeights=named(settings.labelWeights, both)
+    )
 
 
 def criticalsOf(structures: Sequence[Structure], settings: Settings) -> dict[str, Structure]:
@@ -379,7 +388,7 @@ def criticalsOf(structures: Sequence[Structure], settings: Settings) -> dict[str
             problem = "more than one" if matches else "no"
             raise InputError(
                 f"The reference has {problem} critical structure named {name!r}; it has "
-                f"{commaSeparated(s.name for s in structures)}."
+                f"{commaSeparated(s.name for s in structures)}.{hintAt(name, (s.name for s in structures))}"
             )
         found[name] = matches[0]
     return found

@@ -44,7 +44,7 @@ def _one(name: str, lesions: list[Structure]) -> Structure:
             raise InputError(f"{one.name} and {lesions[0].name} lie on different grids, so they are no instance map.")
         if not one.mask.isEmpty:
             masks.append(one.mask)
-    first = replace(lesions[0], label="", isUnlabeled=False, memberships=None, givenSurface=None)
+    first = replace(lesions[0], label="", number=None, isUnlabeled=False, memberships=None, givenSurface=None)
     whole = _union(masks) if masks else lesions[0].ownMask
     return replace(first, name=name, mask=whole, surfaceKind="unsmoothed", instances=tuple(masks))
 

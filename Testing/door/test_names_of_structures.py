@@ -118,3 +118,10 @@ def testLesionsByTheNumberOfTheirLabel(here):
     pair = compare("r.seg.nrrd", "t.seg.nrrd", settings)
     assert pair.reference.name == "Node" and pair["LesionsReference"].value == 2
     assert pair.reference.mask.count == 2 * 343
+
+
+def testPatternsOfCriticalStructures(here):
+    found = compareCase("r.seg.nrrd", "t.seg.nrrd", Settings(metrics="SIS", critical={"Parotid*": 0.5}), names=["Cord"])
+    assert {one.name for one in found["Cord"].criticals} == {"Parotid_L", "Parotid_R"}
+    with pytest.raises(ValueError, match="It fits several: Parotid_L, Parotid_R"):
+        compareCase("r.seg.nrrd", "t.seg.nrrd", Settings(metrics="SIS", critical="Parotid"))
