@@ -72,8 +72,8 @@ def testStructuresAreChosenByName(tmp_path):
     with pytest.raises(UnusableFile) as error:
         readStructures(path, name="Parotid")
     known = ", ".join(organ.name for organ in anatomy.ORGANS)
-    said = f"{path}: there is no structure named 'Parotid'; it has {known}. Did you mean Parotid_"
-    assert str(error.value).startswith(said)
+    said = f"{path}: there is no structure named 'Parotid'; it has {known}. It fits several: Parotid_L, Parotid_R."
+    assert str(error.value) == said
     image = save(shapes.labelImage({5: ((1, 1, 1), (3, 3, 3))}), tmp_path / "labels.nrrd")
     for name in ("Label 5", "label 5", "label5", "5", 5, np.uint8(5), np.int64(5)):
         assert [s.name for s in readStructures(image, name=name)] == ["labels"]
