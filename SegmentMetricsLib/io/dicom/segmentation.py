@@ -69,12 +69,8 @@ def readSegmentation(path: Path, threshold: float | None = None) -> StructureSet
 
 def _requireSupported(dataset) -> None:
     """Raise InputError for whole files of a kind that cannot be read."""
-    from pydicom.uid import UID, ExplicitVRBigEndian, ExplicitVRLittleEndian, ImplicitVRLittleEndian
+    from pydicom.uid import UID
 
-    if "TransferSyntaxUID" not in dataset.file_meta:  # a file without the preamble; highdicom needs it
-        isImplicit, isLittle = dataset.original_encoding
-        uncompressed = ImplicitVRLittleEndian if isImplicit else ExplicitVRLittleEndian
-        dataset.file_meta.TransferSyntaxUID = uncompressed if isLittle else ExplicitVRBigEndian
     syntax = UID(dataset.file_meta.TransferSyntaxUID)
     if not _isReadable(syntax, dataset):
         raise InputError(
