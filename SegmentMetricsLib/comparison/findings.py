@@ -91,7 +91,11 @@ class Kind(enum.Enum):
     OTHER_DOSE_PATIENT = Severity.ALARM, "The dose belongs to another patient than {what}: the patient IDs differ."
     OUTSIDE_DOSE = (
         Severity.ALARM,
-        "{share} % of {what} lie outside the grid of the dose: the numbers are those of the part inside.",
+        "{share} % of {what} lie outside the region of the dose: the numbers are those of the part inside.",
+    )
+    DOSE_IN_CGY = (
+        Severity.ALARM,
+        "Half of {what} receives {dose} Gy or more: the dose is likely in cGy. Its numbers are too large then.",
     )
     # the image under the contours
     IMAGE_OF_OTHER = (

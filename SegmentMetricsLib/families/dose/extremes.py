@@ -132,8 +132,9 @@ class _Search:
         first, last = np.empty((2, len(faces.cells), 3), np.int32)
         for part in _parts(len(first)):
             corners = self._placed(faces.corners(np.arange(part.start, part.stop)))
-            for axis, (steps, low, high) in enumerate(zip(self.steps, *(end(corners, axis=1).T for end in (np.min, np.max)))):
-                first[part, axis], last[part, axis] = _around(steps, low, high)
+            low, high = corners.min(axis=1), corners.max(axis=1)
+            for axis, steps in enumerate(self.steps):
+                first[part, axis], last[part, axis] = _around(steps, low[:, axis], high[:, axis])
         bounds = largestIn(self.values, first, last)
         order = np.argsort(-bounds, kind="stable")[: np.count_nonzero(bounds > known)]
         for part in _parts(len(order)):
@@ -209,11 +210,11 @@ class _Search:
         a, b, c = ((piece - start) / size)[:, order]
         i, j, k = (slice(n, n + 2) for n in cell)
         factors = self.values[k, j, i].transpose(2, 1, 0).transpose(order)
+        if not np.isfinite(factors).all():
+            return none
         for axis in range(3):
             low, high = np.moveaxis(factors, axis, 0)
             factors = np.stack([low, high - low], axis=axis)
-        if not np.isfinite(factors).all():
-            return none
         # factors of x^a y^b z^c, with z on the plane: a polynomial of y whose factors are polynomials of x
         alongX, alongY = -normal[order[:2]] / normal[order[2]]
         z = Polynomial([a[2] - alongX * a[0] - alongY * a[1], alongX])
@@ -228,7 +229,7 @@ class _Search:
         with np.errstate(all="ignore"):
             y = -linear(x) / (2 * square(x))
             weights = np.linalg.solve(np.stack([(b - a)[:2], (c - a)[:2]], axis=1), np.stack([x, y]) - a[:2, None])
-        isWithin = (weights >= 0).all(axis=0) & (weights.sum(axis=0) <= 1)
+            isWithin = (weights >= 0).all(axis=0) & (weights.sum(axis=0) <= 1)
         return piece[0] + weights[:, isWithin].T @ (piece[1:] - piece[0])
 
 

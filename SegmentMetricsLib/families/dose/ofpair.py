@@ -35,7 +35,7 @@ def doseVolumeOf(pair: Workspace, number: int) -> DoseVolume:
     """Return the doses in the reference (0) or the test (1). Raises Undefined if all of it is outside the dose."""
     found = pair.once(_sampled, number)
     if not len(found.doses):
-        raise Undefined(f"the {REFERENCE_AND_TEST[number]} lies outside the grid of the dose")
+        raise Undefined(f"the {REFERENCE_AND_TEST[number]} lies outside the region of the dose")
     return _doseVolume(pair, number, found.doses, found.count, solidOf(pair, number), None)
 
 
@@ -59,7 +59,7 @@ def partOf(pair: Workspace, number: int) -> DoseVolume:
         raise Undefined(f"the {REFERENCE_AND_TEST[number]} has nothing that the other one lacks")
     inside = found.doses[found.areOwn]
     if not len(inside):
-        raise Undefined("that part lies outside the grid of the dose")
+        raise Undefined("that part lies outside the region of the dose")
     own, other = solidOf(pair, number), None
     if all(structure.mask is not None for structure in pair.structures) and not pair.isResampled:
         # on one lattice the part is a mask, too

@@ -103,11 +103,15 @@ class Shown(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One pair of a report: its numbers, the sources of both structures, and the contents of its section."""
+    """One pair of a report: its numbers, the sources of both structures, the contents of its section, and the dose.
+
+    dose: file or name of the dose, "" without one.
+    """
 
     record: Record
     sources: tuple[Source, Source]
     section: Markup
+    dose: str = ""
 
 
 class Report:
@@ -149,6 +153,7 @@ class Report:
         self.records: list[Record] = []
         self._sections: list[Markup] = []
         self._sources: list[tuple[Source, Source]] = []
+        self._dose = ""
 
     def add(self, comparison: Comparison, pictures: Pictures = ()) -> None:
         """Add a pair. pictures: as of part(). Raises InputError for anything but a comparison."""
@@ -162,13 +167,15 @@ class Report:
         """
         record = comparison.record()
         sources = sourceOf(comparison.reference), sourceOf(comparison.test)
-        return Part(record, sources, self._section(comparison, record, number, pictures))
+        dose = "" if comparison.dose is None else comparison.dose.file
+        return Part(record, sources, self._section(comparison, record, number, pictures), dose)
 
     def include(self, part: Part) -> None:
         """Add the part() of the next pair, which may have been created in another process."""
         self.records.append(part.record)
         self._sources.append(part.sources)
         self._sections.append(part.section)
+        self._dose = self._dose or part.dose
 
     def write(
         self,
@@ -208,7 +215,7 @@ class Report:
             review=resource("review.html"),
             structuresHead=_structuresHead(ranking),
             structures=joined((self._framed(n, ranking, own[n]) for n in ranking.order), "\n"),
-            provenance=provenance(self.settings, self.records, self._sources, judgment),
+            provenance=provenance(self.settings, self.records, self._sources, judgment, self._dose),
             noDevice=NO_DEVICE,
         )
         script = filled("<script>$script</script>", script=resource("report.js"))
@@ -246,6 +253,7 @@ class Report:
         """Return a line that says where the reference and the test are from, nothing if unknown."""
         named = [*zip(("Reference", "Test"), self.origins), ("Scene", self.scene)]
         named += [("Image", self.gray.image.name)] if self.gray else []
+        named.append(("Dose", Path(self._dose).name if Path(self._dose).is_file() else self._dose))
         found = [filled("<span>$what: <b>$name</b></span>", what=what, name=name) for what, name in named if name]
         return filled('<p class="origins">$origins</p>', origins=joined(found, " ")) if found else NOTHING
 
