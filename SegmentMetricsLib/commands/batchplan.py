@@ -171,7 +171,6 @@ def withReports(tasks: Sequence[Task], output: Path, withConventions: bool) -> l
     from ..show.report.document import hasPlotly, plotlyScript
     from ..show.report.index import INDEX
     from ..show.writing import fileNames
-    from .pairwork import drawnMap
 
     folder = (output / REPORTS).resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -186,7 +185,6 @@ def withReports(tasks: Sequence[Task], output: Path, withConventions: bool) -> l
             report=str(folder / f"{name}.html"),
             withConventions=withConventions,
             script=PLOTLY_FILE,
-            drawn=drawnMap,
             fingerprint=f"{task.fingerprint} report" + (" with conventions" if withConventions else ""),
         )
         for task, name in zip(tasks, names, strict=True)

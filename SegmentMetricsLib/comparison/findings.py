@@ -147,6 +147,11 @@ class Kind(enum.Enum):
         "Prefer KAP or ARI, which are corrected for chance; or choose the grid union {where}, or one volume "
         "for all cases.",
     )
+    SMALL = (
+        Severity.ADVICE,
+        "The reference is small: {extent} of the image's {size} along one axis.",
+        "Overlap changes much with few voxels, so prefer distances.",
+    )
     ENDS_DECIDE = (
         Severity.ADVICE,
         "The Hausdorff distance of {distance} mm lies at the {end} end, which only one of the contours reaches; where "
