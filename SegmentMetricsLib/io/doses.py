@@ -116,12 +116,11 @@ def _readRtDose(path: Path) -> Dose:
 
 def _require(dataset, *names: str) -> None:
     """Raise InputError, naming the first element that a dataset lacks, or that has no value."""
-    from pydicom.datadict import tag_for_keyword
     from pydicom.tag import Tag
 
     for name in names:
         if name not in dataset or dataset[name].is_empty:
-            raise InputError(f"the file lacks the element {name} {Tag(tag_for_keyword(name))}.")
+            raise InputError(f"the file lacks the element {name} {Tag(name)}.")
 
 
 def _numbers(dataset, name: str, count: int | None = None) -> np.ndarray:

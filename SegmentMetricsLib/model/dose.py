@@ -129,6 +129,11 @@ class Dose:
         """
         return self.atSteps(self.grid.toIndex(points))
 
+    def knownAt(self, points: np.ndarray, otherwise: float = np.nan) -> np.ndarray:
+        """Return the dose (n,) in Gy at points (n, 3), and another value where it is not known."""
+        values, areKnown = self.at(points)
+        return np.where(areKnown, values, otherwise)
+
     def atSteps(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the same as at() for places (n, 3) in steps of the grid."""
         from scipy.ndimage import map_coordinates

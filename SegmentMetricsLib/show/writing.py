@@ -199,8 +199,7 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
         if "similarity" in comparison.settings.families:
             arrays["BLD"] = localDistancesOn(comparison, REFERENCE_AND_TEST[side])
         if comparison.dose is not None:
-            doses, areKnown = comparison.dose.at(direction.surface.points)
-            arrays["Dose"] = np.where(areKnown, doses, np.nan)
+            arrays["Dose"] = comparison.dose.knownAt(direction.surface.points)
         for name, values in arrays.items():
             array = numpy_to_vtk(np.ascontiguousarray(values), deep=True)
             array.SetName(name)

@@ -56,8 +56,10 @@ def edgesOf(grid: Grid, axis: int) -> np.ndarray:
 
 
 def alongAxes(dose: Dose, own, other=None) -> tuple[float, float]:
-    """Return the extremes of a dose in a mask without another one, all along the axes: at the corners of all boxes
-    into which the planes of the three grids cut space."""
+    """Return the extremes of a dose in a mask without another one, all along the axes.
+
+    They are at the corners of the boxes into which the planes of the three grids cut space.
+    """
     planes = []
     for axis in range(3):
         steps = dose.planes if axis == 2 and dose.planes is not None else np.arange(dose.grid.size[axis])
@@ -318,3 +320,6 @@ def testFilesAndReportsHaveTheDose(run, tmp_path):
     assert vtk_to_numpy(surfaces.GetPointData().GetArray("Dose")) == pytest.approx(2 * heights, abs=1e-4)
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "<span>Dose: <b>plan.nrrd</b></span>" in page
+    assert "<h3>Dose on the surfaces</h3>" in page and "Dose (Gy)" in page
+    rows = page.partition("<h3>Input files</h3>")[2].partition("</table>")[0]
+    assert "plan.nrrd" in rows and "dose" in rows

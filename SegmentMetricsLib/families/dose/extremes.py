@@ -16,6 +16,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -47,7 +48,7 @@ class Solid:
     @cached_property
     def faces(self) -> Surface:
         """Its boundary."""
-        return self.surface.solid if self.mask is None else boxesOf(self.mask)
+        return cast(Surface, self.surface).solid if self.mask is None else boxesOf(self.mask)
 
     @cached_property
     def corners(self) -> np.ndarray:

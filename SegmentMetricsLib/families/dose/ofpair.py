@@ -36,7 +36,7 @@ def doseVolumeOf(pair: Workspace, number: int) -> DoseVolume:
     found = pair.once(_sampled, number)
     if not len(found.doses):
         raise Undefined(f"the {REFERENCE_AND_TEST[number]} lies outside the region of the dose")
-    return _doseVolume(pair, number, found.doses, found.count, solidOf(pair, number), None)
+    return _doseVolume(pair, number, found.doses, found.places, solidOf(pair, number), None)
 
 
 def bothOf(pair: Workspace) -> tuple[DoseVolume, DoseVolume]:
@@ -55,7 +55,7 @@ def partOf(pair: Workspace, number: int) -> DoseVolume:
     Raises Undefined if there is nothing, or all of it is outside the dose.
     """
     found = pair.once(_sampled, number)
-    if not found.ownCount:
+    if not found.ownPlaces:
         raise Undefined(f"the {REFERENCE_AND_TEST[number]} has nothing that the other one lacks")
     inside = found.doses[found.areOwn]
     if not len(inside):
@@ -66,7 +66,7 @@ def partOf(pair: Workspace, number: int) -> DoseVolume:
         own = Solid(_difference(pair.masks[number], pair.masks[1 - number]))
     elif not pair.structures[1 - number].isEmpty:
         other = solidOf(pair, 1 - number)
-    return _doseVolume(pair, number, inside, found.ownCount, own, other)
+    return _doseVolume(pair, number, inside, found.ownPlaces, own, other)
 
 
 def solidOf(pair: Workspace, number: int) -> Solid:
@@ -79,7 +79,7 @@ def _doseVolume(
     pair: Workspace, number: int, doses: np.ndarray, count: int, solid: Solid, other: Solid | None
 ) -> DoseVolume:
     """Return the doses in a solid without another one. doses: those that are known of `count` places, ascending."""
-    dose, whole = doseOf(pair), pair.once(_sampled, number).count
+    dose, whole = doseOf(pair), pair.once(_sampled, number).places
     ends = extremes(dose, solid, other, float(doses[0]), float(doses[-1]))
     volume = sampling.volumeOf(pair.structures[number]) * (len(doses) / whole)
     return DoseVolume(doses, volume, *ends, (count - len(doses)) / count, dose.precision)
@@ -94,14 +94,14 @@ def _difference(mask: Mask, other: Mask) -> Mask:
 class _Sample(NamedTuple):
     """The doses at places that stand for equal volumes of a structure.
 
-    doses: (n,) Gy where they are known, ascending. areOwn: (n,) whether the other structure lacks these places. count,
-    ownCount: number of all places, and of those that the other one lacks, also where the dose is not known.
+    doses: (n,) Gy where they are known, ascending. areOwn: (n,) whether the other structure lacks these places. places,
+    ownPlaces: number of all places, and of those that the other one lacks, also where the dose is not known.
     """
 
     doses: np.ndarray
     areOwn: np.ndarray
-    count: int
-    ownCount: int
+    places: int
+    ownPlaces: int
 
 
 def _sampled(pair: Workspace, number: int) -> _Sample:

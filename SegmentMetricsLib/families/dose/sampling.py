@@ -74,7 +74,7 @@ def areInVoxels(mask: Mask, points: np.ndarray) -> np.ndarray:
 
 def areIn(voxels: np.ndarray, index: np.ndarray) -> np.ndarray:
     """Return whether voxels [k, j, i] are set at whole numbers i, j, k (n, 3), which may be beyond them."""
-    result = ((index >= 0) & (index < voxels.shape[::-1])).all(axis=1)
+    result = np.asarray(((index >= 0) & (index < voxels.shape[::-1])).all(axis=1))
     i, j, k = index[result].T
     result[result] = voxels[k, j, i] > 0
     return result

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ...analysis.places import positionText
 from ...base.errors import InputError, asPath, installing, requireKind
 from ...base.markup import Markup, filled, joined
+from ...base.palettes import DOSE
 from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
 from ...case.explanations import ofMeasurement
@@ -315,6 +316,9 @@ class Report:
                 figure = figures.distanceMap(comparison, surfaces)
                 found.insert(0, _map(f"map{n}", figure, still))
                 switches = _switches(n, figure["signed"], figure["first"])
+            if comparison.dose is not None:
+                dose = flatMap(*figures.doseMap(comparison, surfaces), palette=DOSE, what="Dose (Gy)")
+                found.append(filled("<h3>Dose on the surfaces</h3>$dose", dose=dose))
         largest = largestOf(comparison)
         said = filled("<p>$sentence</p>", sentence=largest.sentence()) if largest.isAny else NOTHING
         pictures = filled('<div class="pictures">$pictures</div>', pictures=joined(map(_div, found)))

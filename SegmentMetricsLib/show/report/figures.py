@@ -9,16 +9,18 @@ import base64
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
-from ...analysis.distributions import histogram, mapRange
+from ...analysis.distributions import doseRange, histogram, mapRange
 from ...base.palettes import ABSOLUTE, SIGNED
 from ...base.texts import shortest
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
 from ...families.dose.formulas import DoseCurves
 from ...families.slices.formulas import SliceRow
+from ...model.dose import Dose
 from .reduction import ReducedSurface, reduced
 
 INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"
@@ -63,7 +65,17 @@ def worseSide(comparison: Comparison) -> str:
 
 def mapSurfaces(comparison: Comparison) -> dict[str, ReducedSurface]:
     """Return both surfaces of a comparison for the distance map, by side."""
-    return _centered(*map(reduced, comparison.knownDistances.directions))
+    return _centered(*(reduced(direction, comparison.dose) for direction in comparison.knownDistances.directions))
+
+
+def doseMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface]) -> tuple[dict, float, bool, dict]:
+    """Return the surfaces of mapSurfaces() with their doses in Gy for distances, and what colorRange() says of those.
+
+    The comparison has a dose.
+    """
+    limit = doseRange(cast(Dose, comparison.dose), comparison.knownDistances)
+    shown = {side: replace(surface, signed=cast(np.ndarray, surface.dose)) for side, surface in surfaces.items()}
+    return shown, limit, False, colorTicks(limit, None, False)
 
 
 def colorRange(comparison: Comparison) -> tuple[float, bool, dict]:

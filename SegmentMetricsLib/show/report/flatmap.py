@@ -21,16 +21,24 @@ MARGIN = 4
 AMBIENT, LIGHT = 0.6, np.array((-0.2, 0.45, 0.87))
 
 
-def flatMap(surfaces: Mapping[str, ReducedSurface], limit: float, isSigned: bool, ticks: Mapping) -> Markup:
+def flatMap(
+    surfaces: Mapping[str, ReducedSurface],
+    limit: float,
+    isSigned: bool,
+    ticks: Mapping,
+    palette: Sequence[str] = (),
+    what: str = "",
+) -> Markup:
     """Return the pictures of both surfaces from four sides, and the scale of their colors.
 
     surfaces: by side. limit: end of the color range, mm. isSigned: whether distances have signs. ticks: labels of the
-    scale, as of figures.colorTicks().
+    scale, as of figures.colorTicks(). palette, what: colors and meaning of the values, if they are no distances.
     """
+    palette = palette or (SIGNED if isSigned else ABSOLUTE)
     points = np.concatenate([surface.points for surface in surfaces.values()])
     scale = min(_scaleOf(points @ _axes(toward).T) for toward in SIDES.values())
     rows = np.stack([
-        np.hstack([picture(surface, points, toward, scale, limit, isSigned) for toward in SIDES.values()])
+        np.hstack([picture(surface, points, toward, scale, limit, isSigned, palette) for toward in SIDES.values()])
         for surface in surfaces.values()
     ])  # fmt: skip
     used = np.flatnonzero((rows < 255).any(axis=(0, 2, 3)))
@@ -46,16 +54,24 @@ def flatMap(surfaces: Mapping[str, ReducedSurface], limit: float, isSigned: bool
         )
         for side, row in zip(surfaces, rows, strict=True)
     )
-    return filled('<div class="views">$shown</div>$scale', shown=shown, scale=_scale(limit, isSigned, ticks))
+    return filled(
+        '<div class="views">$shown</div>$scale', shown=shown, scale=_scale(limit, isSigned, ticks, palette, what)
+    )
 
 
 def picture(
-    surface: ReducedSurface, points: np.ndarray, toward: Sequence[float], scale: float, limit: float, isSigned: bool
+    surface: ReducedSurface,
+    points: np.ndarray,
+    toward: Sequence[float],
+    scale: float,
+    limit: float,
+    isSigned: bool,
+    palette: Sequence[str],
 ) -> np.ndarray:
     """Return a surface seen from a side as colors (height, width, 3) of bytes, white where there is nothing.
 
     points: (n, 3) of all that lies in the middle of the picture, LPS mm. toward: (3,) to the viewer. scale: pixels per
-    mm. limit, isSigned: as of flatMap().
+    mm. limit, isSigned, palette: as of flatMap().
     """
     axes, (width, height) = _axes(toward), (FINER * side for side in SIZE)
     seen = points @ axes.T
@@ -80,7 +96,7 @@ def picture(
     bright = AMBIENT + (1 - AMBIENT) * np.clip(lit @ LIGHT, 0, 1)
     values = (weights[:, :, 0] * surface.signed[triangles]).sum(axis=1)
     drawn = np.full((width * height, 3), 255.0)
-    drawn[pixels] = bright[:, None] * _colorsOf(values if isSigned else np.abs(values), limit, isSigned)
+    drawn[pixels] = bright[:, None] * _colorsOf(values if isSigned else np.abs(values), limit, isSigned, palette)
     drawn = drawn.reshape(height // FINER, FINER, width // FINER, FINER, 3).mean(axis=(1, 3))
     return np.rint(drawn[::-1]).astype(np.uint8)
 
@@ -140,14 +156,14 @@ def _expanded(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return which, np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts) + first[which]
 
 
-def _colorsOf(values: np.ndarray, limit: float, isSigned: bool) -> np.ndarray:
+def _colorsOf(values: np.ndarray, limit: float, isSigned: bool, palette: Sequence[str]) -> np.ndarray:
     """Return the colors (n, 3) from 0 to 255 of values (n,)."""
-    palette = np.array([[int(color[n : n + 2], 16) for n in (1, 3, 5)] for color in (SIGNED if isSigned else ABSOLUTE)])
+    channels = np.array([[int(color[n : n + 2], 16) for color in palette] for n in (1, 3, 5)], float)
     stops = np.linspace(-limit if isSigned else 0.0, limit, len(palette))
-    return np.stack([np.interp(values, stops, channel) for channel in palette.T.astype(float)], axis=1)
+    return np.stack([np.interp(values, stops, channel) for channel in channels], axis=1)
 
 
-def _scale(limit: float, isSigned: bool, ticks: Mapping) -> Markup:
+def _scale(limit: float, isSigned: bool, ticks: Mapping, palette: Sequence[str], what: str) -> Markup:
     """Return the scale of the colors."""
     low = -limit if isSigned else 0.0
     labels = joined(
@@ -156,8 +172,8 @@ def _scale(limit: float, isSigned: bool, ticks: Mapping) -> Markup:
     )
     return filled(
         '<div class="colors"><div style="background:linear-gradient(to right,$colors)"></div>$labels</div>'
-        '<p class="soft">$what (mm)</p>',
-        colors=",".join(SIGNED if isSigned else ABSOLUTE),
+        '<p class="soft">$what</p>',
+        colors=",".join(palette),
         labels=labels,
-        what="Signed distance, + outside" if isSigned else "Distance",
+        what=what or ("Signed distance, + outside (mm)" if isSigned else "Distance (mm)"),
     )
