@@ -73,7 +73,7 @@ class Dose:
     @property
     def precision(self) -> float:
         """Fraction by which a value may be too small by rounding, in the file or while it is interpolated."""
-        return 1e-9 + (np.finfo(np.float32).eps / 2 if self.values.dtype == np.float32 else 0)
+        return 1e-9 + (2.0**-24 if self.values.dtype == np.float32 else 0)
 
     @cached_property
     def steps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -140,9 +140,10 @@ class Dose:
 
         last = np.array(self.grid.size) - 1
         isWithin = np.asarray(((places >= -ROUNDING) & (places <= last + ROUNDING)).all(axis=1))
-        index = places.T[::-1]
+        i, j, k = places.T
         if self.planes is not None:
-            index = [np.interp(index[0], self.planes, np.arange(len(self.planes))), *index[1:]]
+            k = np.interp(k, self.planes, np.arange(len(self.planes)))
+        index = (k, j, i)
         doses, isUnknown = self._parts
         values = map_coordinates(doses, index, float, order=1, mode="nearest", prefilter=False)
         if isUnknown is not None:
