@@ -11,7 +11,7 @@ from ..geometry.grids import Grid
 from .structures import Structure
 
 # A structure that would have more voxels in its box is not divided: its voxels are compared as they are.
-MOST_VOXELS = 2**29
+MOST_VOXELS = 2**28
 
 
 def onOneLattice(structures: Sequence[Structure]) -> list[Structure]:
