@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..geometry.masks import Mask, slicesOf
+from .lattices import onOneLattice
 from .structures import Structure
 
 # What the lesions of all labels together are called.
@@ -31,7 +32,7 @@ def joined(structures: Iterable[Structure], classes: Mapping[str, str]) -> list[
 
 
 def _one(name: str, lesions: list[Structure]) -> Structure:
-    masks = []
+    lesions, masks = onOneLattice(lesions), []
     for one in lesions:
         if one.mask is None:
             raise InputError(f"{one.name} has no voxels, so it cannot be a lesion of an instance map.")
