@@ -9,7 +9,7 @@ import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError, asPath
-from ..base.texts import commaSeparated
+from ..base.texts import commaSeparated, counted
 from ..geometry.grids import Grid
 from ..model.dose import Dose
 from .dicom.opening import isDicom, patientOf, read, textOf
@@ -98,8 +98,6 @@ def _readRtDose(path: Path) -> Dose:
             raise InputError("the file has the difference between two doses, not a dose.")
         grid, planes, isReversed = _placed(dataset)
         values = _values(dataset) * unit
-        if len(values) != grid.size[2]:
-            raise InputError("the number of planes differs from the number of their positions.")
         remarks = [f"{path.name} is {what}." for what in [_whatIsSummed(dataset)] if what != "the dose of a plan"]
         if kind == "EFFECTIVE":
             remarks.append(f"{path.name} has the effective dose, weighted for its biological effect.")
@@ -127,8 +125,9 @@ def _numbers(dataset, name: str, count: int | None = None) -> np.ndarray:
     """Return the numbers of an element. Raises InputError without it, and if there are not `count` of them."""
     _require(dataset, name)
     numbers = np.array(dataset[name].value, float).reshape(-1)
-    if (count is not None and len(numbers) != count) or not np.isfinite(numbers).all():
-        raise InputError(f"the element {name} has the values {textOf(dataset, name)}, and {count} numbers are needed.")
+    needed = count or len(numbers)
+    if len(numbers) != needed or not np.isfinite(numbers).all():
+        raise InputError(f"the element {name} is {textOf(dataset, name)}, instead of {counted(needed, 'number')}.")
     return numbers
 
 
@@ -162,6 +161,8 @@ def _placed(dataset) -> tuple[Grid, np.ndarray | None, bool]:
     normal = np.cross(row, column)
     # the vector starts at 0 and goes along the normal, or it has the patient's z of every plane
     isOfPatient = offsets[0] != 0 and abs(offsets[0] - origin[2]) < SAME_PLACE
+    if len(offsets) != dataset.NumberOfFrames:
+        raise InputError("the number of planes differs from the number of their positions.")
     offsets = (offsets - offsets[0]) * (-1 if isOfPatient and normal[2] < 0 else 1)
     isReversed = bool(offsets[-1] < 0)
     start = min(offsets[-1], 0.0)

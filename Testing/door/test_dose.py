@@ -198,6 +198,17 @@ class TestUnknown:
         assert alarms == [str(one) for one in expected.findings if one.isAlarm]
         assert any("outside the region of the dose" in one for one in alarms) == (isKnown != slice(0, 12))
 
+    @pytest.mark.parametrize("name", ["dose.nrrd", "dose.nii.gz", "dose.mha"])
+    def testInFiles(self, tmp_path, name):
+        values = np.full((16, 16, 16), 20, np.float32)
+        values[10:] = np.nan
+        box = shapes.box((3, 3, 3), (12, 12, 12), (16, 16, 16))
+        found = compare(box, box, Settings(metrics="dose"), dose=save(shapes.imageOf(values), tmp_path / name))
+        assert found["DminTest"].value == pytest.approx(20)
+        # from 2.5 to 12.5, of which 9 and more is not known
+        alarm = next(str(one) for one in found.findings if one.isAlarm)
+        assert float(alarm.split(" %")[0]) == pytest.approx(35, abs=0.2)
+
     def testSinglePointsAreNoRegion(self):
         values = np.full((9, 9, 9), np.nan)
         values[:4], values[7, 4, 4] = 20, 70
@@ -273,8 +284,11 @@ class TestFiles:
         [
             ({"DoseGridScaling": 0}, "DoseGridScaling is 0"),
             ({"DoseGridScaling": -0.01}, "DoseGridScaling is -0.01"),
-            ({"PixelSpacing": [2, 3, 4]}, "PixelSpacing has the values"),
+            ({"DoseGridScaling": float("nan")}, "DoseGridScaling is nan"),
+            ({"PixelSpacing": [2, 3, 4]}, "PixelSpacing is .* instead of 2 numbers"),
             ({"GridFrameOffsetVector": [0, 4, 8]}, "number of planes"),
+            ({"GridFrameOffsetVector": [0]}, "number of planes"),
+            ({"NumberOfFrames": 1, "GridFrameOffsetVector": [0]}, "one plane only"),
             ({"GridFrameOffsetVector": [0, 4, 4, 8, 12]}, "not in order"),
             ({"PixelData": None, "DVHSequence": []}, "lacks the element PixelData"),
         ],
