@@ -95,7 +95,7 @@ class Kind(enum.Enum):
     )
     DOSE_IN_CGY = (
         Severity.ALARM,
-        "Half of {what} receives {dose} Gy or more: the dose is likely in cGy, and its numbers are 100 times too large.",
+        "Half of {what} receives {dose} Gy or more: the dose is likely in cGy, its numbers 100 times too large.",
     )
     # the image under the contours
     IMAGE_OF_OTHER = (

@@ -136,7 +136,7 @@ class _Search:
             low, high = corners.min(axis=1), corners.max(axis=1)
             for axis, steps in enumerate(self.steps):
                 first[part, axis], last[part, axis] = _around(steps, low[:, axis], high[:, axis])
-        bounds = largestIn(self.values, first, last)
+        bounds = _largestIn(self.values, first, last)
         order = np.argsort(-bounds, kind="stable")[: np.count_nonzero(bounds > known)]
         for part in _parts(len(order)):
             chosen = order[part][bounds[order[part]] > known]
@@ -152,7 +152,7 @@ class _Search:
         pieces, number = pieces[chosen], number[chosen]
         if other is not None and len(pieces):
             normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-            normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+            normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
             pieces = self._beside(pieces, number, side * normals, other, side > 0)
         known = max(known, float(self._at(pieces).max(initial=-np.inf)))
         # faces along the axes of the dose's grid have nothing left
@@ -257,7 +257,7 @@ def _around(steps: np.ndarray, low, high):
     return first, last - (high < steps[0] - ROUNDING)
 
 
-def largestIn(values: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+def _largestIn(values: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
     """Return (n,) numbers that values [k, j, i] from index first to last (n, 3), both included, do not exceed.
 
     It is minus infinity for a range without values.
