@@ -47,8 +47,7 @@ def compared(task: Task) -> dict:
         # a copy, so that the surfaces made on the way are freed with it
         one = work(number, match.anew())
         if report is not None:
-            drawn = task.drawn if report.isFlat and one.comparison.distances is not None else None
-            report.add(one.comparison, () if drawn is None else drawn(one.comparison))
+            report.add(one.comparison)
             thumbnails[number] = thumbnail(one.comparison)
         return replace(one, comparison=one.comparison.record())
 

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..base.errors import InputError, asPath, requireKind
 from ..base.texts import oneLine
@@ -24,9 +23,6 @@ from ..io.sheets import Line, Sheet, readSheet
 from ..io.structurenames import namesOfFiles
 from ..model.structures import REFERENCE_AND_TEST, Labels, Structure
 from ..settings.settings import Settings, asSettings
-
-if TYPE_CHECKING:
-    from ..case.comparison import Comparison
 
 OK, FAILED = "ok", "failed"
 REQUIRED = ("case", "reference", "test")
@@ -55,8 +51,8 @@ class Task:
     structures without a name of their own in the two files, "" for that of their labels. displayed: function of a
     module that makes the surface which Slicer displays of a structure, None if the settings do not ask for it. names:
     of the structures to compare, in any spelling, besides those in choices; () for all. image: path of the image under
-    the contours, "" for none. script: as of a Report. drawn: function of a module that draws the pictures of a flat
-    Report. isSpread: as of a PairWork. dose: path of the dose of a plan, "" for none.
+    the contours, "" for none. script: as of a Report. isSpread: as of a PairWork. dose: path of the
+    dose of a plan, "" for none.
     """
 
     case: str
@@ -76,7 +72,6 @@ class Task:
     image: str = ""
     script: str = ""
     isSpread: bool = False
-    drawn: Callable[[Comparison], Sequence] | None = None
     names: tuple[str, ...] = ()
     dose: str = ""
 

@@ -14,7 +14,6 @@ from ..base.progress import Cancelled
 from ..base.texts import commaSeparated
 from ..comparison.findings import alarmsFirst
 from ..comparison.measurements import Measurement
-from ..io.grayimages import readGrayImage
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
@@ -38,7 +37,7 @@ from ..settings.settings import Settings, asSettings
 from . import comparison
 from .caseresult import CaseResult, PairResult
 from .comparison import Comparison
-from .findings.imagefit import aroundPairs, imageFindings
+from .findings.imagefit import imageUnder
 from .pairing import pairStructures, whyNothingIsPaired
 from .protocol.judgment import judgeCase
 from .protocol.measuring import compareMatch
@@ -293,10 +292,9 @@ def openCase(
             raise InputError(" ".join([*why, advice]).rstrip())
     isWhole = names is None or (not names and listedAs is None)
     unusable = unusableIn(pairing, ours, theirs) if isWhole else {}
-    shown = None
-    if image is not None:
-        shown = aroundPairs(readGrayImage(Path(image)), pairing.pairs)
-        pairing = replace(pairing, findings=alarmsFirst([*imageFindings(shown, pairing.pairs), *pairing.findings]))
+    shown, doubts = (None, []) if image is None else imageUnder(Path(image), pairing.pairs)
+    if doubts:
+        pairing = replace(pairing, findings=alarmsFirst([*doubts, *pairing.findings]))
     return Case(pairing, settings, sets, unusable, isWhole, advice, why, shown, plan)
 
 

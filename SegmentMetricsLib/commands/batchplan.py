@@ -210,7 +210,6 @@ def withReports(plan: Plan, withConventions: bool = False) -> Plan:
     from ..show.report.document import hasPlotly, plotlyScript
     from ..show.report.index import INDEX
     from ..show.writing import fileNames
-    from .pairwork import drawnMap
 
     folder = (plan.output / REPORTS).resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -225,7 +224,6 @@ def withReports(plan: Plan, withConventions: bool = False) -> Plan:
             report=str(folder / f"{name}.html"),
             withConventions=withConventions,
             script=PLOTLY_FILE,
-            drawn=drawnMap,
             fingerprint=f"{task.fingerprint} report" + (" with conventions" if withConventions else ""),
         )
         for task, name in zip(plan.tasks, names, strict=True)

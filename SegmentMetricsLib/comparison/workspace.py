@@ -21,6 +21,7 @@ from ..geometry.masks import LARGEST_BOX, LARGEST_ROW, Mask, boxAround, commonGr
 from ..geometry.surfaces import Surface
 from ..model import naming
 from ..model.dose import Dose
+from ..model.lattices import onOneLattice
 from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, dimensionOf
 from ..settings.settings import Settings
 from . import counts, evaluatedgrid, extents
@@ -70,6 +71,7 @@ class Workspace:
                 "A structure in space cannot be compared with contours in one slice. An image that was cropped to a "
                 "single slice needs one more beside it."
             )
+        reference, test = onOneLattice((reference, test))
         self._done: dict[tuple, Any] = {}
         self._needs: set[Callable[..., Any]] = set()
         self._searches = None if settings.extent == "common" else searches

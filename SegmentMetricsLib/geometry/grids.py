@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -282,6 +282,14 @@ class Grid:
         """Return the grid on the same lattice from voxel index low to high (both included)."""
         i, j, k = (int(b - a + 1) for a, b in zip(low, high, strict=True))
         return Grid((i, j, k), self.matrix @ translation(low), self.planar)
+
+    def divided(self, parts: Sequence[int]) -> Grid:
+        """Return the grid with every voxel divided into as many parts along i, j, k, at its place."""
+        matrix = np.eye(4)
+        matrix[:3, :3] /= parts
+        matrix[:3, 3] = (1 / np.array(parts) - 1) / 2
+        i, j, k = (size * number for size, number in zip(self.size, parts, strict=True))
+        return Grid((i, j, k), self.matrix @ matrix, self.planar)
 
     def grownTo(self, points: np.ndarray) -> Grid:
         """Return the grid extended by as many voxels as needed for its voxels to contain LPS points (n, 3)."""

@@ -9,7 +9,9 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
+import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError, NoSegmentation, asPath, requireText
@@ -439,8 +441,9 @@ def _ofUnknownKind(members: list[Path]) -> dict[Path, str]:
 
 def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
     remarks, image = inspected(path, suffix)
-    frame = frameOfReference(image)
+    frame, why = frameOfReference(image), ""
     if suffix in (".nii", ".nii.gz") and (header := nifti.check(path)) is not None:
+        why = header.whyFractional
         grid = Grid.fromImage(image)
         remarks += nifti.remarks(header, grid)
         frame = frameOfReference(image, nifti.formsTaken(header, grid))
@@ -449,7 +452,10 @@ def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
         for label, name in names.items():
             labelNames[label] = name
         remarks, how = (*remarks, *doubts), replace(how, labelNames=labelNames)
-    structures = _structuresOf(stemOf(path), image, how)
+    try:
+        structures = _structuresOf(stemOf(path), image, how)
+    except inputs.NotWhole as error:
+        raise NoSegmentation(f"{error} {why}".rstrip()) from error
     return [replace(s, file=str(path), frameOfReference=frame, notes=(*remarks, *s.notes)) for s in structures]
 
 
@@ -463,7 +469,21 @@ def inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image
                 image = _loadImage(path, suffix)
                 if zlib.crc32(SimpleITK.GetArrayViewFromImage(image).data) == promised:
                     return remarks, image
-    return inspect(path), _loadImage(path, suffix)
+    try:
+        return inspect(path), _loadImage(path, suffix)
+    except nifti.NotFinite:
+        return (), _withGaps(path, _loadImage(path, suffix))
+
+
+def _withGaps(path: Path, image: SimpleITK.Image) -> SimpleITK.Image:
+    """Return a NIfTI image with NaN where the file has values that are not finite, which ITK replaces by 0."""
+    values = SimpleITK.GetArrayFromImage(image)
+    values[~nifti.areFinite(path, cast(nifti.Header, nifti.check(path))).reshape(values.shape)] = np.nan
+    found = SimpleITK.GetImageFromArray(values)
+    found.CopyInformation(image)
+    for key in image.GetMetaDataKeys():
+        found.SetMetaData(key, image.GetMetaData(key))
+    return found
 
 
 def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structure]:

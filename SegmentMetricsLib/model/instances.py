@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..geometry.masks import Mask, slicesOf
+from .lattices import onOneLattice
 from .structures import Structure
 
 # What the lesions of all labels together are called.
@@ -36,7 +37,7 @@ def _classOf(one: Structure, classes: Mapping[str, str]) -> str | None:
 
 
 def _one(name: str, lesions: list[Structure]) -> Structure:
-    masks = []
+    lesions, masks = onOneLattice(lesions), []
     for one in lesions:
         if one.mask is None:
             raise InputError(f"{one.name} has no voxels, so it cannot be a lesion of an instance map.")

@@ -107,6 +107,8 @@ class Structure(Identity):
         Whether it was drawn but is empty, as its contours enclose no voxel.
     instances : tuple[Mask, ...] | None, optional
         The voxels of each of its lesions, None for those that are not known: they are its separate parts.
+    drawnOn : Grid | None, optional
+        The grid of the image that it was drawn on, if its voxels are parts of those of the image.
     """
 
     mask: Mask | None = None
@@ -121,6 +123,7 @@ class Structure(Identity):
     otherLabels: tuple[int | str, ...] | None = None
     isUnfilled: bool = False
     instances: tuple[Mask, ...] | None = None
+    drawnOn: Grid | None = None
 
     def __post_init__(self) -> None:
         requireKind(self.name, str, "The name of a structure", "a text")

@@ -13,7 +13,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
-from ..analysis.distributions import mapRange, roundAbove
+from ..analysis.distributions import doseRange, mapRange
 from ..base.errors import InputError, requireKind
 from ..base.parallel import threads
 from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
@@ -195,7 +195,7 @@ def showDistanceMap(
     automatic = mapRange(comparison.distances, tolerance)
     known = {"side": side, "surface": surface, "limit": automatic, "tolerance": tolerance, "signed": signed}
     if comparison.dose is not None:
-        known["doseLimit"] = doseLimit(comparison)
+        known["doseLimit"] = doseRange(comparison.dose, comparison.distances)
     model.SetAttribute(MAP_ATTRIBUTE, json.dumps(known))
     folders.addToFolder(model, comparison, mapRole(side))
     folders.removeUnusedColors(scene)
@@ -237,8 +237,7 @@ def distanceMap(
     if comparison.hazard is not None:
         arrays["Hazard"] = comparison.hazard.at(pointsOf(result))
     if comparison.dose is not None:
-        values, areWithin = comparison.dose.at(pointsOf(result))
-        arrays["Dose"] = np.where(areWithin, values, 0.0)
+        arrays["Dose"] = comparison.dose.knownAt(pointsOf(result), 0.0)
     for name, values in arrays.items():
         array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
         array.SetName(name)
@@ -263,7 +262,7 @@ def checkedLimits(comparison, kind: str, range: float | None, tolerance: float |
 
     The automatic tolerance is the first one of the comparison's settings, or 2 mm without any. The automatic range is a
     round number that 98 % of either surface does not exceed, and is at least the tolerance; it is the same for both
-    sides so that their maps can be compared; of a dose it is doseLimit(). Raises ValueError for an unknown kind, for
+    sides so that their maps can be compared; of a dose it is doseRange(). Raises ValueError for an unknown kind, for
     numbers that are not positive, if there are no distances, for kind "hazard" without critical structures, and for
     "dose" without one.
     """
@@ -280,15 +279,12 @@ def checkedLimits(comparison, kind: str, range: float | None, tolerance: float |
     requireDistances(comparison)
     tolerance = shownTolerance(comparison) if tolerance is None else tolerance
     if range is None:
-        range = doseLimit(comparison) if kind == "dose" else mapRange(comparison.distances, tolerance)
+        range = (
+            doseRange(comparison.dose, comparison.distances)
+            if kind == "dose"
+            else mapRange(comparison.distances, tolerance)
+        )
     return float(range), float(tolerance)
-
-
-def doseLimit(comparison) -> float:
-    """Return the end of the colors of a dose in Gy: a round number that no corner of either surface exceeds."""
-    found = [comparison.dose.at(one.surface.points) for one in comparison.distances.directions]
-    largest = max(float(values[areWithin].max(initial=0)) for values, areWithin in found)
-    return roundAbove(largest or 1.0)
 
 
 def shownTolerance(comparison) -> float:

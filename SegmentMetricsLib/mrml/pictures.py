@@ -50,9 +50,6 @@ SLICE_DIRECTIONS = {
     "the patient's feet": (0, 0, -1),
 }
 
-# The sides from which a page without plotly shows a map.
-SIDES = {"front": (0, 1, 0), "left": (-1, 0, 0), "back": (0, -1, 0), "right": (1, 0, 0)}
-
 BACKGROUND = (0.985, 0.988, 0.992)
 LINE = (0.86, 0.88, 0.90)
 # The area of a picture that the structure fills: left, bottom, right, top as fractions.
@@ -204,28 +201,6 @@ class VariationPicture:
 def _scaleOf(size: tuple[int, int]) -> float:
     """Return the scale of text and lines in a picture of a size in pixels."""
     return min(size[0] / 1200, size[1] / 700)
-
-
-def mapsFromSides(comparison, cache: ViewCache, size: tuple[int, int] = (320, 290)) -> list[tuple[str, np.ndarray]]:
-    """Return pictures of the map of signed distances: of the reference and then of the test, each from four sides.
-
-    Each has a title, and colors (height, width, 3) as bytes. size: width and height in pixels. There are none for
-    contours in a plane. Errors as for Overlay().
-    """
-    if comparison.dimension == 2:
-        return []
-    limit, tolerance = outputs.checkedLimits(comparison, "signed", None, None)
-    maps = visibleMaps(comparison)
-    coloring = Coloring("signed", limit, tolerance, comparison.distances.hasSides)
-    points = np.concatenate([vtk_to_numpy(surface.GetPoints().GetData()) for surface in maps])
-    view = cache.view(0)
-    view.resize(size)
-    found = []
-    for side, surface in zip(REFERENCE_AND_TEST, maps, strict=True):
-        for name, direction in SIDES.items():
-            view.lookFrom(direction, points, AREA)
-            found.append((f"{side.capitalize()}, from the {name}", _imageOf(view, surface, coloring)))
-    return found
 
 
 def visibleMaps(comparison, kind: str = "signed") -> list[vtkPolyData]:

@@ -107,10 +107,9 @@ def byFamily(measurements: Iterable[Measurement]) -> list[Measurement]:
 def withCommonUnit(heading: str, found: Sequence[Measurement | None]) -> tuple[str, list[str]]:
     """Return the heading of a column of measurements and their typeset texts, "" for None.
 
-    A unit that all numbers have is in the heading instead; small and large volumes have different ones, and numbers
-    that are not finite have none.
+    The unit of all numbers is in the heading instead; numbers that are not finite have none.
     """
-    texts = ["" if measurement is None else typeset(measurement.text()) for measurement in found]
+    texts = list(map(typeset, Column(heading).texts(found)))
     units = {
         text.rpartition(" ")[2]
         for text, measurement in zip(texts, found, strict=True)

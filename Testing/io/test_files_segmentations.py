@@ -209,12 +209,16 @@ def testTheBackgroundIsNoSegment(tmp_path):
 
 
 def testSegmentationsOfFractions(tmp_path):
+    """Whole numbers are labels in whatever type they are stored."""
     image = SimpleITK.Cast(shapes.segmentation(OVERLAPPING[:1], []), SimpleITK.sitkFloat32)
-    image.SetMetaData("Segment0_ID", "a")
-    assert (
-        refusal(save(image, tmp_path / "x.seg.nrrd"))
-        == "the segmentation is stored with values that are not whole numbers."
-    )
+    for change in (0.0, 0.5, np.nan):
+        changed = image + change
+        changed.SetMetaData("Segment0_ID", "a")
+        path = save(changed, tmp_path / "x.seg.nrrd")
+        if change == 0:
+            assert {name: s.mask.count for name, s in read(path).items()} == {"a": 64, "Label 2": 8}
+        else:
+            assert refusal(path) == "the segmentation is stored with values that are not whole numbers."
 
 
 def testSegmentsWithoutANameAreCalledByTheirID(tmp_path):

@@ -202,10 +202,7 @@ def _size(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     shares = np.where(sizes > 1, spans / sizes, np.inf)
     axis = int(shares.argmin())
     if shares[axis] < SMALL:
-        yield Finding.remark(
-            f"The reference is small: {what}{spans[axis]:.0f} of the image's {sizes[axis]} along one axis.",
-            "Overlap changes much with few voxels, so prefer distances.",
-        )
+        yield Finding.of(Kind.SMALL, extent=f"{what}{spans[axis]:.0f}", size=int(sizes[axis]))
 
 
 def _isShared(values: Mapping[str, Measurement]) -> bool:

@@ -14,6 +14,7 @@ from ...comparison import extents
 from ...comparison.counts import Counts, count
 from ...comparison.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
 from ...families.boundary import formulas as boundary
+from ...families.dose.formulas import doseOfShare
 from ...families.dose.ofpair import doseVolumeOf
 from ...families.overlap import formulas as overlap
 from ...families.similarity.ofpair import inSlices
@@ -37,6 +38,8 @@ TIES_WORTH_A_WORD = 0.005
 BY_VOXEL = {"voxel", "hazard"}
 # Families measured in the slices of the reference, with what is measured there in words.
 BY_SLICE = {"similarity": "the Medical Similarity Index", "effort": "the added path length", "slices": "the slices"}
+# More Gy than half of a structure receives in any treatment.
+LARGEST_MEDIAN = 300.0
 # Dice below which two contours are probably not of the same structure.
 HARDLY = 0.05
 # Least gain in Dice for a mirrored test to be reported. Structures in the middle of the body hardly change in a mirror,
@@ -82,13 +85,18 @@ def _dose(pair: Workspace) -> Iterator[str]:
         yield Finding.of(Kind.OTHER_DOSE_FRAME, what=others)
     if others := _notOfDose(pair, "patient"):
         yield Finding.of(Kind.OTHER_DOSE_PATIENT, what=others)
+    large: dict[str, float] = {}
     for number, which in enumerate(REFERENCE_AND_TEST):
         try:
-            share = pair.once(doseVolumeOf, number).outside
+            found = pair.once(doseVolumeOf, number)
         except Undefined:  # its numbers say why
             continue
-        if share:
-            yield Finding.of(Kind.OUTSIDE_DOSE, share=f"{max(100 * share, 0.1):.1f}", what=f"the {which}")
+        if found.outside:
+            yield Finding.of(Kind.OUTSIDE_DOSE, share=f"{max(100 * found.outside, 0.1):.1f}", what=f"the {which}")
+        if doseOfShare(found, 50) > LARGEST_MEDIAN:
+            large[f"the {which}"] = doseOfShare(found, 50)
+    if large:
+        yield Finding.of(Kind.DOSE_IN_CGY, what=" and of ".join(large), dose=f"{min(large.values()):.0f}")
 
 
 def _notOfDose(pair: Workspace, name: str) -> str:
