@@ -120,7 +120,7 @@ def testHolesAndIslandsAreThoseOfThePolygons(tmp_path):
 def testOtherContoursAreFilledAsEver(tmp_path):
     """Also beside one through pixel centers, in the same structure: there a pixel consists of equal parts."""
     grid, box = EXACT, polygon((4, 4), (9, 4), (9, 9), (4, 9))
-    away = box + (0, 0.011)  # one that misses the centers by more than rounding
+    away = np.add(box, (0, 0.011))  # one that misses the centers by more than rounding
     circle = np.stack([np.cos(np.linspace(0, 6, 40)), np.sin(np.linspace(0, 6, 40))], axis=1) * 7.3 + (25.2, 20.4)
     someOn = np.concatenate([box[:3], [(4, 8.6)]])
     regions = {"Away": away, "Circle": circle, "Some": someOn, "Mixed": circle}
@@ -154,7 +154,7 @@ def testTwoSetsShareALattice(tmp_path, withImage):
     box, corner = polygon((10, 10), (20, 10), (20, 20), (10, 20)), polygon((19, 19), (20, 19), (19, 20))
     one, other = (
         read(tmp_path / name, grid, {"Box": [(2, points), (3, points)]}, withImage)["Box"]
-        for name, points in (("a", box), ("b", box + (1, 0)))
+        for name, points in (("a", box), ("b", np.add(box, (1, 0))))
     )
     small = read(tmp_path / "c", grid, {"Box": [(2, corner), (3, corner)]}, withImage)["Box"]
     c = compare(one, other)

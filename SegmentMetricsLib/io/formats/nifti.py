@@ -86,8 +86,8 @@ class Header:
             return ""
         added = f", adding {self.intercept:.7g} (scl_inter)" if self.intercept else ""
         return (
-            f"The file holds whole numbers, which its header multiplies by {self.slope:.7g} (scl_slope){added}: if they "
-            "are labels, that made them fractional; save them without a scale factor."
+            f"The file holds whole numbers, which its header multiplies by {self.slope:.7g} (scl_slope){added}: "
+            "if they are labels, that made them fractional; save them without a scale factor."
         )
 
     @property
