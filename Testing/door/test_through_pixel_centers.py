@@ -7,7 +7,7 @@ import pytest
 import shapes
 import SimpleITK
 
-from SegmentMetricsLib import compare, readStructures
+from SegmentMetricsLib import Settings, compare, compareCase, compareObservers, readStructures
 
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 
@@ -204,3 +204,22 @@ def testLinesAndTooManyPixels(tmp_path, monkeypatch):
         "its contours run through the centers of pixels and are too large to be filled with parts of pixels: they lie "
         "up to half a pixel to one side",
     )
+
+
+def testObserversAndLesionsShareALatticeToo(tmp_path):
+    """One observer's contours run through pixel centers, another's do not, and the third has a mask."""
+    grid = Grid((40, 36, 6), np.diag([1.0, 1, 3, 1]))
+    box, small = polygon((10, 10), (20, 10), (20, 20), (10, 20)), polygon((30, 10), (31, 10), (30, 11))
+    between = polygon((9.6, 9.6), (20.4, 9.6), (20.4, 20.4), (9.6, 20.4))
+    traced = read(tmp_path / "a", grid, {"Box": [(2, box), (3, box)], "Small": [(2, small), (3, small)]})
+    drawn = read(tmp_path / "b", grid, {"Box": [(2, between), (3, between)]})["Box"]
+    image = shapes.box((10, 10, 2), (20, 20, 3), grid.size, (1.0, 1.0, 3.0))
+    for three in ((traced["Box"], drawn, image), (image, traced["Box"], drawn)):
+        (organ,) = compareObservers(list(three))
+        # all of the 121 pixels of two are those of the consensus, of which the third has 100
+        assert organ.consensus.mask.size == pytest.approx(6 * 121)
+        assert organ.agreement["ConformityIndex"] == pytest.approx(100 / 121)
+    (c,) = compareCase(
+        list(traced.values()), list(traced.values()), Settings(instanceMaps=True, metrics="LesionsFound")
+    )
+    assert c["LesionsFound"].value == 2 and c.reference.mask.size == pytest.approx(6 * 100.5)
