@@ -152,7 +152,7 @@ def _headerOf(file: str) -> _Header | None:
 def _read(names: Sequence[str], header: _Header) -> GrayImage:
     """Return the image in the files of a series: those of its slices that lie in one row."""
     slices = {one: name for name in names if (one := _sliceOf(name)) is not None}
-    stack = _stackOf(slices) if len(names) > 1 and len(slices) == len(names) else []
+    stack = _stackOf(slices) if len(names) > 1 and slices else []
     shown = [slices[one] for one in stack] or names
     try:
         with quiet():
@@ -160,11 +160,16 @@ def _read(names: Sequence[str], header: _Header) -> GrayImage:
     except RuntimeError as error:
         raise InputError("the DICOM series is damaged, incomplete, or compressed in a way that is not read.") from error
     values, grid, remarks = _valuesOf(image), _gridOf(image), []
-    others = {one.instance for one in slices} - {one.instance for one in stack} if stack else ()
+    # a copy of the same image is nothing to talk about
+    instances = {name: one.instance for one, name in slices.items()}
+    known = {instances.get(name) for name in shown}
+    others = [name for name in names if name not in shown and instances.get(name) not in known]
     if others:
-        are = "is not one" if len(others) == 1 else "are none"
-        number = counted(len(others), "image")
-        remarks.append(f"Of the series under the contours, {number} {are} of the {len(stack)} slices that are shown.")
+        which = "one image is" if len(others) == 1 else f"{len(others)} images are"
+        remarks.append(
+            f"Of the series under the contours, {which} not shown: only {counted(len(stack), 'slice')} lie in one row, "
+            "each at a place of its own."
+        )
     if len(stack) > 1:
         values, grid, remark = _inPlace(values, grid, stack)
         remarks += filter(None, [remark])
@@ -182,20 +187,19 @@ def _read(names: Sequence[str], header: _Header) -> GrayImage:
 def _sliceOf(file: str) -> Slice | None:
     """Return the slice in a DICOM file, None if it does not say where it lies."""
     header = _headerOf(file)
-    if header is None or not all(header.reader.HasMetaDataKey(key) for key in (POSITION, ORIENTATION)):
+    reader = None if header is None else header.reader
+    if reader is None or not all(reader.HasMetaDataKey(key) for key in (POSITION, ORIENTATION)):
         return None
-    position, along = (np.array(header.reader.GetMetaData(key).split("\\"), float) for key in (POSITION, ORIENTATION))
-    reader = header.reader
+    try:
+        told = [np.array(reader.GetMetaData(key).split("\\"), float) for key in (POSITION, ORIENTATION)]
+    except ValueError:
+        return None
+    if [len(numbers) for numbers in told] != [3, 6] or not np.isfinite(np.concatenate(told)).all():
+        return None
     columns, rows = reader.GetSize()[:2]
-    return Slice(
-        reader.GetMetaData(INSTANCE).strip(" \0") if reader.HasMetaDataKey(INSTANCE) else file,
-        "",
-        position,
-        along.reshape(2, 3),
-        np.array(reader.GetSpacing()[:2]),
-        (columns, rows),
-        0.0,
-    )
+    instance = reader.GetMetaData(INSTANCE).strip(" \0") if reader.HasMetaDataKey(INSTANCE) else file
+    spacing = np.array(reader.GetSpacing()[:2])
+    return Slice(instance, "", told[0], told[1].reshape(2, 3), spacing, (columns, rows), 0.0)
 
 
 def _stackOf(slices: Iterable[Slice]) -> list[Slice]:

@@ -71,9 +71,8 @@ def readSegments(image: SimpleITK.Image, segments: list[dict]) -> list[Structure
     segments: as returned by segmentHeaders(). Raises InputError for an image that does not match its header. Label 0 is
     not a structure, even if the header lists it as the background.
     """
-    array = SimpleITK.GetArrayViewFromImage(image)
-    if array.dtype.kind == "f":
-        array = inputs.wholeNumbers(array, *inputs.spanOf(array))
+    stored = SimpleITK.GetArrayViewFromImage(image)
+    array = inputs.wholeNumbers(stored, *inputs.spanOf(stored)) if stored.dtype.kind == "f" else stored
     if array is None or array.dtype.kind not in "iu":
         raise InputError("the segmentation is stored with values that are not whole numbers.")
     if array.size and array.min() < 0:

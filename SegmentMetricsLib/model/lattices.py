@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from .structures import Structure
 
 # A structure that would have more voxels in its box is not divided: its voxels are compared as they are.
 MOST_VOXELS = 2**28
+
+# Divided structures, which are the same in all pairs and keep their surfaces, as long as the whole ones exist.
+_divided: WeakKeyDictionary[Structure, dict[tuple, Structure]] = WeakKeyDictionary()
 
 
 def onOneLattice(structures: Sequence[Structure]) -> list[Structure]:
@@ -23,42 +27,37 @@ def onOneLattice(structures: Sequence[Structure]) -> list[Structure]:
     home = next((one.drawnOn for one in structures if one.drawnOn is not None), None)
     if home is None:
         return list(structures)
-    moved = [_alongAxesOf(one, home) for one in structures]
-    parts = [_partsOf(one, home) for one in moved]
-    finest = np.max([number for number in parts if number is not None], axis=0, initial=1)
+    parts = [_partsOf(one, home) for one in structures]
+    finest = np.max([numbers for numbers in parts if numbers is not None], axis=0, initial=1)
     return [
-        one if number is None or (number == finest).all() else _divided(own, finest // number) or one
-        for one, own, number in zip(structures, moved, parts, strict=True)
+        one if numbers is None or (numbers == finest).all() else _inParts(one, home, finest // numbers)
+        for one, numbers in zip(structures, parts, strict=True)
     ]
-
-
-def _alongAxesOf(structure: Structure, home: Grid) -> Structure:
-    mask = structure.mask
-    if mask is None or structure.drawnOn is not None or (moved := mask.alongAxesOf(home)) is mask:
-        return structure
-    memberships = structure.memberships
-    return replace(structure, mask=moved, memberships=memberships and memberships.alongAxesOf(home))
 
 
 def _partsOf(structure: Structure, home: Grid) -> np.ndarray | None:
     """Return into how many parts (3,) a structure's voxels divide those of an image, None if they are no such parts."""
     if structure.mask is None:
         return None
+    if structure.drawnOn is None:
+        return np.ones(3, int) if structure.mask.alongAxesOf(home).grid.offsetOn(home) is not None else None
     own = structure.mask.grid
     parts = np.maximum(np.rint(home.spacing / own.spacing).astype(int), 1)
-    if structure.drawnOn is None and (parts != 1).any():
-        return None
     return None if own.offsetOn(home.divided(parts.tolist())) is None else parts
 
 
-def _divided(structure: Structure, parts: np.ndarray) -> Structure | None:
-    """Return a structure with every voxel divided, None if it would have too many."""
+def _inParts(structure: Structure, home: Grid, parts: np.ndarray) -> Structure:
+    """Return a structure with every voxel divided along the axes of an image, unchanged if it had too many voxels."""
     mask, numbers = structure.ownMask, parts.tolist()
     if mask.voxels.size * parts.prod() > MOST_VOXELS:
-        return None
-    return replace(
-        structure,
-        mask=mask.divided(numbers),
-        memberships=structure.memberships and structure.memberships.divided(numbers),
-        instances=structure.instances and tuple(one.divided(numbers) for one in structure.instances),
-    )
+        return structure
+    known, key = _divided.setdefault(structure, {}), (home, *numbers)
+    if key not in known:
+        memberships, lesions = structure.memberships, structure.instances
+        known[key] = replace(
+            structure,
+            mask=mask.alongAxesOf(home).divided(numbers),
+            memberships=memberships and memberships.alongAxesOf(home).divided(numbers),
+            instances=lesions and tuple(one.alongAxesOf(home).divided(numbers) for one in lesions),
+        )
+    return known[key]

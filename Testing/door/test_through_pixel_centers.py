@@ -7,7 +7,7 @@ import pytest
 import shapes
 import SimpleITK
 
-from SegmentMetricsLib import compare, readStructures
+from SegmentMetricsLib import Settings, compare, compareCase, compareObservers, readStructures
 
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 
@@ -120,7 +120,7 @@ def testHolesAndIslandsAreThoseOfThePolygons(tmp_path):
 def testOtherContoursAreFilledAsEver(tmp_path):
     """Also beside one through pixel centers, in the same structure: there a pixel consists of equal parts."""
     grid, box = EXACT, polygon((4, 4), (9, 4), (9, 9), (4, 9))
-    away = box + (0, 0.011)  # one that misses the centers by more than rounding
+    away = np.add(box, (0, 0.011))  # one that misses the centers by more than rounding
     circle = np.stack([np.cos(np.linspace(0, 6, 40)), np.sin(np.linspace(0, 6, 40))], axis=1) * 7.3 + (25.2, 20.4)
     someOn = np.concatenate([box[:3], [(4, 8.6)]])
     regions = {"Away": away, "Circle": circle, "Some": someOn, "Mixed": circle}
@@ -154,7 +154,7 @@ def testTwoSetsShareALattice(tmp_path, withImage):
     box, corner = polygon((10, 10), (20, 10), (20, 20), (10, 20)), polygon((19, 19), (20, 19), (19, 20))
     one, other = (
         read(tmp_path / name, grid, {"Box": [(2, points), (3, points)]}, withImage)["Box"]
-        for name, points in (("a", box), ("b", box + (1, 0)))
+        for name, points in (("a", box), ("b", np.add(box, (1, 0))))
     )
     small = read(tmp_path / "c", grid, {"Box": [(2, corner), (3, corner)]}, withImage)["Box"]
     c = compare(one, other)
@@ -204,3 +204,22 @@ def testLinesAndTooManyPixels(tmp_path, monkeypatch):
         "its contours run through the centers of pixels and are too large to be filled with parts of pixels: they lie "
         "up to half a pixel to one side",
     )
+
+
+def testObserversAndLesionsShareALatticeToo(tmp_path):
+    """One observer's contours run through pixel centers, another's do not, and the third has a mask."""
+    grid = Grid((40, 36, 6), np.diag([1.0, 1, 3, 1]))
+    box, small = polygon((10, 10), (20, 10), (20, 20), (10, 20)), polygon((30, 10), (31, 10), (30, 11))
+    between = polygon((9.6, 9.6), (20.4, 9.6), (20.4, 20.4), (9.6, 20.4))
+    traced = read(tmp_path / "a", grid, {"Box": [(2, box), (3, box)], "Small": [(2, small), (3, small)]})
+    drawn = read(tmp_path / "b", grid, {"Box": [(2, between), (3, between)]})["Box"]
+    image = shapes.box((10, 10, 2), (20, 20, 3), grid.size, (1.0, 1.0, 3.0))
+    for three in ((traced["Box"], drawn, image), (image, traced["Box"], drawn)):
+        (organ,) = compareObservers(list(three))
+        # all of the 121 pixels of two are those of the consensus, of which the third has 100
+        assert organ.consensus.mask.size == pytest.approx(6 * 121)
+        assert organ.agreement["ConformityIndex"] == pytest.approx(100 / 121)
+    (c,) = compareCase(
+        list(traced.values()), list(traced.values()), Settings(instanceMaps=True, metrics="LesionsFound")
+    )
+    assert c["LesionsFound"].value == 2 and c.reference.mask.size == pytest.approx(6 * 100.5)

@@ -130,12 +130,13 @@ def _segmentsOf(segmentation, numbers: Sequence[int], threshold: float | None) -
         return (_segment(segmentation, number, threshold) for number in numbers), ""
     # all at once: asked for a single segment, highdicom 0.28 takes its number modulo 256
     image = _imageOf(segmentation, combine_segments=True, dtype=np.uint16)
-    masks, nothing = fromLabels(SimpleITK.GetArrayViewFromImage(image), grid := Grid.fromImage(image)), Mask.empty(grid)
+    grid = Grid.fromImage(image)
+    masks = fromLabels(SimpleITK.GetArrayViewFromImage(image), grid)
     known = {int(item.SegmentNumber) for item in segmentation.SegmentSequence}
-    unnamed = masks.keys() - known - {segmentation.get("PixelPaddingValue", 0)}
-    listed = commaSeparated(map(str, sorted(unnamed)))
-    remark = f"the label map has numbers that it does not describe ({listed}): they were left out" if unnamed else ""
-    return (Structure("", masks.get(number, nothing)) for number in numbers), remark
+    others = sorted(masks.keys() - known - {segmentation.get("PixelPaddingValue", 0)})
+    listed = commaSeparated(map(str, others))
+    remark = f"the label map has numbers that it does not describe ({listed}): they were left out" if others else ""
+    return (Structure("", masks.get(number, Mask.empty(grid))) for number in numbers), remark
 
 
 def _segment(segmentation, number: int, threshold: float | None) -> Structure:

@@ -86,8 +86,8 @@ class Header:
             return ""
         added = f", adding {self.intercept:.7g} (scl_inter)" if self.intercept else ""
         return (
-            f"The file holds whole numbers, which its header multiplies by {self.slope:.7g} (scl_slope){added}: if they "
-            "are labels, that made them fractional; save them without a scale factor."
+            f"The file holds whole numbers, which its header multiplies by {self.slope:.7g} (scl_slope){added}: "
+            "if they are labels, that made them fractional; save them without a scale factor."
         )
 
     @property
@@ -112,11 +112,13 @@ def parsed(data: bytes) -> Header | None:
         if data[344:347] == b"n+1" and struct.unpack_from(f"{order}i", data)[0] == LENGTH:
             count, *sizes = struct.unpack_from(f"{order}8h", data, 40)
             code, bits = struct.unpack_from(f"{order}2h", data, 70)
+            slope, intercept = struct.unpack_from(f"{order}2f", data, SCALING)
             qform, sform = struct.unpack_from(f"{order}2h", data, 252)
             return Header(
                 tuple(sizes[: max(0, min(count, 7))]),
                 order + floating if (floating := FLOATING.get(code)) else "",
-                *struct.unpack_from(f"{order}2f", data, SCALING),
+                slope,
+                intercept,
                 bits,
                 struct.unpack_from(f"{order}f", data, 108)[0],
                 struct.unpack_from(f"{order}8f", data, 76),
