@@ -94,7 +94,8 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
             group.add_argument(
                 "--preset",
                 choices=[name for name in PRESETS if name != OWN_CONVENTION],
-                help="measure as this version of MeshMetrics does",
+                help="measure as this version of MeshMetrics does; or lesions as panoptica does, or by the rules of "
+                "BraTS 2023: without a task for GLI, SSA and PED, BraTS 2023 MEN and BraTS 2023 MET for these",
             )
 
 

@@ -83,6 +83,11 @@ class Kind(enum.Enum):
         "The test would lie on the reference with the signs of x and y changed: one of the files may be in RAS "
         "coordinates, the other in LPS.",
     )
+    CROPPED = (
+        Severity.ADVICE,
+        "The image of the {which} begins where the other one does but is smaller ({sizes} voxels), and the {which} "
+        "would match better farther inside: if the image was cropped, its origin was not moved with it.",
+    )
     OTHER_DOSE_FRAME = (
         Severity.ALARM,
         "The dose has another frame of reference than {what}: its numbers mean something only if the images are "

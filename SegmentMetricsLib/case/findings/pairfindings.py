@@ -190,6 +190,7 @@ def _placement(pair: Workspace) -> Iterator[str]:
     They are the same whatever is measured: these always count the overlap. What is said of it else depends on whether
     anything that was asked for is counted.
     """
+    yield from _cropped(pair)
     counts = _countsOf(pair)
     hollow = [] if counts is None else [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
     if counts is not None and hollow and pair.areVoxelsCounted:
@@ -213,6 +214,27 @@ def _placement(pair: Workspace) -> Iterator[str]:
         yield from otherUnits(*pair.structures)
     if pair.dimension == 3:
         yield from _sides(pair)
+
+
+def _cropped(pair: Workspace) -> Iterator[Finding]:
+    """Yield the finding that one image may have been cropped without its origin: moved inside, its structure fits."""
+    masks = [structure.mask for structure in pair.structures]
+    if masks[0] is None or masks[1] is None:
+        return
+    shift, sizes = masks[1].grid.offsetOn(masks[0].grid), np.array([mask.grid.size for mask in masks if mask])
+    small = int((sizes[1] <= sizes[0]).all())
+    room = sizes[1 - small] - sizes[small]
+    if shift is None or np.any(shift) or (room < 0).any() or not room.any():
+        return
+    whole, part = masks[1 - small], masks[small]
+    middles = [np.argwhere(mask.voxels)[:, ::-1].mean(axis=0) + mask.offset for mask in (whole, part)]
+    moved = np.clip(np.rint(middles[0] - middles[1]), 0, room).astype(int)
+    asIs, farther = (
+        overlap.dice(count(whole, Mask(part.voxels, part.offset + by, whole.grid))) for by in (np.zeros(3, int), moved)
+    )
+    if 1 - farther <= (1 - asIs) / 2 and moved.any():
+        text = " instead of ".join(" x ".join(map(str, sizes[n].tolist())) for n in (small, 1 - small))
+        yield Finding.of(Kind.CROPPED, which=REFERENCE_AND_TEST[small], sizes=text)
 
 
 def _countsOf(pair: Workspace) -> Counts | None:

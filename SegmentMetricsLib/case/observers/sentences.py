@@ -101,6 +101,15 @@ def tooFew(count: int) -> str:
     )
 
 
+def copied(test: str, observers: Sequence[str]) -> str:
+    """Return that a test is the same as some observers, and what that does to its rank."""
+    whom = "that observer" if len(observers) == 1 else "them"
+    return (
+        f"{test} equals {' and '.join(observers)}: a distance of 0 to {whom} flatters its mean against the observers, "
+        "its rank and its verdict."
+    )
+
+
 def missing(name: str, having: Sequence[str], every: Sequence[str]) -> str:
     """Return how many observers have a structure that some lack."""
     have = "has" if len(having) == 1 else "have"

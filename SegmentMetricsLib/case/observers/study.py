@@ -14,6 +14,7 @@ from ...base.parallel import eachSideBySide
 from ...base.texts import commaSeparated, inAnyCase
 from ...comparison.workspace import Workspace
 from ...geometry.closest import ClosestSurface
+from ...geometry.masks import Mask
 from ...geometry.surfaces import Surface
 from ...io.labelnames import labelNamesFrom
 from ...model.naming import placeOf
@@ -329,6 +330,9 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
         remarks.append(f"There is no agreement and no consensus of {organ.name}: {why}")
     elif 0 < len(drawn) < sentences.ENOUGH:
         remarks.append(sentences.tooFew(len(drawn)))
+    for n, name in enumerate(work.tests, count):
+        if same := [work.observers[member] for member in drawn if _areEqual(organ.structures, matrix, (member, n))]:
+            remarks.append(sentences.copied(name, same))
     isRanked = len(members) >= sentences.ENOUGH
     tests = [
         verdictOf(matrix, name, count + n, members, isRanked)
@@ -349,6 +353,15 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
         remarks=remarks,
         **known,
     )
+
+
+def _areEqual(structures: Sequence[Structure | None], matrix: Matrix, pair: tuple[int, int]) -> bool:
+    """Return whether the structures of a pair are the same, by their distances if these were measured."""
+    pooled, (one, other) = matrix.pooled.get(pair), (structures[number] for number in pair)
+    if pooled is not None:
+        return pooled.within(0.0) == 1.0
+    masks = [structure.mask if structure is not None else None for structure in (one, other)]
+    return all(mask is not None for mask in masks) and cast(Mask, masks[0]).isSameAs(cast(Mask, masks[1]))
 
 
 def _requireInside(organ: Organ, drawn: Sequence[int], everyone: Sequence[str]) -> None:

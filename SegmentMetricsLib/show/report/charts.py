@@ -69,7 +69,13 @@ def chart(figure: Mapping, title: str) -> Markup:
         for shape in layout.get("shapes", ())
     ]
     parts += [
-        filled('<text x="$x" y="$y">$text</text>', x=x.at(note["x"]) + 4, y=top + 8, text=note["text"])
+        filled(
+            '<text class="$kind" x="$x" y="$y">$text</text>',
+            kind="end" if note["x"] < 0 else "start",
+            x=x.at(note["x"]) + math.copysign(4, note["x"]),
+            y=top + 8,
+            text=note["text"],
+        )
         for note in layout.get("annotations", ())
     ]
     if len(traces) > 1:

@@ -69,8 +69,9 @@ function showAlarms({ structure, method }) {
   byId("alarms").replaceChildren(list);
 }
 
-function pictureOf(row) {
-  const picture = row.pair.picture;
+// Of the best, a typical slice; of all others the one through the largest distance.
+function pictureOf(row, kind) {
+  const picture = kind === "best" ? row.pair.typical : row.pair.picture;
   if (!picture) return make("div", { class: "nothing" }, row.missing || "no picture");
   const box = make("svg", { viewBox: "0 0 2640 2440", role: "img" }, make("title", {}, `${nameOf(row)}, ${picture.view} slice`));
   for (const side of ["reference", "test"]) if (picture[side]) box.append(make("path", { class: side, d: picture[side] }));
@@ -80,7 +81,7 @@ function pictureOf(row) {
 function showExtremes({ rows, unit }) {
   const ranked = rows.filter((row) => !Number.isNaN(row.badness)).sort((a, b) => b.badness - a.badness);
   const worst = ranked.slice(0, WORST), best = ranked.slice(worst.length).slice(-BEST).reverse();
-  const card = (kind) => (row) => make("figure", { class: kind }, linked(row, pictureOf(row)),
+  const card = (kind) => (row) => make("figure", { class: kind }, linked(row, pictureOf(row, kind)),
     make("figcaption", {}, make("b", {}, `${kind === "worst" ? "Worst" : "Best"}: ${row.missing || shown(row.value, unit)}`), linked(row, nameOf(row))));
   byId("extremes").replaceChildren(...worst.map(card("worst")), ...best.map(card("best")));
 }

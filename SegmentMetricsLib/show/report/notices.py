@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...base.markup import Markup, filled, joined
-from ...base.texts import commaSeparated
 from ...case.findings import repeated
 from ...case.records import Record
 from ...comparison.findings import Finding, Kind, asFinding, split
@@ -64,9 +63,10 @@ def small(found: Sequence[tuple[int, Finding]], records: Sequence[Record]) -> Ma
         return NOTHING
     sizes = _list([(linkTo(n, records[n].name), f"{one.values['extent']} of {one.values['size']}") for n, one in found])
     return filled(
-        '<details class="small"><summary>Small structures: $names. $advice</summary><p>Their voxels, and how many of '
-        "the image's they span along the axis where that is least:</p>$sizes</details>",
-        names=Markup(commaSeparated((linkTo(n, records[n].name) for n, _ in found), MOST_NAMES)),
+        '<details class="small"><summary>$count of $all structures are small. $advice</summary><p>Their voxels, and '
+        "how many of the image's they span along the axis where that is least:</p>$sizes</details>",
+        count=len(found),
+        all=len(records),
         advice=Kind.SMALL.sentences[-1],
         sizes=sizes,
     )
