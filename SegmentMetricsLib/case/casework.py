@@ -20,10 +20,11 @@ from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
+from ..model.ignored import annotated
 from ..model.instances import joined
 from ..model.structures import Labels, Match, Pairing, Structure, inAnySpelling, nameMeant, requireUsable, unusableIn
 from ..model.structureset import StructureSet
-from ..settings.settings import Settings, asSettings
+from ..settings.settings import Settings
 from . import comparison
 from .caseresult import CaseResult, PairResult
 from .comparison import Comparison
@@ -57,6 +58,7 @@ def compareCase(
     choices: Mapping[str, str | None] | None = None,
     labelNames: Mapping[int, str] | None = None,
     dose: comparison.DoseLike | None = None,
+    ignore: str | int | None = None,
     progress: Progress | None = None,
 ) -> CaseResult[Comparison]:
     """Compare all structures that a test and a reference have in common, and return their comparisons.
@@ -81,6 +83,8 @@ def compareCase(
         Names, by number, of labels that have none of their own.
     dose : DoseLike | None, optional
         Of a plan, as for compare().
+    ignore : str | int | None, optional
+        Name or number of the label of the reference that marks what nobody annotated, as in the settings.
     progress : Progress | None, optional
         Called before every pair is compared, with its index, the number of pairs and the structure's name; returning
         False stops the comparison, and the pairs compared so far are returned.
@@ -95,7 +99,7 @@ def compareCase(
         For files that cannot be read, for names that do not exist or occur more than once, and for missing critical
         structures.
     """
-    settings = asSettings(settings)
+    settings = comparison.withIgnored(settings, ignore)
     if protocol is not None:
         requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
     if choices is not None:
@@ -263,6 +267,7 @@ def openCase(
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
+    sets = annotated(*sets, settings.ignore, labelNames)
     sets = [_lesions(one, settings) if settings.instanceMaps else one for one in sets]
     sets = settled(sets, name=listedAs)
     isInFiles = len(paths) == len(given)

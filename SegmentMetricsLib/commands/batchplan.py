@@ -66,6 +66,7 @@ def planned(options: argparse.Namespace) -> Plan:
     from ..batch.plots import keysToPlot, requireMatplotlib
     from ..batch.resultfiles import columnsOf, requireInputsKept
     from ..io.labelnames import labelNamesFrom
+    from ..model.ignored import IGNORE
 
     statistics = Options(
         treatment=options.infinite,
@@ -77,6 +78,8 @@ def planned(options: argparse.Namespace) -> Plan:
     pairs = pairsFrom(options)
     cases, structures, labelFile = casesFrom(options)
     labelNames = labelNamesFrom(labelFile)
+    if settings.ignore is None and IGNORE in labelNames.values():
+        print(f"segment-metrics: The label {IGNORE} counts on neither side where a reference has it.", file=sys.stderr)
     names = options.structure or ()
     tasks = tasksOf(cases, settings, protocolFrom(options), pairs, labelNames, names, structures, options.dose)
     # they ask for the family dose as well if any case has one

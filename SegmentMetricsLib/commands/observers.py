@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
     requireWritable(options.output)
     if options.write_protocol is not None:
         requireWritable(options.write_protocol.absolute().parent)
-    tellWithoutEffect(options, settings, [])
+    tellWithoutEffect(options, settings, [], ["ignore"])
     from ..case.observers.gathering import gather
     from ..case.observers.study import Work, comparable, studied
     from ..io.labelnames import labelNamesFrom

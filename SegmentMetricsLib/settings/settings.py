@@ -11,6 +11,7 @@ from ..base.errors import InputError, requireKind
 from ..base.texts import shortest
 from .checks import (
     classes,
+    nameOrNumber,
     notNegative,
     oneOf,
     oneOfNumbers,
@@ -188,6 +189,16 @@ class Settings:
         panel=InPanel(label=_("Evaluated grid"), row=3, control="ComboBox",
                       words={"reference": _("Reference image"), "union": _("Union of both")}),
         entries="dependsOnGrid",
+    )
+    ignore: str | None = setting(
+        None, orNone(nameOrNumber("label to be ignored")), "Label that is ignored",
+        about="The label of the reference that marks what nobody annotated: its voxels count on neither side, and both "
+              "contours end at their border.",
+        inPython='None is the one called "ignore", as in nnU-Net, if names of labels are given and have it. Not used '
+                 "between observers.",
+        option=Option("--ignore", MEASURED,
+                      "label of the reference that marks what nobody annotated, by name or number: it counts on neither "
+                      "side", "NAME", "the one that --label-names call ignore"),
     )
     extent: str = setting(
         "whole", oneOf("extent", ("whole", "common")), "Extent",
