@@ -253,7 +253,7 @@ def testAcceptedValues(given, kept):
         ({"meshSpacing": float("inf")}, "The grid spacing for meshes must be a finite number, not inf."),
         ({"convention": "Med Py"}, "There is no convention 'Med Py'; choose from"),
         # a result must not bear the name of a tool whose settings it does not have
-        ({"convention": "MeshMetrics-1.4.1"}, "The convention MeshMetrics-1.4.1 fixes the subdivisions;"),
+        ({"convention": "MeshMetrics-1.4.1"}, "MeshMetrics-1.4.1 is a preset with other settings"),
     ],
 )
 def testRefusedValues(given, message):
