@@ -267,8 +267,8 @@ def openCase(
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
-    sets = annotated(*sets, settings.ignore, labelNames)
-    sets = [_lesions(one, settings) if settings.instanceMaps else one for one in sets]
+    both = annotated(sets, settings.ignore, labelNames)
+    sets = [_lesions(one, settings) if settings.instanceMaps else one for one in both]
     sets = settled(sets, name=listedAs)
     isInFiles = len(paths) == len(given)
     ours, theirs = sets

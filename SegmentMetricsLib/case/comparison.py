@@ -343,14 +343,15 @@ def compare(
         asName(name)  # raises for anything but a name or a number
         if not any(isinstance(one, (str, os.PathLike)) for one in (reference, test)):
             raise InputError("The name chooses a structure of a file, and neither the reference nor the test is one.")
-    both = [
+    ours, theirs = (
         asStructure(one, which, label, settings, name=name, placing=placing)
         for one, which in zip((reference, test), REFERENCE_AND_TEST)
-    ]
-    if settings.ignore is not None and both[0].ignored is None:  # else a case has left it out already
-        both = leftOut(both, marksIn(reference, settings, placing), settings.ignore)
+    )
+    if settings.ignore is not None and ours.ignored is None:  # else a case has left it out already
+        ours, theirs = leftOut((ours, theirs), marksIn(reference, settings, placing), settings.ignore)
     pair = Workspace(
-        *both,
+        ours,
+        theirs,
         settings,
         asCriticals(criticals, settings, placing),
         dose=dose,

@@ -151,8 +151,7 @@ def compareLabels(
     if weights is not None:
         settings = settings.changed(labelWeights=weights)
     sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
-    sides = annotated(*sides, settings.ignore)
-    pairing = pairByName(*sides, isAlonePair=False)
+    pairing = pairByName(*annotated(sides, settings.ignore), isAlonePair=False)
     shares = [shareOf(Workspace(one, other, settings)) for one, other in pairing.pairs]
     shares += alone(pairing.unmatchedReference, settings, "reference") + alone(pairing.unmatchedTest, settings, "test")
     return combined(shares, settings)

@@ -24,8 +24,8 @@ def readOne(
     """Return the only structure of a file or folder, or the one with a name, in any spelling, or else with a label.
 
     A label that a label map does not have is an empty structure, as in an image in memory. settings: how memberships
-    are read, and what is ignored. isNameMeant: whether a structure that is alone in its file has to have the name, too. Raises InputError,
-    naming the file, when it cannot be read, or when several structures could be meant.
+    are read, and what is ignored. isNameMeant: whether a structure that is alone in its file has to have the name, too.
+    Raises InputError, naming the file, when it cannot be read, or when several structures could be meant.
     """
     read = partial(readStructures, path, threshold=settings.threshold, maximum=settings.membershipMaximum)
     structures = read(name=name if isNameMeant else None)

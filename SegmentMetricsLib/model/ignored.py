@@ -20,26 +20,28 @@ IGNORE = "ignore"
 
 
 def annotated(
-    reference: Iterable[Structure],
-    test: Iterable[Structure],
-    ignore: str | None,
-    labelNames: Mapping[Labels, str] | None = None,
-) -> list[StructureSet]:
+    sides: Iterable[Iterable[Structure]], ignore: str | None, labelNames: Mapping[Labels, str] | None = None
+) -> tuple[StructureSet, StructureSet]:
     """Return the structures of both sides without the label that marks what nobody annotated, and what it marks.
 
-    ignore: its name or number in the reference; None for IGNORE if the names of the labels have it.
+    sides: the structures of the reference and of the test. ignore: its name or number in the reference; None for IGNORE
+    if the names of the labels have it.
     """
-    sets = [StructureSet.of(reference), StructureSet.of(test)]
+    ours, theirs = map(StructureSet.of, sides)
     if ignore is None and IGNORE not in (labelNames or {}).values():
-        return sets
-    (ours, marks), (theirs, _) = (apart(own, ignore or IGNORE, labelNames) for own in sets)
+        return ours, theirs
+    (ours, marks), (theirs, _) = (apart(own, ignore or IGNORE, labelNames) for own in (ours, theirs))
     if ignore is None and not marks:
-        return [ours, theirs]
+        return ours, theirs
     ours, theirs = (own.having(leftOut(own, marks, ignore or IGNORE)) for own in (ours, theirs))
     # what the test only has where nobody annotated is no structure of its own
     known = {one.name for one in ours}
-    kept = [one for one in theirs if one.label or one.name in known or not (one.ignored and one.ignored.size and one.isEmpty)]
-    return [ours, theirs if len(kept) == len(theirs) else theirs.having(kept or [_unlabeled(theirs[0])])]
+    kept = [
+        one
+        for one in theirs
+        if one.label or one.name in known or not (one.ignored and one.ignored.size and one.isEmpty)
+    ]
+    return ours, theirs if len(kept) == len(theirs) else theirs.having(kept or [_unlabeled(theirs[0])])
 
 
 def apart(

@@ -128,8 +128,8 @@ def structureFromImage(
     """Return the structure in a mask, a membership image, or one label of a label map.
 
     label: of a label map; it has no meaning for membership images. threshold, maximum: see Settings. canChoose: whether
-    the caller could have given a label. ignored: a label that is no structure. Raises ValueError when a label is needed or invalid, and when the image is not a
-    segmentation.
+    the caller could have given a label. ignored: a label that is no structure. Raises ValueError when a label is needed
+    or invalid, and when the image is not a segmentation.
     """
     if label is not None:
         label = positiveLabel(label)

@@ -197,8 +197,8 @@ def compareSegmentations(
         return Comparisons()
     read, problems = found
     if settings.ignore is not None:
-        sides = annotated(*(structures.values() for structures in read), settings.ignore)
-        read = [{one.segmentID: one for one in _shownAgain(side, settings)} for side in sides]
+        known = annotated((structures.values() for structures in read), settings.ignore)
+        read = [{one.segmentID: one for one in _shownAgain(side, settings)} for side in known]
     if settings.instanceMaps:  # every segment is a lesion
         sides = [joined(structures.values(), dict(settings.instanceClasses)) for structures in read]
         lost = {name: why for reasons in problems for name, why in reasons.items()}

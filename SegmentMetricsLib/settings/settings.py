@@ -197,8 +197,8 @@ class Settings:
         inPython='None is the one called "ignore", as in nnU-Net, if names of labels are given and have it. Not used '
                  "between observers.",
         option=Option("--ignore", MEASURED,
-                      "label of the reference that marks what nobody annotated, by name or number: it counts on neither "
-                      "side", "NAME", "the one that --label-names call ignore"),
+                      "label of the reference that marks what nobody annotated, which counts on neither side, by name "
+                      "or number", "NAME", "the one that --label-names call ignore"),
     )
     extent: str = setting(
         "whole", oneOf("extent", ("whole", "common")), "Extent",

@@ -97,6 +97,7 @@ def testDefaults():
         "cuts": None,
         "meshSpacing": 1.0,
         "grid": "reference",
+        "ignore": None,
         "extent": "whole",
         "betas": [1.0],
         "quantiles": [1.0],

@@ -32,7 +32,7 @@ def maps(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ruleOf(reference: np.ndarray, test: np.ndarray, label: int) -> dict[str, float]:
-    """Return what nnU-Net counts for a label: voxels where the reference has the ignore label are in none of the four."""
+    """Return what nnU-Net counts for a label: where the reference has the ignore label, voxels are in none of them."""
     use = reference != IGNORE
     truth, given = reference == label, test == label
     tp, fp = np.sum(truth & given & use), np.sum(~truth & given & use)

@@ -101,21 +101,21 @@ def _notOfDose(pair: Workspace, name: str) -> str:
 
 def _ignored(pair: Workspace) -> Iterator[str]:
     """Yield what was left out because nobody annotated there."""
-    known = [(which, s) for which, s in zip(REFERENCE_AND_TEST, pair.structures) if s.ignored is not None]
+    known = [(which, s, s.ignored) for which, s in zip(REFERENCE_AND_TEST, pair.structures) if s.ignored is not None]
     if not known:
         return
-    label = known[0][1].ignored.label
+    label = known[0][2].label
     if pair.ignored is None:
         yield f"The reference has no label {label} to be ignored, so all of it counts."
         return
     unit = "mm3" if pair.dimension == 3 else "mm2"
-    parts = [f"{withUnit(s.ignored.size, unit)} of the {which}" for which, s in known if s.ignored.size]
+    parts = [f"{withUnit(ignored.size, unit)} of the {which}" for which, _, ignored in known if ignored.size]
     yield Finding.remark(
         f"What the reference marks as {label} counts on neither side: "
         f"{' and '.join(parts) or 'nothing of the two'} {'is' if len(parts) < 2 else 'are'} left out.",
         "Contours end at its border, and distances are those of what is left.",
     )
-    if uncut := [which for which, s in known if s.mask is None]:
+    if uncut := [which for which, s, _ in known if s.mask is None]:
         yield f"The {' and the '.join(uncut)} is a surface without voxels, so nothing of it is left out."
 
 

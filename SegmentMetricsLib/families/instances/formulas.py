@@ -10,7 +10,6 @@ their code in github.com/rachitsaluja/BraTS-2023-Metrics.
 from __future__ import annotations
 
 import enum
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -210,15 +209,15 @@ def withoutSmall(lesions: Lesions, fewest: float) -> Lesions:
 def overlapsOf(reference: Lesions, test: Lesions) -> Overlaps:
     """Return how the lesions of two structures overlap: by their voxels on one grid, by volumes in mm3 on two."""
     isOneGrid = reference.grid == test.grid
-    sizes = [one.sizes if isOneGrid else one.sizes * one.grid.voxelSize for one in (reference, test)]
+    m, n = (one.sizes if isOneGrid else one.sizes * one.grid.voxelSize for one in (reference, test))
     if reference.count and test.count:
         pairs, shared = (_sharedVoxels if isOneGrid else _sharedVolumes)(reference, test)
     else:
         pairs, shared = np.zeros((0, 2), int), np.zeros(0, int)
     belong = pairs
     if reference.areOverlapping or test.areOverlapping:
-        belong = pairs[_areBest(reference, test, pairs, iousOf(*sizes, pairs, shared))]
-    return Overlaps(*sizes, pairs, shared, belong)
+        belong = pairs[_areBest(reference, test, pairs, iousOf(m, n, pairs, shared))]
+    return Overlaps(m, n, pairs, shared, belong)
 
 
 def iousOf(reference: np.ndarray, test: np.ndarray, pairs: np.ndarray, shared: np.ndarray) -> np.ndarray:
@@ -338,7 +337,7 @@ def segmentationQuality(matches: Matches) -> float:
     """Return SQ, the mean IoU of the matched lesions, in (0, 1]. Raises Undefined if none is matched."""
     if not matches.found:
         raise Undefined("no lesion is matched")
-    return math.fsum(matches.ious) / matches.found
+    return float(matches.ious.mean())
 
 
 def panopticQuality(matches: Matches) -> float:
@@ -364,4 +363,4 @@ def meanOfLesions(scores: Sequence[float], invented: int, penalty: float) -> flo
     """
     if not len(scores) + invented:
         raise Undefined("neither structure has a lesion")
-    return (math.fsum(scores) + penalty * invented) / (len(scores) + invented)
+    return (float(sum(scores)) + penalty * invented) / (len(scores) + invented)

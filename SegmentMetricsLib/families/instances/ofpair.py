@@ -73,8 +73,8 @@ def _lesionsOf(pair: Workspace, structure: Structure, mask: Mask) -> Lesions:
     if structure.instances is not None:
         return formulas.ofMasks([one.on(mask.grid) for one in structure.instances], mask)
     if structure.mask is None and structure.dimension == 3 and not mask.isEmpty:
-        parts = [maskOf(part, mask.grid) for part in closedParts(structure.surface.solid)]
-        return formulas.ofMasks(parts, mask, areNested=True)
+        filled = [maskOf(part, mask.grid) for part in closedParts(structure.surface.solid)]
+        return formulas.ofMasks(filled, mask, areNested=True)
     connectivity = pair.settings.lesionConnectivity
     if isOf(pair.settings, PANOPTICA) and structure.samplingGrid is not None and structure.samplingGrid.isImage2D:
         connectivity = min(connectivity, PANOPTICA_IN_2D)
