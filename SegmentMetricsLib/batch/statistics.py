@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..base.errors import requireKind
-from ..case.missing import REFERENCE, TEST, CountedNames, Roster
+from ..case.missing import BOTH, REFERENCE, TEST, CountedNames, Roster
 from ..families.registry import REGISTRY, Found, findDefinition, restored
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST, TEST_EMPTY
@@ -184,7 +184,20 @@ class Cohort:
                 group = self.values.setdefault((structure, outcome["method"], key), {})
                 isEmpty = not missing and measurement.empty == TEST_EMPTY
                 group[outcome["case"]] = Value(measurement.value, record.get("diagonal"), missing, isEmpty)
+        self._takeHealthy(outcome)
         return names
+
+    def _takeHealthy(self, outcome: Mapping) -> None:
+        """Add what is known of lesions where neither side has any structure, for the only one of the cohort."""
+        for record in outcome["pairs"]:
+            if record.get("missing") != BOTH or not self.roster.only:
+                continue
+            for key, given in record["measurements"].items():
+                measurement = restored(key, given)
+                if measurement.family == "instances" and measurement.status == "ok":
+                    group = self.values.setdefault((self.roster.only, outcome["method"], key), {})
+                    group[outcome["case"]] = Value(measurement.value, record.get("diagonal"))
+                    self.units.setdefault(key, measurement.unit)
 
     @property
     def structures(self) -> list[str]:

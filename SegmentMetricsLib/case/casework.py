@@ -19,6 +19,7 @@ from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
+from ..model.ignored import annotated
 from ..model.instances import joined
 from ..model.naming import hintAt, isPattern
 from ..model.structures import (
@@ -33,7 +34,7 @@ from ..model.structures import (
     unusableIn,
 )
 from ..model.structureset import StructureSet
-from ..settings.settings import Settings, asSettings
+from ..settings.settings import Settings
 from . import comparison
 from .caseresult import CaseResult, PairResult
 from .comparison import Comparison
@@ -67,6 +68,7 @@ def compareCase(
     choices: Mapping[str, str | None] | None = None,
     labelNames: Mapping[int, str] | None = None,
     dose: comparison.DoseLike | None = None,
+    ignore: str | int | None = None,
     progress: Progress | None = None,
 ) -> CaseResult[Comparison]:
     """Compare all structures that a test and a reference have in common, and return their comparisons.
@@ -92,6 +94,8 @@ def compareCase(
         Names, by number, of labels that have none of their own.
     dose : DoseLike | None, optional
         Of a plan, as for compare().
+    ignore : str | int | None, optional
+        Name or number of the label of the reference that marks what nobody annotated, as in the settings.
     progress : Progress | None, optional
         Called before every pair is compared, with its index, the number of pairs and the structure's name; returning
         False stops the comparison, and the pairs compared so far are returned.
@@ -106,7 +110,7 @@ def compareCase(
         For files that cannot be read, for names that do not exist or occur more than once, and for missing critical
         structures.
     """
-    settings = asSettings(settings)
+    settings = comparison.withIgnored(settings, ignore)
     protocol = asProtocol(protocol)
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
@@ -274,7 +278,8 @@ def openCase(
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
-    sets = [_lesions(one, settings) if settings.instanceMaps else one for one in sets]
+    both = annotated(sets, settings.ignore, labelNames)
+    sets = [_lesions(one, settings) if settings.instanceMaps else one for one in both]
     sets = settled(sets, name=listedAs)
     isInFiles = len(paths) == len(given)
     ours, theirs = sets

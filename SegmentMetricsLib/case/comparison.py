@@ -35,13 +35,14 @@ from ..families.topology.ofpair import gapsOf, spursOf
 from ..io.doses import readDose
 from ..model import inputs
 from ..model.dose import Dose
+from ..model.ignored import leftOut
 from ..model.inputs import Placing
-from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf
+from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
 from . import multilabel, resulttables, summary
 from .findings import pairfindings
 from .frames import frameOf
-from .given import Comparable, asCriticals, asStructure, criticalsFrom
+from .given import Comparable, asCriticals, asStructure, criticalsFrom, marksIn
 from .gridspread import spreads
 from .multilabel import Share
 from .records import Record
@@ -281,6 +282,7 @@ def compare(
     name: str | int | None = None,
     criticals: Mapping[str, Comparable] | None = None,
     dose: DoseLike | None = None,
+    ignore: str | int | None = None,
     spacing: float | Sequence[float] | None = None,
     origin: Sequence[float] | None = None,
     direction: Sequence | np.ndarray | None = None,
@@ -309,6 +311,9 @@ def compare(
     dose : DoseLike | None, optional
         Of a plan: a Dose, an image in Gy, or a file, RTDOSE or an image in Gy. The family dose is added to those that
         are asked for.
+    ignore : str | int | None, optional
+        The label of the reference that marks what nobody annotated, as in the settings: its number, in a file also its
+        name.
     spacing : float | Sequence[float] | None, optional
         Of an array's voxels in mm, one number if it is the same along all axes; required for arrays. An array is
         indexed [k, j, i], like those of SimpleITK.GetArrayFromImage; spacing, origin and direction are in the order i,
@@ -328,7 +333,7 @@ def compare(
     ValueError
         For input that is not a structure, and for a label that neither side has.
     """
-    settings, dose = withDose(asSettings(settings), dose)
+    settings, dose = withDose(withIgnored(settings, ignore), dose)
     placing = Placing(spacing=spacing, origin=origin, direction=direction)
     criticals = criticalsFrom(criticals)
     placing.requireUse(reference, test, *criticals.values())
@@ -338,9 +343,15 @@ def compare(
         asName(name)  # raises for anything but a name or a number
         if not any(isinstance(one, (str, os.PathLike)) for one in (reference, test)):
             raise InputError("The name chooses a structure of a file, and neither the reference nor the test is one.")
+    ours, theirs = (
+        asStructure(one, which, label, settings, name=name, placing=placing)
+        for one, which in zip((reference, test), REFERENCE_AND_TEST)
+    )
+    if settings.ignore is not None and ours.ignored is None:  # else a case has left it out already
+        ours, theirs = leftOut((ours, theirs), marksIn(reference, settings, placing), settings.ignore)
     pair = Workspace(
-        asStructure(reference, "reference", label, settings, name=name, placing=placing),
-        asStructure(test, "test", label, settings, name=name, placing=placing),
+        ours,
+        theirs,
         settings,
         asCriticals(criticals, settings, placing),
         dose=dose,
@@ -348,6 +359,12 @@ def compare(
     if label is not None:
         requireEither(pair.given, label)
     return compared(pair)
+
+
+def withIgnored(settings: Settings | None, ignore: str | int | None) -> Settings:
+    """Return settings, the defaults for None, that ignore a label of the reference if one is given."""
+    settings = asSettings(settings)
+    return settings if ignore is None else settings.changed(ignore=ignore)
 
 
 def withDose(settings: Settings, given: DoseLike | None) -> tuple[Settings, Dose | None]:

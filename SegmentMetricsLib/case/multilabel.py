@@ -22,6 +22,7 @@ from ..comparison.measurements import Measurement, measurementOf
 from ..families.multilabel.entries import GIVEN, MULTI_LABEL, WEIGHTINGS
 from ..families.selection import isSelected
 from ..model import inputs, naming
+from ..model.ignored import annotated
 from ..model.inputs import Placing
 from ..model.structures import BOTH_EMPTY, Structure, pairByName
 from ..model.structureset import StructureSet
@@ -150,7 +151,7 @@ def compareLabels(
     if weights is not None:
         settings = settings.changed(labelWeights=weights)
     sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
-    pairing = pairByName(*sides, isAlonePair=False)
+    pairing = pairByName(*annotated(sides, settings.ignore), isAlonePair=False)
     shares = [shareOf(Workspace(one, other, settings)) for one, other in pairing.pairs]
     shares += alone(pairing.unmatchedReference, settings, "reference") + alone(pairing.unmatchedTest, settings, "test")
     return combined(shares, settings)

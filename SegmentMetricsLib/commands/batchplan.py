@@ -84,6 +84,8 @@ def planned(options: argparse.Namespace) -> Plan:
     from ..batch.correlations import chosenKeys
     from ..batch.plots import keysToPlot, requireMatplotlib
     from ..batch.resultfiles import columnsOf, requireInputsKept
+    from ..io.labelnames import labelNamesFrom
+    from ..model.ignored import IGNORE
 
     statistics = Options(
         treatment=options.infinite,
@@ -96,6 +98,8 @@ def planned(options: argparse.Namespace) -> Plan:
     given = casesFrom(options.cases, options.reference_dir, tests, options.label_names)
     for sentence in given.remarks:
         print(f"segment-metrics: {oneLine(sentence)}", file=sys.stderr)
+    if settings.ignore is None and IGNORE in labelNamesFrom(given.labels).values():
+        print(f"segment-metrics: The label {IGNORE} counts on neither side where a reference has it.", file=sys.stderr)
     plan = planOf(
         given,
         settings,

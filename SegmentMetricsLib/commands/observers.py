@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--report writes files and needs a folder for them: give --output DIR.")
     if options.write_protocol is not None:
         requireWritable(options.write_protocol.absolute().parent)
-    tellWithoutEffect(options, settings, [])
+    tellWithoutEffect(options, settings, [], ["ignore"])
     from ..case.observers.gathering import gather
     from ..case.observers.study import Work, comparable, studied
     from ..io.labelnames import labelNamesFrom

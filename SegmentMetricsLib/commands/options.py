@@ -257,8 +257,20 @@ def tellWithoutEffect(
     measured += [cast("Found", findDefinition(rule.measurement)).definition for rule in rules]
     useless = {name for name in DECLARED if not (isUsed(name, measured) and isInEffect(name, settings))}.union(others)
     given = (name for names in OPTIONS.values() for name in names if getattr(options, name) is not None)
-    if flags := [cast(Option, DECLARED[name].option).flag for name in given if name in useless]:
+    if flags := [_flagAndNeed(name, settings) for name in given if name in useless]:
         print(f"segment-metrics: no effect on the measured numbers: {', '.join(flags)}", file=sys.stderr)
+
+
+def _flagAndNeed(name: str, settings: Settings) -> str:
+    """Return the option of a setting, with the option that it needs and lacks, or that leaves it no effect."""
+    flag = cast(Option, DECLARED[name].option).flag
+    if isInEffect(name, settings):
+        return flag
+    decisive, value = cast(tuple[str, Any], DECLARED[name].onlyIf)
+    option = cast(Option, DECLARED[decisive].option).flag
+    if value is None:
+        return f"{flag} (with {option})"
+    return f"{flag} (without {option}{'' if value is True else f' {value}'})"
 
 
 def savedSettings(path: Path) -> dict:

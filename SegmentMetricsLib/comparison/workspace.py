@@ -325,6 +325,8 @@ class Workspace:
         """The grid whose voxels outside both structures are true negatives, and the reason for this choice."""
         grid, _ = self.overlapGrid
         volume, why = self._chosenVolume
+        if self.ignored is not None:
+            why += ", without what is ignored"
         if self.settings.grid == "union":
             return ChosenGrid(grid.resized(*boxAround(*self.extents)), why)
         return self._withinExtent(evaluatedgrid.extended(volume or grid, grid, self.structures, self.extents, why))
@@ -350,10 +352,30 @@ class Workspace:
 
     @shared
     def evaluatedVoxels(self) -> float:
-        """The size of the evaluated grid in voxels of the grid on which overlap is counted.
+        """The size of the evaluated grid in voxels of the grid on which overlap is counted, but for what is ignored.
 
         It need not be whole where overlap is counted in parts of voxels.
         """
+        return self._voxelsOfEvaluated - self._ignoredVoxels
+
+    @property
+    def ignored(self) -> Mask | None:
+        """What nobody annotated, None if there is nothing of that."""
+        return next((s.ignored.mask for s in self.structures if s.ignored is not None), None)
+
+    @property
+    def _ignoredVoxels(self) -> float:
+        """The size of the part of the evaluated grid that nobody annotated, in the same voxels."""
+        if self.ignored is None:
+            return 0
+        evaluated, grid = self.evaluatedGrid.grid, self.overlapGrid.grid
+        within = self.ignored.on(evaluated).block((0, 0, 0), np.array(evaluated.size) - 1)
+        number = int(np.count_nonzero(within))
+        return number if evaluated.offsetOn(grid) is not None else number * evaluated.voxelSize / grid.voxelSize
+
+    @property
+    def _voxelsOfEvaluated(self) -> float:
+        """The size of all of the evaluated grid in voxels of the grid on which overlap is counted."""
         evaluatedGrid, grid = self.evaluatedGrid.grid, self.overlapGrid.grid
         volume, _ = self._chosenVolume
         isTurned = self.isTurned or not (volume is None or grid.planar or evaluatedgrid.isParallel(volume, grid))

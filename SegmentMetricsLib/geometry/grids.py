@@ -48,6 +48,8 @@ class Grid:
         4x4, voxel index (i, j, k, 1) to LPS millimeters; its columns may be rotated, left-handed or sheared.
     planar : bool, optional
         The grid is one slice, and structures on it are contours, not surfaces.
+    isImage2D : bool, optional
+        It is that of an image of two dimensions, which a volume of one slice is not. Equal grids may differ in it.
 
     Raises
     ------
@@ -58,6 +60,7 @@ class Grid:
     size: tuple[int, int, int]
     matrix: np.ndarray
     planar: bool = False
+    isImage2D: bool = False
 
     def __post_init__(self) -> None:
         matrix = np.array(self.matrix, dtype=float)
@@ -92,7 +95,7 @@ class Grid:
             matrix[:dimension, :dimension] = direction * np.array(image.GetSpacing())
         matrix[:dimension, 3] = image.GetOrigin()
         size = tuple(image.GetSize()) + (1,) * (3 - dimension)
-        return Grid(size, matrix, planar=size.count(1) == 1)
+        return Grid(size, matrix, planar=size.count(1) == 1, isImage2D=dimension == 2)
 
     @staticmethod
     def fromSlicerGeometry(text: str) -> Grid | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..base.errors import InputError
 from ..base.texts import commaSeparated
 from ..geometry.masks import Mask
+from ..model.ignored import apart
 from ..model.inputs import listed
 from ..model.structures import Structure, inAnySpelling, isNumbered, requireKnown
 from ..model.structureset import StructureSet
@@ -23,13 +24,15 @@ def readOne(
     """Return the only structure of a file or folder, or the one with a name, in any spelling, or else with a label.
 
     A label that a label map does not have is an empty structure, as in an image in memory. settings: how memberships
-    are read. isNameMeant: whether a structure that is alone in its file has to have the name, too. Raises InputError,
-    naming the file, when it cannot be read, or when several structures could be meant.
+    are read, and what is ignored. isNameMeant: whether a structure that is alone in its file has to have the name, too.
+    Raises InputError, naming the file, when it cannot be read, or when several structures could be meant.
     """
     read = partial(readStructures, path, threshold=settings.threshold, maximum=settings.membershipMaximum)
     structures = read(name=name if isNameMeant else None)
     if len(structures) > 1 and not isNameMeant:
         structures = read(name=name)
+    if settings.ignore is not None:
+        structures, _ = apart(structures, settings.ignore)
     if name is None and label is not None and not _haveNoLabels(structures):
         structures = _labeled(Path(path), label, structures)
     if len(structures) > 1:

@@ -127,12 +127,13 @@ def structureFromImage(
     threshold: float | None,
     maximum: int | None = None,
     canChoose: bool = True,
+    ignored: int | None = None,
 ) -> Structure:
     """Return the structure in a mask, a membership image, or one label of a label map.
 
-    label: of a label map; it is ignored for membership images. threshold, maximum: see Settings. canChoose: whether the
-    caller could have given a label. Raises ValueError when a label is needed or invalid, and when the image is not a
-    segmentation.
+    label: of a label map; it has no meaning for membership images. threshold, maximum: see Settings. canChoose: whether
+    the caller could have given a label. ignored: a label that is no structure. Raises ValueError when a label is needed
+    or invalid, and when the image is not a segmentation.
     """
     if label is not None:
         label = positiveLabel(label)
@@ -147,7 +148,7 @@ def structureFromImage(
         # the note distinguishes a mistyped label from a structure that was not drawn
         note = f"Label {label} does not occur in the {name}, which has {listed(others)}."
         return Structure(name, mask, otherLabels=others if mask.isEmpty else None, notes=(note,) if others else ())
-    found = labelMasks(image, threshold)
+    found = {number: mask for number, mask in labelMasks(image, threshold).items() if number != ignored}
     if len(found) > 1:
         advice = "say which one to compare (label=...)" if canChoose else f"give one alone, as in image == {min(found)}"
         raise InputError(f"The image has {len(found)} {listed(found)}: {advice}.")

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from types import NoneType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -33,6 +33,18 @@ SEGMENTATION = "segmentation"
 NUMBERED = re.compile(r"Label (\d+)( of layer \d+)?")
 # Most remarks in a message about what was left out.
 MOST_REMARKS = 8
+
+
+class Ignored(NamedTuple):
+    """What was left out of a structure because nobody annotated there.
+
+    label: of the reference that marks these voxels. mask: all that it marks, None if it is not there. size: of the
+    structure's part in it, in mm3 (mm2 on a plane).
+    """
+
+    label: str
+    mask: Mask | None = None
+    size: float = 0.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,6 +121,8 @@ class Structure(Identity):
         The voxels of each of its lesions, None for those that are not known: they are its separate parts.
     drawnOn : Grid | None, optional
         The grid of the image that it was drawn on, if its voxels are parts of those of the image.
+    ignored : Ignored | None, optional
+        What was left out of it because nobody annotated there, None if all was annotated.
     """
 
     mask: Mask | None = None
@@ -124,6 +138,7 @@ class Structure(Identity):
     isUnfilled: bool = False
     instances: tuple[Mask, ...] | None = None
     drawnOn: Grid | None = None
+    ignored: Ignored | None = None
 
     def __post_init__(self) -> None:
         requireKind(self.name, str, "The name of a structure", "a text")

@@ -15,13 +15,14 @@ from ..case.comparison import Comparison, compare, withDose
 from ..case.pairing import pairStructures, withProposals
 from ..case.protocol.protocol import Protocol, asProtocol
 from ..model.dose import Dose
+from ..model.ignored import annotated, leftOut
 from ..model.instances import joined
 from ..model.naming import pairTitle
 from ..model.structures import Pairing, Structure, nameMeant
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from .doses import doseOf
-from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
+from .inputs import SegmentReader, displayed, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
 
 # What comparisons import only when they need it.
@@ -93,8 +94,17 @@ def compareSegments(
             ("test", testNode, testSegment),
         )
     )
+    if settings.ignore is not None:
+        mark = structureFromSegment(referenceNode, settings.ignore)
+        reference, test = _shownAgain(leftOut((reference, test), [mark], settings.ignore), settings)
     criticals, plan = criticalStructures(referenceNode, settings), asDose(dose)
     return run(lambda: compare(reference, test, settings, criticals=criticals, dose=plan))
+
+
+def _shownAgain(structures: Iterable[Structure], settings: Settings) -> list[Structure]:
+    """Return structures with the surface that the settings ask for, also those that have lost it with their voxels."""
+    isLost = settings.surface == "displayed"
+    return [displayed(one) if isLost and one.givenSurface is None and not one.isEmpty else one for one in structures]
 
 
 def asDose(given) -> Dose | None:
@@ -187,6 +197,9 @@ def compareSegmentations(
     if found is None:
         return Comparisons()
     read, problems = found
+    if settings.ignore is not None:
+        known = annotated((structures.values() for structures in read), settings.ignore)
+        read = [{one.segmentID: one for one in _shownAgain(side, settings)} for side in known]
     if settings.instanceMaps:  # every segment is a lesion
         sides = [joined(structures.values(), dict(settings.instanceClasses)) for structures in read]
         lost = {name: why for reasons in problems for name, why in reasons.items()}

@@ -169,6 +169,18 @@ def weights(what: str, most: float = math.inf) -> Check:
     return Check(keep, accepts, {"action": "append"}, read=_namedWeights, plain=dict)
 
 
+def nameOrNumber(what: str) -> Check:
+    """Accept the name of a structure, or the number of a label; both are kept as text."""
+
+    def keep(given: Any) -> str:
+        isNumber = isinstance(given, int) and not isinstance(given, bool) and given > 0
+        if not isNumber and not (isinstance(given, str) and given.strip()):
+            raise InputError(f"The {what} is given by its name or its number, not by {given!r}.")
+        return str(given).strip()
+
+    return Check(keep, "a name, or a whole number from 1")
+
+
 def classes(what: str) -> Check:
     """Accept a mapping of names or numbers to names, or such pairs; they become pairs of texts."""
 

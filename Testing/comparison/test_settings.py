@@ -97,6 +97,7 @@ def testDefaults():
         "cuts": None,
         "meshSpacing": 1.0,
         "grid": "reference",
+        "ignore": None,
         "extent": "whole",
         "betas": [1.0],
         "quantiles": [1.0],
@@ -253,7 +254,7 @@ def testAcceptedValues(given, kept):
         ({"meshSpacing": float("inf")}, "The grid spacing for meshes must be a finite number, not inf."),
         ({"convention": "Med"}, "There is no convention 'Med'; choose from"),
         # a result must not bear the name of a tool whose settings it does not have
-        ({"convention": "MeshMetrics-1.4.1"}, "The convention MeshMetrics-1.4.1 fixes the subdivisions;"),
+        ({"convention": "MeshMetrics-1.4.1"}, "MeshMetrics-1.4.1 is a preset with other settings"),
     ],
 )
 def testRefusedValues(given, message):

@@ -17,6 +17,7 @@ from ...base.statements import Place
 from ...base.texts import commaSeparated, counted, shortest
 from ...comparison.findings import Finding, Kind
 from ...families.boundary import formulas as boundary
+from ...families.instances.ofpair import lesionsOf
 from ...families.overlap import formulas as overlap
 from ...families.voxel import formulas as voxels
 from ...families.voxel.ofpair import distancesOf
@@ -52,6 +53,7 @@ UNION = Place("--grid union", 'grid="union"', "Advanced > Evaluated grid")
 def find(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Yield the cautions of a pair whose measurements are known."""
     yield from _memberships(pair)
+    yield from _lesions(pair)
     if not pair.emptiness:
         yield from _outliers(pair, values)
         yield from _parts(pair)
@@ -73,6 +75,16 @@ def _memberships(pair: Workspace) -> Iterator[str]:
     if pair.isFuzzy and _chosen(pair, "overlap", "agreement"):
         which = " and the ".join(w for w, s in zip(REFERENCE_AND_TEST, pair.structures) if s.memberships is not None)
         yield Finding.of(Kind.COUNTED_IN_PART, which=which, where=THRESHOLD)
+
+
+def _lesions(pair: Workspace) -> Iterator[str]:
+    both = pair.planned(lesionsOf)
+    which = [which for which, lesions in zip(REFERENCE_AND_TEST, both or ()) if lesions.areOverlapping]
+    if which:
+        yield Finding.remark(
+            f"Lesions of the {' and of the '.join(which)} overlap each other: every one counts with all of its voxels.",
+            "By a voxel of several, only those belong together that fit each other best.",
+        )
 
 
 def _outliers(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:

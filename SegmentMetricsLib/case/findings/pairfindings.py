@@ -13,6 +13,7 @@ from ...base.texts import commaSeparated, counted, shortest
 from ...comparison import extents
 from ...comparison.counts import Counts, count
 from ...comparison.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
+from ...comparison.measurements import withUnit
 from ...families.boundary import formulas as boundary
 from ...families.dose.formulas import doseOfShare
 from ...families.dose.ofpair import doseVolumeOf
@@ -62,6 +63,7 @@ def _found(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from _extent(pair)
     yield from _frames(pair)
     yield from _notes(pair)
+    yield from _ignored(pair)
     yield from _dose(pair)
     if not pair.emptiness:
         yield from _placement(pair)
@@ -103,6 +105,26 @@ def _notOfDose(pair: Workspace, name: str) -> str:
     """Return which structures have another frame of reference or patient than the dose, "" for none."""
     told = [(f"the {which}", getattr(s, name)) for which, s in zip(REFERENCE_AND_TEST, pair.structures)]
     return " and ".join(what for what, value in told if value and getattr(pair.dose, name) not in ("", value))
+
+
+def _ignored(pair: Workspace) -> Iterator[str]:
+    """Yield what was left out because nobody annotated there."""
+    known = [(which, s, s.ignored) for which, s in zip(REFERENCE_AND_TEST, pair.structures) if s.ignored is not None]
+    if not known:
+        return
+    label = known[0][2].label
+    if pair.ignored is None:
+        yield f"The reference has no label {label} to be ignored, so all of it counts."
+        return
+    unit = "mm3" if pair.dimension == 3 else "mm2"
+    parts = [f"{withUnit(ignored.size, unit)} of the {which}" for which, _, ignored in known if ignored.size]
+    yield Finding.remark(
+        f"What the reference marks as {label} counts on neither side: "
+        f"{' and '.join(parts) or 'nothing of the two'} {'is' if len(parts) < 2 else 'are'} left out.",
+        "Contours end at its border, and distances are those of what is left.",
+    )
+    if uncut := [which for which, s, _ in known if s.mask is None]:
+        yield f"The {' and the '.join(uncut)} is a surface without voxels, so nothing of it is left out."
 
 
 def _emptiness(pair: Workspace) -> Iterator[str]:

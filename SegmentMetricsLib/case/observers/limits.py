@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ...base.texts import commaSeparated, shortest
 from ...base.version import __version__
 from ...model.naming import isPattern
 from ..protocol.protocol import Protocol, Rule
+from .gathering import UNNAMED
 from .observed import TOLERATED, ObservedStructure
 from .study import ObserverStudy
 from .withinrange import meansAsTest
@@ -20,6 +22,8 @@ from .withinrange import meansAsTest
 # to which limits are rounded, toward the looser side.
 JUDGED = ("MASD", "DSC")
 OF_LENGTHS, OF_FRACTIONS = 1, 2
+# What the rules of a protocol call structures of any name.
+ALL_NAMES = "*"
 
 
 def protocolFrom(study: ObserverStudy) -> Protocol:
@@ -31,6 +35,9 @@ def protocolFrom(study: ObserverStudy) -> Protocol:
     Raises InputError if no structure has a limit.
     """
     rules = tuple(rule for structure in study for rule in _rules(structure))
+    if len(study) == 1 and study[0].name == UNNAMED:
+        # it is alone and has no name, or another one in every file, so that only the limits for all names find it
+        rules = tuple(replace(rule, structure=ALL_NAMES) for rule in rules)
     if not rules:
         raise InputError("The observers give no limit for a protocol: no structure has a distance or overlap.")
     who = commaSeparated(study.observers)
