@@ -35,7 +35,8 @@ def testCorrections(revolutions):
 
 def valuesOf(revolutions, numbers, volumes=None, **given):
     """Return values of one structure in several cases. numbers: by tool, one for each case."""
-    same = {"structure": "Lens-Lt", "spacing": "2 x 2 x 2", "key": "MASD", "remeshed": 1.0, "original": 1.2} | given
+    same = {"structure": "Lens-Lt", "spacing": "2 x 2 x 2", "start": 0, "key": "MASD"} | given
+    same = {"remeshed": 1.0, "original": 1.2} | same
     volumes = volumes or [0.2] * max(map(len, numbers.values()))
     return [
         revolutions.Value(case=f"case {n}", volume=volumes[n], tool=tool, value=value, **same)
@@ -62,6 +63,21 @@ def testTwoTablesForTwoReferences(revolutions):
     assert "| MedPy | -0.10 ± 0.14 [-0.20, +0.00] |" in original
     # the paper's program is the reference of the first one
     assert "MeshMetrics-0.1" not in remeshed and "| MeshMetrics-0.1 | -0.20 ± 0.00" in original
+
+
+def testTheMeanOverTheStartsOfTheGrid(revolutions):
+    """Numbers at the corner alone are in the other tables; of other starts, the mean over the pairs has a spread."""
+    starts = [[1.0, 1.2], [1.3, 1.3], [1.5, 1.3]]
+    values = [one for n, row in enumerate(starts) for one in valuesOf(revolutions, {"MedPy": row}, start=n)]
+    remeshed, original = revolutions.overStarts(values).split("| MedPy | ")[1:]
+    assert remeshed.startswith("+0.10 | +0.35 ± 0.07 [+0.30, +0.40] |")
+    assert original.startswith("-0.10 | +0.15 ± 0.07 [+0.10, +0.20] |")
+    assert revolutions.tables(values) == revolutions.tables(values[:2])
+    assert revolutions.significance(values) == revolutions.significance(values[:2])
+    assert revolutions.overStarts(values[:2]) == ""
+    places = revolutions.startsOf((2.0, 2.0, 2.0))
+    assert len(places) == 9 and not places[0].any() and np.ptp(places[1:], axis=0).min() > 1
+    assert places.min() >= 0 and places.max() < 2 and len(revolutions.startsOf((1.0, 1.0, 1.0))) == 1
 
 
 def testFractionsDifferInPercentagePoints(revolutions):
@@ -130,7 +146,7 @@ def testTwoStructures(revolutions, tmp_path):
     out = tmp_path / "out"
     revolutions.main(["--data", str(tmp_path / "data"), "--output", str(out), "--spacing", "2,2,2"])
     with (out / "values.csv").open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["key"] == "MASD"]
+        rows = [row for row in csv.DictReader(file) if (row["key"], row["start"]) == ("MASD", "0")]
     values = {tool: [row for row in rows if row["tool"] == tool] for tool in ("MeshMetrics-0.1", "SegmentMetrics")}
     for papers, ours in zip(*values.values(), strict=True):
         assert float(papers["volume"]) == pytest.approx(4 / 3 * np.pi * 6**3 / 1000, rel=0.05)
@@ -142,6 +158,7 @@ def testTwoStructures(revolutions, tmp_path):
     assert [row["structure"] for row in values["SegmentMetrics"]] == ["Orbit-Lt", "Orbit-Rt"]
     tables = (out / "tables.md").read_text("utf-8")
     assert "| tool | 2 x 2 x 2 (2 pairs) |" in tables and "| tool | small (2 pairs) |" in tables
+    assert "### Where the grid starts, at 2 x 2 x 2 mm" in tables
     with (out / "significance.csv").open(encoding="utf-8") as file:
         assert {row["pairs"] for row in csv.DictReader(file)} == {"2"}
     revolutions.main(["--from", str(out / "values.csv"), "--output", str(tmp_path / "again")])
