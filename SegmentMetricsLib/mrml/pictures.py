@@ -223,8 +223,10 @@ def mapsFromSides(comparison, cache: ViewCache, size: tuple[int, int] = (320, 29
     for side, surface in zip(REFERENCE_AND_TEST, maps, strict=True):
         for name, direction in SIDES.items():
             view.lookFrom(direction, points, AREA)
-            title = f"{side.capitalize()}{' (around its voxels)' if noteOf(surface) else ''}, from the {name}"
-            found.append((title, _imageOf(view, surface, coloring)))
+            image = _imageOf(view, surface, coloring)
+            if noteOf(surface):
+                writeText(image, "drawn around its voxels", (8, size[1] - 8), 11, PALE_INK)
+            found.append((f"{side.capitalize()}, from the {name}", image))
     return found
 
 

@@ -167,10 +167,23 @@ def testTwoStructures(revolutions, tmp_path):
 
 @pytest.mark.nightly
 @needsReference
-def testTheSignDependsOnTheReference(revolutions, tmp_path):
-    """HD95 of DeepMind at 2 mm: too small for the meshes of the voxels, as in the paper, too large for the original."""
+def testTheSignDependsOnWhereTheGridStarts(revolutions, tmp_path):
+    """HD95 of DeepMind at 2 mm: too small for the meshes of the voxels from everywhere, as in the paper.
+
+    Against the original meshes it is too large or too small, as the grid starts. The growth of HD depends on that, too.
+    """
     values = revolutions.measured(HEAD_AND_NECK, [(2.0, 2.0, 2.0)], 200.0, tmp_path / "values.csv", ["DeepMind"])
-    ofHD95 = [value for value in values if (value.tool, value.key) == ("DeepMind", "HD95")]
-    assert len(ofHD95) == 52
-    means = [np.mean([value.differenceTo(reference) for value in ofHD95]) for reference in ("remeshed", "original")]
-    assert means == pytest.approx([-0.14, 0.11], abs=0.005)
+
+    def means(tool, key, reference):
+        chosen = [value for value in values if (value.tool, value.key) == (tool, key)]
+        found = revolutions.grouped(chosen, reference, lambda value: value.start)
+        assert {len(some) for some in found.values()} == {52}
+        corner, *others = (np.mean(some) for _, some in sorted(found.items()))
+        return [corner, np.mean(others), np.std(others, ddof=1), min(others), max(others)]
+
+    ofVoxels = means("DeepMind", "HD95", "remeshed")
+    assert ofVoxels == pytest.approx([-0.14, -0.10, 0.05, -0.18, -0.04], abs=0.006)
+    ofMeshes = means("DeepMind", "HD95", "original")
+    assert ofMeshes == pytest.approx([0.11, 0.04, 0.09, -0.07, 0.15], abs=0.006)
+    assert means("SegmentMetrics", "HD", "original") == pytest.approx([0.48, 0.25, 0.17, 0.02, 0.50], abs=0.006)
+    assert means("SegmentMetrics", "HD95", "original") == pytest.approx([0.25, 0.15, 0.06, 0.07, 0.24], abs=0.006)
