@@ -24,6 +24,13 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
+def percent(share: float) -> str:
+    """Return a fraction in percent: 0.39 as 39 %, 0.006 as 0.6 %, and anything smaller as less than 0.1 %."""
+    if share < 0.001:
+        return "less than 0.1 %"
+    return f"{100 * share:.{0 if share >= 0.1 else 1}f} %"
+
+
 def commaSeparated(names: Iterable[str], most: int = 10) -> str:
     """Return names as a list for a sentence, cut short if there are many."""
     names = list(names)

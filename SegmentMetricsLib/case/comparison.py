@@ -39,11 +39,10 @@ from ..model.ignored import leftOut
 from ..model.inputs import Placing
 from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
-from . import multilabel, resulttables, summary
+from . import gridspread, multilabel, resulttables, summary
 from .findings import pairfindings
 from .frames import frameOf
 from .given import Comparable, asCriticals, asStructure, criticalsFrom, marksIn
-from .gridspread import spreads
 from .multilabel import Share
 from .records import Record
 
@@ -187,11 +186,11 @@ class Comparison(Mapping):
     def withGridUncertainty(self, displayed: Callable[[Structure], Structure] | None = None) -> Comparison:
         """Return the comparison with the spread of every measurement that the voxel grid alone causes, as its `grid`.
 
-        The smooth surfaces of both structures are measured on the reference's grid, shifted by fractions of a voxel.
-        displayed: makes these surfaces; None is Slicer's own conversion, which needs Slicer or the package slicer-core.
-        Raises InputError if both are missing.
+        The measured surfaces of both structures are measured on the reference's grid, shifted by fractions of a voxel.
+        A structure that vanishes in some of the shifts is a finding instead. displayed: makes the surfaces that Slicer
+        displays, if the settings ask for them; None is Slicer's own conversion.
         """
-        if displayed is None:
+        if displayed is None and self.settings.surface == "displayed":
             from ..mrml.inputs import displayed as converted
 
             displayed = converted
@@ -200,9 +199,11 @@ class Comparison(Mapping):
         def measure(reference: Structure, test: Structure, settings: Settings) -> Mapping[str, Measurement]:
             return compare(reference, test, settings, criticals=criticals, dose=self.dose).measurements
 
-        found = spreads(self.reference, self.test, self.settings, measure, displayed)
+        values, findings = gridspread.shifted(self.reference, self.test, self.settings, measure, displayed)
+        asked = selected(self.settings, definitionsOf(self.settings.convention).values())
+        found = gridspread.spreads(self.measurements, values, asked)
         told = {key: replace(one, grid=found.get(key)) for key, one in self.measurements.items()}
-        return replace(self, measurements=told)
+        return replace(self, measurements=told, findings=(*self.findings, *findings))
 
     def which(self, value: str | float, key: str | None = None) -> list[Candidate]:
         """Return the numbers that this pair may be given, the nearest to a value first, each with how it comes about.

@@ -48,15 +48,21 @@ MEASUREMENT = (
 )
 # Columns with what the voxel grid contributes: fields of a Spread. They exist only if that was computed.
 SPREAD = (
-    Column("GridMean", "Grid: mean", description="Mean over shifts of the voxel grid by fractions of a voxel"),
-    Column("GridSD", "SD", description="Standard deviation over shifts of the voxel grid"),
-    Column("GridRange", "95 % range", description="Range of 95 % of the values over shifts of the voxel grid"),
+    Column(
+        "GridSD", "Grid: SD", description="Standard deviation over shifts of the voxel grid by fractions of a voxel"
+    ),
+    Column("GridRange", "95 % range", description="The value ± 1.96 of these standard deviations", isText=True),
+    Column("GridMean", "Mean", description="Mean over the shifts, if it lies more than one of them from the value"),
 )
 OF_GRID = (
-    ("gridMean", "mean over shifts of the grid", "Mean over shifts of the voxel grid by fractions of a voxel"),
-    ("gridSD", "SD over shifts of the grid", "Standard deviation over shifts of the voxel grid"),
-    ("gridLow", "low over shifts of the grid", "Lower end of the range of 95 % of the shifts of the voxel grid"),
-    ("gridHigh", "high over shifts of the grid", "Upper end of the range of 95 % of the shifts of the voxel grid"),
+    ("gridMean", "mean over shifts of the grid", "Mean over shifts of the voxel grid, if more than one SD off"),
+    (
+        "gridSD",
+        "SD over shifts of the grid",
+        "Standard deviation over shifts of the voxel grid by fractions of a voxel",
+    ),
+    ("gridLow", "low for shifts of the grid", "Value less 1.96 standard deviations over shifts of the voxel grid"),
+    ("gridHigh", "high for shifts of the grid", "Value plus 1.96 standard deviations over shifts of the voxel grid"),
 )
 # Columns of files that say which pair a row is about.
 IDENTITY = (
@@ -107,7 +113,7 @@ FAMILY_OF_LIST = {LESIONS_FILE: "instances", GAPS_FILE: "topology"}
 OF_DOSE = {"Reference": "reference", "Test": "test", "Difference": "difference", "Under": "reference", "Over": "test"}
 # Short headings of MEASUREMENT, where they have little room.
 SHORT = {"Value": "value", "ReferenceToTest": "ref. to test", "TestToReference": "test to ref."}
-SHORT_OF_SPREAD = {"GridMean": "grid: mean", "GridSD": "SD", "GridRange": "95 % range"}
+SHORT_OF_SPREAD = {"GridSD": "grid: SD", "GridRange": "95 % range", "GridMean": "mean"}
 
 
 def measurementsTable(measurements: Iterable[Measurement]) -> Table:
@@ -127,9 +133,13 @@ def measurementsTable(measurements: Iterable[Measurement]) -> Table:
 
 def _spreadCells(one: Measurement) -> list:
     if one.grid is None:
-        return [None, None, None]
-    amounts = Amount(one.grid.mean, one.unit), Amount(one.grid.sd, one.unit)
-    return [*amounts, inOneUnit(one.grid.low, " to ", one.grid.high, one.unit)]
+        return [None, "", None]
+    mean, sd, low, high, _ = one.grid
+    return [
+        Amount(sd, one.unit),
+        inOneUnit(low, " to ", high, one.unit),
+        None if mean is None else Amount(mean, one.unit),
+    ]
 
 
 def inOneUnit(first: float, between: str, second: float, unit: str) -> str:

@@ -207,8 +207,8 @@ def addGridUncertainty(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--grid-uncertainty",
         action="store_true",
-        help="also compute how much each number depends on where the voxel grid lies: its mean, standard deviation and "
-        "95 %% range when the grid is shifted by fractions of a voxel (takes several dozen times as long)",
+        help="also compute how much each number depends on where the voxel grid lies: its standard deviation when the "
+        "grid is shifted by fractions of a voxel, and its 95 %% range (takes several dozen times as long)",
     )
 
 

@@ -33,6 +33,8 @@ SEGMENTATION = "segmentation"
 NUMBERED = re.compile(r"Label (\d+)( of layer \d+)?")
 # Most remarks in a message about what was left out.
 MOST_REMARKS = 8
+# A surface that encloses less than this fraction of the volume of the voxels hardly shows them.
+LEAST_ENCLOSED = 0.9
 
 
 class Ignored(NamedTuple):
@@ -236,6 +238,18 @@ class Structure(Identity):
     def samplingGrid(self) -> Grid | None:
         """The image grid that the structure belongs to; None for meshes."""
         return None if self.mask is None else self.mask.grid
+
+
+def shareLeft(structure: Structure, volume: float) -> float | None:
+    """Return the fraction of its voxels' volume that a smoothed surface encloses, if so little is left of a structure.
+
+    Smoothing shrinks small and thin structures. None if at least LEAST_ENCLOSED is left, for contours in a plane, and
+    without voxels. volume: of the surface, mm3.
+    """
+    if structure.mask is None or structure.mask.isEmpty or structure.mask.grid.planar:
+        return None
+    share = max(volume, 0.0) / structure.mask.size
+    return share if share < LEAST_ENCLOSED else None
 
 
 def dimensionOf(reference: Structure, test: Structure) -> int:

@@ -20,7 +20,7 @@ from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..model import naming
 from ..model.structures import Structure
-from .conversion import closedSurface, displayedSurface, toRas
+from .conversion import closedSurface, displayedSurface, outward, toRas
 from .headless import whyUnavailable
 from .voxels import VoxelReader, matrixArray
 
@@ -130,14 +130,28 @@ class SegmentReader:
                 # voxels deformed by a nonlinear transform form no grid, so only the surface is used
                 bent = meshing.transformed(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
                 return Structure(givenSurface=bent, **common)
-        boundary = _placed(shownSurface(self.node, identifier), toWorld)
+        shown = shownSurface(self.node, identifier)
+        if mask is not None and not shown.GetNumberOfPolys():
+            raise InputError(_whyNothingShown(segmentation, common["name"]))
+        boundary = _placed(shown, toWorld, isOfVoxels=mask is not None)
         if mask is not None and linear is not None:
             return Structure(mask=mask, givenSurface=boundary, surfaceKind="displayed", **common)
         return Structure(givenSurface=boundary, surfaceKind="imported" if mask is None else "displayed", **common)
 
 
-def _placed(polyData: vtkPolyData, toWorld: vtkGeneralTransform) -> Surface:
-    """Return a surface of a node, given in RAS, after applying a transform."""
+def _whyNothingShown(segmentation, name: str) -> str:
+    """Return a sentence that Slicer shows no surface of a segment that has voxels."""
+    isJoint = segmentation.GetConversionParameter("Joint smoothing") == "1"
+    why = " because the option Joint smoothing of its conversion to closed surfaces is on" if isJoint else ""
+    way = "Turn it off and make the surface again, or measure" if isJoint else "Measure"
+    return f"Slicer's closed surface of {name} has no triangles{why}. {way} the unsmoothed surface."
+
+
+def _placed(polyData: vtkPolyData, toWorld: vtkGeneralTransform, isOfVoxels: bool) -> Surface:
+    """Return a surface of a node, given in RAS, after applying a transform.
+
+    isOfVoxels: whether Slicer has made it, and turned it inside out if the voxels are left-handed.
+    """
     world = vtkPolyData()
     world.ShallowCopy(polyData)
     if polyData.GetNumberOfPoints():
@@ -146,7 +160,7 @@ def _placed(polyData: vtkPolyData, toWorld: vtkGeneralTransform) -> Surface:
         placed.SetDataTypeToDouble()
         placed.SetData(numpy_to_vtk(moveLps(points, toWorld), deep=True))
         world.SetPoints(placed)
-    return meshing.fromPolyData(world)
+    return meshing.fromPolyData(outward(world) if isOfVoxels else world)
 
 
 def moved(mask: Mask, linear: np.ndarray) -> Mask:

@@ -19,13 +19,13 @@ from ..base.parallel import threads
 from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
 from ..case.tablemodel import Column, Table, plain
 from ..families.similarity.ofpair import localDistancesOn
-from ..geometry.surfaces import barycentricWeights, toPolyData
+from ..geometry.surfaces import barycentricWeights
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.names import OWN_CONVENTION
 from . import colors, folders
 from .arguments import asNode, asScene, requireComparison
-from .conversion import displayedSurface as convertedSurface
-from .conversion import pointsOf, toRas
+from .conversion import drawnSurface as drawn
+from .conversion import noteOf, pointsOf
 from .nodenames import nameResult
 
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
@@ -153,7 +153,9 @@ def showDistanceMap(
         open, so that inside and outside cannot be told apart, signed is drawn as absolute.
     surface : str, optional
         "displayed" draws the smooth surface that Slicer shows, with the distance of the nearest measured element at
-        every point; "measured" draws the measured surface itself.
+        every point; "measured" draws the measured surface itself. Where smoothing leaves less than 90 % of the voxels'
+        volume, as of small and thin structures, the surface around them is drawn all the same, and the description of
+        the node says so.
     range : float | None, optional
         End of the color range in mm, of a dose in Gy.
     displayedSurface : vtkPolyData | None, optional
@@ -222,17 +224,15 @@ def distanceMap(
     """
     requireDistances(comparison)
     directed = comparison.distances.referenceToTest if side == "reference" else comparison.distances.testToReference
-    result = vtkPolyData()
-    if surface == "measured":
-        result.ShallowCopy(toRas(toPolyData(directed.surface)))
+    structure = getattr(comparison, side)
+    result, isMeasured = drawn(structure, side, directed.surface, surface, displayedSurface)
+    if isMeasured:
         signed = _withoutGaps(directed.atPoints, directed.surface.points)
     else:
-        result.ShallowCopy(displayedSurface or convertedSurface(getattr(comparison, side)))
         signed = nearestValues(pointsOf(result), *_middleElements(directed))
     arrays = {"SignedDistance": signed, "Distance": np.abs(signed)}
     if withLocal or "similarity" in comparison.settings.families:
         local = localDistancesOn(comparison, side)
-        isMeasured = surface == "measured"
         arrays["BLD"] = local if isMeasured else nearestValues(pointsOf(result), directed.surface.points, local)
     if comparison.hazard is not None:
         arrays["Hazard"] = comparison.hazard.at(pointsOf(result))
@@ -335,6 +335,7 @@ def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed
     display.SetScalarRange(low, high)
     display.SetScalarVisibility(True)
     display.EndModify(wasModifying)
+    model.SetDescription(noteOf(model.GetPolyData()))
     colors.showLegend(model, kind, side, tolerance, signed)
 
 

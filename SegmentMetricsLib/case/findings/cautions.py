@@ -29,6 +29,7 @@ from ...model.structures import REFERENCE_AND_TEST
 if TYPE_CHECKING:
     from ...comparison.measurements import Measurement
     from ...comparison.workspace import Workspace
+    from ...model.structures import Structure
 
 # A structure is small if it spans less than this fraction of its image along any axis.
 SMALL = 0.05
@@ -45,6 +46,8 @@ AT_THEIR_BEST = ("ACC", "TNR", "FPR", "RI")
 OUTLYING_FACTOR, OUTLYING_VOXELS, OUTLYING_PERCENTILE = 3, 3, 95.0
 # At least this many parts, most of them single voxels, indicate noise.
 MANY_PARTS = 50
+# Structures of patients that span no more voxels than this may be smaller than a tolerance.
+FEW_VOXELS = 4
 THRESHOLD = Place("--threshold 0.5", "threshold=0.5")
 LESIONS = Place("--metrics instances", 'metrics="instances"', "Metrics > instances")
 UNION = Place("--grid union", 'grid="union"', "Advanced > Evaluated grid")
@@ -154,17 +157,24 @@ def _are(count: int) -> str:
 
 
 def _units(pair: Workspace) -> Iterator[str]:
-    """Warn if the structures are smaller than every tolerance, which structures of patients never are."""
+    """Warn if the structures are smaller than every tolerance, which those of patients are only if of few voxels."""
     if not _isTolerant(pair):
         return
     smallest = min(pair.settings.tolerances)
-    size = max(float(np.ptp(s.box, axis=0).max()) for s in pair.structures)
-    if smallest > size:
+    size = max(float(np.ptp(_boxOf(s), axis=0).max()) for s in pair.structures)
+    masks = [s.mask for s in pair.structures if s.mask is not None]
+    isOfFew = bool(masks) and max(int((mask.high - mask.low).max()) + 1 for mask in masks) <= FEW_VOXELS
+    if smallest > size and not isOfFew:
         yield Finding.remark(
             f"The tolerance of {shortest(smallest)} mm is larger than the structures, which measure "
             f"{float(f'{size:.2g}'):g} mm: nothing can exceed it.",
             "Check the unit of the files.",
         )
+
+
+def _boxOf(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and highest coordinates of a structure, of its voxels if smoothing has shrunk its surface."""
+    return (structure if structure.mask is None else structure.unsmoothed()).box
 
 
 def _percentiles(pair: Workspace) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...base.errors import Undefined
-from ...base.texts import commaSeparated, counted, shortest
+from ...base.texts import commaSeparated, counted, percent, shortest
 from ...comparison import extents
 from ...comparison.counts import Counts, count
 from ...comparison.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
@@ -23,7 +23,7 @@ from ...families.slices.formulas import axisOf, normalOf, positionText
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...model.notes import Note
-from ...model.structures import REFERENCE_AND_TEST
+from ...model.structures import REFERENCE_AND_TEST, shareLeft
 from . import cautions
 
 if TYPE_CHECKING:
@@ -361,6 +361,15 @@ def _surfaces(pair: Workspace) -> Iterator[str]:
             )
         if surface.nonManifoldEdges:
             yield f"{name} has {counted(surface.nonManifoldEdges, 'edge')} with more than two triangles."
+        share = shareLeft(structure, surface.volume) if structure.surfaceKind == "displayed" else None
+        if share is not None and structure.mask is not None:
+            volumes = f"{max(surface.volume, 0.0):.1f} of {structure.mask.size:.1f} mm3"
+            yield Finding.remark(
+                f"The displayed surface of the {which} encloses {percent(share)} of the voxels ({volumes}): smoothing "
+                "shrinks small and thin structures.",
+                "Measure the unsmoothed surface instead.",
+            )
+            continue  # what was cleaned comes from that
         for repair in surface.repairs:
             yield f"{name} was cleaned: {repair}."
 

@@ -477,7 +477,7 @@ def _measurements(record: Record) -> Markup:
             "Value": "Value",
             "ReferenceToTest": "Reference to test",
             "TestToReference": "Test to reference",
-            **({"GridMean": "Grid: mean", "GridSD": "SD", "GridRange": "95 % range"} if spread else {}),
+            **({"GridSD": "Grid: SD", "GridRange": "95 % range", "GridMean": "Mean"} if spread else {}),
         }
     )
     rows = []
