@@ -37,8 +37,9 @@ from .findings import Finding, Kind
 # Triangles that face the end of a mesh within 60 degrees of the axis belong to its cap.
 CAP_COSINE = 0.5
 # A structure is long if it is at least LONG times as long as wide. Its ends decide HD if HD without them is at most the
-# fraction DECISIVE of it.
-LONG, DECISIVE = 2.0, 0.75
+# fraction DECISIVE of it. Where a structure ends is arbitrary only if it is a tube that runs across the slices, TUBE
+# times as long as wide: cords, esophagus and vessels, not lenses or glands.
+LONG, DECISIVE, TUBE = 2.0, 0.75, 5.0
 # Distances up to this fraction of the structure's length are ignored.
 NEGLIGIBLE = 1e-4
 COMMON = Place("--extent common", 'extent="common"', "Advanced > Extent")
@@ -205,7 +206,7 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     structures = (reference, test)
     if reference.dimension == 2 or not all(s.surface.isClosed for s in structures):
         return
-    slab = slabOf(*structures)[0] if all(map(isLong, structures)) else None
+    slab, spans = slabOf(*structures) if all(map(isLong, structures)) else (None, [])
     if slab is None:
         return
     worst = max(distances.directions, key=lambda d: d.largest)
@@ -221,7 +222,10 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     if within > DECISIVE * worst.largest:
         return
     end = "upper" if place @ slab.normal > slab.high else "lower"
-    yield Finding.of(Kind.ENDS_DECIDE, distance=f"{worst.largest:.1f}", end=end, within=f"{within:.1f}", where=COMMON)
+    lengths = [high - low for low, high in spans]
+    isTube = all(length >= TUBE * _widthOf(s, length) for s, length in zip(structures, lengths, strict=True))
+    where = COMMON if isTube else None
+    yield Finding.of(Kind.ENDS_DECIDE, distance=f"{worst.largest:.1f}", end=end, within=f"{within:.1f}", where=where)
 
 
 def _largestWithin(direction: DirectedDistances, slab: Slab, limits: np.ndarray) -> float:
@@ -243,5 +247,10 @@ def _largestWithin(direction: DirectedDistances, slab: Slab, limits: np.ndarray)
 def isLong(structure: Structure) -> bool:
     """Return whether a closed structure is much longer than wide, judging by its box and its volume."""
     low, high = structure.box
-    length, volume = float((high - low).max()), structure.surface.volume
-    return volume > 0 and length >= LONG * float(np.sqrt(volume / length))
+    length = float((high - low).max())
+    return structure.surface.volume > 0 and length >= LONG * _widthOf(structure, length)
+
+
+def _widthOf(structure: Structure, length: float) -> float:
+    """Return the side in mm of the square that a closed structure of a length in mm would have as its cross-section."""
+    return float(np.sqrt(structure.surface.volume / max(length, 1e-9)))

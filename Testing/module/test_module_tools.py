@@ -195,6 +195,18 @@ def testReportWithoutPlotlyHasPicturesOfTheMap(desktop, session, tmp_path, monke
     assert text.count('<svg class="flat"') == 2
 
 
+def testThePanelSaysThatSmoothingWouldShrinkTheMap(session):
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    p, label = session.parameters, session.ui.mapFarthestLabel
+    p.mapSide = type(p.mapSide).test
+    session.settle(0.05)
+    assert "The test is drawn around its voxels: smoothing leaves " in label.text
+    p.mapSurface = type(p.mapSurface).measured
+    session.settle(0.05)
+    assert "around its voxels" not in label.text
+
+
 PROTOCOL = "Structure,Measurement,Relation,Pass\nBox,DSC,>=,0.1\nBox,HD95,<=,0.5\n"
 
 
