@@ -233,7 +233,6 @@ class Comparison(Mapping):
             surface=" and ".join(dict.fromkeys((self.reference.surfaceKind, self.test.surfaceKind))),
             convention=self.settings.convention,
             method=self.distances.method if self.distances else "",
-            subdivisions=self.settings.subdivisionsFor(self.dimension),
             measurements=self.measurements,
             findings=self.findings,
             slices=self.slices,

@@ -14,7 +14,7 @@ from ..base.errors import InputError, requireText
 from ..base.texts import inAnyCase
 from ..case.protocol import exampleNames
 from ..settings.declarations import HAZARD, HEADINGS, MEASURED, Option
-from ..settings.names import DEFAULT_FAMILIES, GRIDS, OWN_CONVENTION, PRESETS, TOOLS
+from ..settings.names import DEFAULT_FAMILIES, GRIDS, MESHMETRICS, OWN_CONVENTION, PRESETS, TOOLS
 from ..settings.settings import DECIDED_BY_TOOLS, DECLARED, Settings, isInEffect
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
             )
             group.add_argument(
                 "--preset",
-                choices=[name for name in PRESETS if name != OWN_CONVENTION],
+                choices=[*MESHMETRICS, *(name for name in PRESETS if name != OWN_CONVENTION)],
                 help="measure as this version of MeshMetrics does; or lesions as panoptica does, or by the rules of "
                 "BraTS 2023: without a task for GLI, SSA and PED, BraTS 2023 MEN and BraTS 2023 MET for these",
             )
@@ -234,9 +234,9 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         raise InputError("A preset is a convention: leave --preset or --convention out.")
     before = saved.pop("convention", OWN_CONVENTION)
     convention = options.preset or chosenConvention(options) or before
-    replaced = {"accuracy", "subdivisions"} if given.keys() & {"accuracy", "subdivisions"} else set()
+    replaced: set[str] = set()
     if convention != before:
-        replaced |= {name for which in (before, convention) for name in PRESETS.get(which, DECIDED_BY_TOOLS)}
+        replaced = {name for which in (before, convention) for name in PRESETS.get(which, DECIDED_BY_TOOLS)}
     kept = {name: value for name, value in saved.items() if name not in replaced}
     return Settings.preset(convention, **{**kept, **given})
 

@@ -134,8 +134,8 @@ class Field:
             _, differences = self._means(self.base, isSigned=False)
             isRough = self._errorOf(segment, differences, LEFT_OF_MEAN) > self._meanError * total
             for number in np.flatnonzero(isRough & ~isFew).tolist():
-                rows = self.base.rowsOf(number)
-                some = rows.start + np.flatnonzero(chances[rows] == 0)
+                own = self.base.rowsOf(number)
+                some = own.start + np.flatnonzero(chances[own] == 0)
                 chances[some] = drawn(np.abs(differences[some]), float(self._meanError[number] * total[number]))
         self._drawn = np.flatnonzero(chances)
         self._chances = chances.take(self._drawn)
@@ -252,7 +252,7 @@ class Field:
             ofPieces = ofPieces.reshape(len(self._drawn), -1)
             beyond = (ofPieces.sum(axis=1) - EXPECTED * ofBase.take(self._drawn)) / self._chances
             # those that were not drawn are represented by those that were
-            value += np.bincount(own, (1 - self._chances) * beyond, self.count) / (1 - EXPECTED)
+            value = value + np.bincount(own, (1 - self._chances) * beyond, self.count) / (1 - EXPECTED)
             sums = EXPECTED * np.bincount(self.base.segment, ofBase, self.count)
             scale = np.maximum(np.abs(sums + np.bincount(own, beyond, self.count)), np.abs(sums))
             variance = np.bincount(own, (1 - self._chances) * beyond**2, self.count) / (1 - EXPECTED) ** 2

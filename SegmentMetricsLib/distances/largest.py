@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.progress import checkpoint
+from ..geometry.edges import uniqueSides
 from ..geometry.triangles import distancesToTriangles
 from .bounded import Bounded
 from .elements import chunksOf
@@ -113,7 +114,8 @@ def _bounded(
     places, values = sampler.points(every), atNodes[every]
     triangles = np.zeros((len(every), 3, 3))
     isKnown = np.zeros(len(every), bool)
-    elements, bounds, looked = numbers.reshape(nodes.shape), np.full(len(nodes), np.inf), 0
+    elements: np.ndarray = numbers.reshape(nodes.shape)
+    bounds, looked = np.full(len(nodes), np.inf), 0
     while len(elements):
         checkpoint()
         ofElements = values[elements]
@@ -147,20 +149,16 @@ def _bounded(
         highest = max(highest, float(bounds[~isPossible].max(initial=0.0)))
         # cut in the middles of the sides
         elements, bounds = elements[isPossible], bounds[isPossible]
-        ends = np.stack([elements[:, : len(FOLLOWING[elements.shape[1]])], elements[:, FOLLOWING[elements.shape[1]]]])
-        ends = np.sort(ends, axis=0)
-        _, firsts, numbers = np.unique(ends[0] * len(places) + ends[1], return_index=True, return_inverse=True)
-        middles = (places[ends[0].ravel()[firsts]] + places[ends[1].ravel()[firsts]]) / 2
+        sides, numbers = uniqueSides(elements)
+        middles = places[sides].mean(axis=1)
         signed = sampler.signedAt(number, middles)
-        all_ = np.concatenate([elements, len(places) + numbers.reshape(ends.shape[1:])], axis=1)
-        places, values = (
-            np.concatenate([places, middles]),
-            np.concatenate([values, side * signed if side else np.abs(signed)]),
-        )
+        corners = np.concatenate([elements, len(places) + numbers], axis=1)
+        places = np.concatenate([places, middles])
+        values = np.concatenate([values, side * signed if side else np.abs(signed)])
         triangles = np.concatenate([triangles, np.zeros((len(middles), 3, 3))])
         isKnown = np.concatenate([isKnown, np.zeros(len(middles), bool)])
         pieces = PIECES[elements.shape[1]]
-        elements, bounds = all_[:, pieces].reshape(-1, pieces.shape[1]), np.repeat(bounds, len(pieces))
+        elements, bounds = corners[:, pieces].reshape(-1, pieces.shape[1]), np.repeat(bounds, len(pieces))
         worst = int(values.argmax())
         if values[worst] > lowest:
             lowest, place = float(values[worst]), places[worst]

@@ -13,7 +13,7 @@ from ..geometry.closest import ClosestSurface
 from ..geometry.surfaces import Surface, barycentricWeights, elementCenters
 from . import lattice
 from .bounded import Bounded
-from .elements import LatticeSampler, SearchSampler, chunks
+from .elements import LatticeSampler, Sampler, SearchSampler, chunks
 from .field import Field
 from .largest import nearCorner
 from .linear import PIECES
@@ -315,7 +315,8 @@ class BoundaryPair:
 
     def measure(self, tolerances: Sequence[float] = (), percentiles: Sequence[float] = ()) -> SurfaceDistances:
         """Return the distances in both directions; numbers for tolerances in mm and percentiles become precise."""
-        if self.isLookedUp:
+        sampler: Sampler
+        if self.lattice is not None and self.isLookedUp:
             sampler = LatticeSampler(self.lattice, self.surfaces, self.search)
         else:
             sampler = SearchSampler(self.surfaces, self.search)
@@ -330,7 +331,7 @@ class BoundaryPair:
         Positive where the test lies outside the reference. subdivisions: how often elements are cut into equal pieces.
         """
         surface, target = self.surfaces[source], 1 - source
-        if self.isLookedUp and subdivisions <= LARGEST_LATTICE_SUBDIVISIONS:
+        if self.lattice is not None and self.isLookedUp and subdivisions <= LARGEST_LATTICE_SUBDIVISIONS:
             weights = tuple(map(tuple, barycentricWeights(3, subdivisions).tolist()))
             homes, triangles, _ = self.lattice.triangles(source)
             found = self.lattice.measured(homes, triangles, weights, self.search)

@@ -81,11 +81,11 @@ class MaskSurface(Surface):
         return points, corners, np.stack([a, np.where(isTurned, c, b), np.where(isTurned, b, c)], axis=1)
 
     @property
-    def lattice(self) -> np.ndarray:  # type: ignore[override]
+    def lattice(self) -> np.ndarray:
         return self._triangles[0]
 
     @property
-    def cells(self) -> np.ndarray:  # type: ignore[override]
+    def cells(self) -> np.ndarray:
         return self._triangles[2]
 
     @property
@@ -94,7 +94,7 @@ class MaskSurface(Surface):
         return self._triangles[1]
 
     @cached_property
-    def points(self) -> np.ndarray:  # type: ignore[override]
+    def points(self) -> np.ndarray:
         return cast(Mask, self.mask).grid.toWorld(self.lattice)
 
     @cached_property
@@ -110,7 +110,7 @@ class MaskSurface(Surface):
         return int(cellcases.cases().counts.take(self._mixed[1]).sum())
 
     @cached_property
-    def sizes(self) -> np.ndarray:  # type: ignore[override]
+    def sizes(self) -> np.ndarray:
         _, numbers, _ = cellcases.trianglesIn(self._mixed[1])
         return cellcases.caseAreas(tuple(cast(Mask, self.mask).grid.axes.ravel().tolist())).take(numbers)
 

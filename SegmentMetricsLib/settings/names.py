@@ -45,14 +45,14 @@ BRATS_2023 = {"lesionConnectivity": 26, "lesionPenalty": 374.0}
 # Named ways to measure whose numbers never change; agreement with the tool of the same name is tested.
 PRESETS: dict[str, dict[str, Any]] = {
     OWN_CONVENTION: {},
-    "MeshMetrics-0.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": None, "oversampling": 5},
-    "MeshMetrics-1.4.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": 0, "oversampling": 1},
     # for the tasks GLI, SSA and PED; the others differ in the dilation and the smallest lesion
     BRATS: {**BRATS_2023, "lesionDilation": 3, "lesionMinimum": 50.0},
     f"{BRATS} MEN": {**BRATS_2023, "lesionDilation": 1, "lesionMinimum": 50.0},
     f"{BRATS} MET": {**BRATS_2023, "lesionDilation": 1, "lesionMinimum": 2.0},
     PANOPTICA: {},
 }
+# The versions of MeshMetrics that the option --preset knows, too: conventions like those of the other tools.
+MESHMETRICS = ("MeshMetrics-0.1", "MeshMetrics-1.4.1")
 # Tools whose numbers can be reported, each a file in conventions/tools.
 TOOLS = (
     "Anima",

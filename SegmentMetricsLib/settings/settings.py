@@ -108,34 +108,6 @@ class Settings:
                       words={"unsmoothed": _("Unsmoothed (as segmented)"), "displayed": _("As displayed (smoothed)")}),
         isDecidedByTools=True,
     )
-    accuracy: str = setting(
-        None, orNone(oneOf("accuracy", ("converged", "sampled"))), "Accuracy",
-        about='"converged": elements are refined as far as each number needs, and numbers have bounds. "sampled": '
-              "distances are measured only at the centers of equal pieces.",
-        inPython='None means "sampled" if subdivisions are given, else "converged".',
-        option=Option("--accuracy", DISTANCES, "refine where the result needs it, or cut all surface elements alike",
-                      default="converged"),
-        families=("boundary", "signed", "instances"), isAlwaysTold=True,
-    )
-    subdivisions: int | None = setting(
-        None, orNone(wholeNumber("subdivisions", 0, 8)), "Subdivisions of surface elements",
-        about="How often each surface element is cut before its distance is measured. Automatic: as often as each "
-              "number needs; numbers then have bounds. A fixed number is for comparison with tools that sample so.",
-        inPython="None means automatic, and, if sampled, 1 for surfaces and 5 for contours.",
-        option=Option("--subdivisions", DISTANCES, "if sampled: how often elements are cut", "N", "1, in 2D 5"),
-        panel=InPanel(label=_("Subdivisions"), row=1, low=-1, high=4, isAutomatic=True),
-        families=("boundary", "signed", "instances"), isDecidedByTools=True,
-    )
-    oversampling: int | None = setting(
-        None, orNone(wholeNumber("oversampling", 1, 20)), "Parts of a voxel for the boundary IoU",
-        about="Into how many parts along each axis voxels are cut for the boundary IoU. Automatic: as fine as needed "
-              "for 0.2 percentage points.",
-        inPython="None means automatic: sample points that are not aligned with the voxels, as many as an accuracy of "
-                 "0.2 percentage points needs (0.5 for structures under 1,000 voxels).",
-        option=Option("--oversampling", DISTANCES, "sub-voxels per axis for BIoU", "N", "automatic"),
-        panel=InPanel(label=_("Oversampling"), row=2, low=0, high=10, isAutomatic=True),
-        families=("boundary",), isDecidedByTools=True,
-    )
     families: tuple[str, ...] = setting(
         None, orNone(chosenFamilies), "Families of measurements",
         about=f"Names of the metric families to compute: {FAMILY_CHOICE}.",
@@ -455,7 +427,6 @@ class Settings:
         for name, declaration in DECLARED.items():
             object.__setattr__(self, name, declaration.check(getattr(self, name)))
         self._chooseMetrics()
-        self._chooseAccuracy()
         fixed = DECIDED_BY_TOOLS if self.isOfAnotherTool else PRESETS[self.convention]
         for name in (one for one, value in fixed.items() if getattr(self, one) != value):
             if getattr(self, name) != getattr(Settings, name):
@@ -480,13 +451,6 @@ class Settings:
                 values = (stated or one.parameter.values) if given is None else (*given, *stated)
                 object.__setattr__(self, name, one.check(values))
 
-    def _chooseAccuracy(self) -> None:
-        if self.accuracy is None:
-            sampled = self.subdivisions is not None or "accuracy" in PRESETS.get(self.convention, {})
-            object.__setattr__(self, "accuracy", "sampled" if sampled else "converged")
-        if self.accuracy == "converged" and self.subdivisions is not None:
-            raise InputError("A fixed number of subdivisions is not converged; leave either one out.")
-
     def __repr__(self) -> str:
         """Return the settings that differ from the defaults, as they can be given."""
         usual = Settings()
@@ -509,17 +473,7 @@ class Settings:
 
     def changed(self, **changes) -> Settings:
         """Return the settings with changes by keyword."""
-        if "subdivisions" in changes:
-            changes = {"accuracy": None, **changes}
         return dataclasses.replace(self, **changes)
-
-    def subdivisionsFor(self, dimension: int) -> int | None:
-        """Return the number of times each element (triangle in 3D, segment in 2D) is cut, None if adaptive."""
-        if self.accuracy == "converged":
-            return None
-        if self.subdivisions is not None:
-            return self.subdivisions
-        return 1 if dimension == 3 else 5
 
     def toDictionary(self) -> dict:
         """Return the settings as plain values for files; `Settings(**values)` restores them."""

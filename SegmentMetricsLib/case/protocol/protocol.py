@@ -385,7 +385,7 @@ def _inUnit(line: Line, column: str, number: str, unit: str, definition: Definit
 def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Settings:
     """Return settings of another convention that select only the measurements in the rules."""
     # settings that conventions fix are reset to the defaults
-    fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else ("accuracy", *DECIDED_BY_TOOLS)
+    fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else DECIDED_BY_TOOLS
     free = {name: getattr(Settings(), name) for name in fixed}
     changes = {**free, **PRESETS.get(convention, {}), "convention": convention, "families": None}
     metrics = tuple(rule.measurement for rule in rules)
