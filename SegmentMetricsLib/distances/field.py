@@ -52,7 +52,7 @@ MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR, SHORT = 0.0005, 0.0015, 0.006, 0.3
 # If an element bends by more than this, mm, a limit may pass between its nodes although they all lie on one side of it.
 BENT = 0.07
 # Up to this many elements, all of a segment are cut in the second pass: choosing some would take as long.
-FEW = 1_000
+FEW = 3_000
 # Up to this many leaves of a segment, all are cut in any case where there are further passes.
 FEWEST = 300
 # Fractions that remain as error after extrapolation: of the sum of differences, and of its random part, the root of the

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 # Largest acceptable gap between the bounds, mm; less for short elements, see field.SHORT.
 WANTED = 0.01
 # Weights of several triangles are whole multiples of 1 / PARTS_OF_WEIGHT.
-PARTS_OF_WEIGHT = 8
+PARTS_OF_WEIGHT = 4
 # Pieces processed at a time, so that temporary arrays stay small.
 CHUNK = 1 << 12
 # Above this many candidates, whole elements are bounded before their pieces.
@@ -194,13 +194,17 @@ def balancedBounds(elements: np.ndarray, nearest: np.ndarray) -> np.ndarray:
 
     nearest: (k, c, 3, 3) the triangles next to the corners, mm.
     """
-    several = distancesToTriangles(elements[:, None], nearest[:, :, None])  # (count, triangles, corners)
-    balanced = np.einsum("wt,ktc->kwc", balances(elements.shape[1]), several)
-    return balanced.max(axis=2).min(axis=1)
+    # (corners, triangles, count): NumPy is slow to reduce along a short last axis
+    corners, triangles = elements.transpose(1, 0, 2)[:, None], nearest.transpose(1, 0, 2, 3)[None]
+    several = distancesToTriangles(corners, triangles)
+    result = several.max(axis=0).min(axis=0)
+    for weights in balances(elements.shape[1]):
+        np.minimum(result, (several * weights[None, :, None]).sum(axis=1).max(axis=0), out=result)
+    return result
 
 
 @lru_cache(maxsize=2)
 def balances(count: int) -> np.ndarray:
-    """Return the sets of weights (w, count) to try for `count` triangles; every row sums to 1."""
-    choices = itertools.product(range(PARTS_OF_WEIGHT + 1), repeat=count)
+    """Return the sets of weights (w, count) of several triangles to try; every row sums to 1."""
+    choices = itertools.product(range(PARTS_OF_WEIGHT), repeat=count)
     return np.array([choice for choice in choices if sum(choice) == PARTS_OF_WEIGHT]) / PARTS_OF_WEIGHT
