@@ -157,7 +157,7 @@ class Field:
         leaves, wanted = self.leaves, SHARE_ERROR * self.totals
         asked = [(np.full(self.count, limit), wanted) for limit in limits]
         for percent in percentiles:
-            value, density, _ = self._percentile(percent)
+            value, density = self._guessed(percent)
             asked.append((value, np.maximum(density * self._percentileError, 2e-5 * self.totals)))
         flags, bends = np.zeros(len(leaves.sizes), bool), leaves.bends()
         bent = np.flatnonzero(bends > self._bent.take(leaves.segment))
@@ -413,22 +413,20 @@ class Field:
 
         margins: (s,) fraction of the size by which the wanted size may be more or less.
         """
-        leaves = self.leaves
-        low, high = leaves.range
-        top = self.highest() * (1 + 1e-9) + 1e-9
-        least, most = ((percent / 100 + sign * margins) * self.totals - self.shared for sign in (-1, 1))
-        near = evenlySpread(leaves.segment, low, high, leaves.sizes, top, (least, most))
-        near = [
-            np.maximum(limits + sign * GUESSED * self._percentileError, -1e-9) for limits, sign in zip(near, (-1, 1))
-        ]
+        guess, density = self._guessed(percent)
+        least, most = ((percent / 100 + sign * margins) * self.totals for sign in (-1, 1))
+        away = GUESSED * self._percentileError + margins * self.totals / np.maximum(density, 1e-9)
+        near = np.maximum(guess - away, -1e-9), guess + away
         found = self._piecesBetween(*near)
-        isFound = (found.reach(near[0]) - self.shared < least) & (found.reach(near[1]) - self.shared >= most)
+        isFound = (found.reach(near[0]) < least) & (found.reach(near[1]) >= most)
         if isFound.all():
             return found
         # the size within a limit lies between that of the elements wholly within it and of those at least partly so
+        leaves, top = self.leaves, self._top()
+        least, most = least - self.shared, most - self.shared
         far = (
-            binned(leaves.segment, low, leaves.sizes, top, least * (1 - 1e-9), False),
-            binned(leaves.segment, high, leaves.sizes, top, most, True),
+            binned(leaves.segment, leaves.range[0], leaves.sizes, top, least * (1 - 1e-9), False),
+            binned(leaves.segment, leaves.range[1], leaves.sizes, top, most, True),
         )
         return self._piecesBetween(*(np.where(isFound, one, other) for one, other in zip(near, far, strict=True)))
 
@@ -441,12 +439,17 @@ class Field:
         below = np.bincount(leaves.segment, leaves.sizes * isBelow, self.count) + self.shared
         return Pieces.of(self, chosen, below, least, most)
 
-    def highest(self) -> np.ndarray:
-        """Return the largest distance (s,) at any node of every segment, mm."""
+    def _guessed(self, percent: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return a percentile (s,) in mm and the size per mm (s,) around it as if elements were spread evenly."""
+        leaves, (low, high) = self.leaves, self.leaves.range
+        wanted = percent / 100 * self.totals - self.shared
+        return evenlySpread(leaves.segment, low, high, leaves.sizes, self._top(), wanted)
+
+    def _top(self) -> np.ndarray:
+        """Return a little more than the largest distance (s,) at any node of every segment, mm."""
         result = np.zeros(self.count)
-        _, high = self.leaves.range
-        np.maximum.at(result, self.leaves.segment, high)
-        return result
+        np.maximum.at(result, self.leaves.segment, self.leaves.range[1])
+        return result * (1 + 1e-9) + 1e-9
 
     # The largest distance
 

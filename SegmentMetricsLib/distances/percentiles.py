@@ -9,7 +9,6 @@ which the limit is sought.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,7 +72,8 @@ class Pieces:
         else:
             growth = growth[None]
         sums = np.stack([below, *np.zeros((2, field.count))])
-        return Pieces(corners, growth, segment, sums, levels, least, most)
+        # most of them are larger than the range of limits, so that few are left to look at
+        return Pieces(corners, growth, segment, sums, levels, least, most).between(least, most)
 
     def reach(self, limits: np.ndarray) -> np.ndarray:
         """Return the sizes (s,) within limits (s,) in mm."""
@@ -199,23 +199,19 @@ def binned(
 
 
 def evenlySpread(
-    segment: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    sizes: np.ndarray,
-    top: np.ndarray,
-    wanted: Sequence[np.ndarray],
-) -> list[np.ndarray]:
-    """Return values (s,) up to which segments would have each of the wanted sizes (s,) if elements were spread evenly.
+    segment: np.ndarray, low: np.ndarray, high: np.ndarray, sizes: np.ndarray, top: np.ndarray, wanted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return limits (s,) within which segments would have wanted sizes (s,) if every element were spread evenly.
 
-    segment, low, high, sizes: (k,) of elements, spread from low to high, which are from 0 to less than top (s,).
+    Also returns the size per mm (s,) around them. segment, low, high, sizes: (k,) of elements, spread from low to high,
+    which are from 0 to less than top (s,).
     """
     width = top / BINS
     ofElements = width.take(segment)
-    density = sizes / np.maximum(high - low, ofElements)
     end = np.maximum(high, low + ofElements)
+    density = sizes / (end - low)
     ends = np.arange(1, BINS + 2) * width[:, None]
-    reached = 0.0
+    reached: np.ndarray | float = 0.0
     for values, sign in ((low, 1), (end, -1)):
         keys = segment * (BINS + 1) + (values / ofElements).astype(np.intp)
         count, sums = (
@@ -223,4 +219,6 @@ def evenlySpread(
             for some in (density, density * values)
         )
         reached = reached + sign * (count * ends - sums)
-    return [((reached < some[:, None]).sum(axis=1) + 0.5) * width for some in wanted]
+    number = (reached < wanted[:, None]).sum(axis=1).clip(1, BINS)
+    rows = np.arange(len(top))
+    return (number + 0.5) * width, (reached[rows, number] - reached[rows, number - 1]) / width
