@@ -136,6 +136,19 @@ class Pieces:
         corners, growth = self.corners.take(kept, axis=1), self.growth.take(kept, axis=1)
         return Pieces(corners, growth, segment.take(kept), sums, levels, low, high)
 
+    def usualCorners(self, low: np.ndarray, high: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+        """Return for every segment (s,) the median of the corners between low (s,) and high (s,), if there are any.
+
+        On a lattice many corners are equally far: none of their pieces matters any more once a range ends there.
+        """
+        result = otherwise.copy()
+        for number in np.unique(self.segment).tolist():
+            corners = self.corners[:, self.segment == number].ravel()
+            corners = corners[(corners > low[number]) & (corners < high[number])]
+            if len(corners):
+                result[number] = np.partition(corners, len(corners) // 2)[len(corners) // 2]
+        return result
+
     def repeated(self, count: int) -> Pieces:
         """Return the pieces once more for every number that is sought: segment n of round r is r * s + n."""
         rounds = np.arange(count) * len(self.least)
@@ -168,6 +181,8 @@ class Pieces:
             # a little beyond the root, so that both ends close in on it
             share = np.clip(share + np.where(share < 0.5, 0.2, -0.2) * precision / (high - low), 0.0, 1.0)
             middle = low + (high - low) * (0.5 if step % 5 == 4 else share)
+            if len(pieces.segment) > MANY and step % 2:
+                middle = pieces.usualCorners(low, high, middle)
             at = pieces.reach(middle)
             isHigh = at >= wanted
             weights = np.where([isHigh, ~isHigh], np.where([wasHigh == 1, wasHigh == -1], weights / 2, weights), 1.0)
