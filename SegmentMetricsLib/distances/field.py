@@ -418,7 +418,7 @@ class Field:
         away = GUESSED * self._percentileError + margins * self.totals / np.maximum(density, 1e-9)
         near = np.maximum(guess - away, -1e-9), guess + away
         found = self._piecesBetween(*near)
-        isFound = (found.reach(near[0]) < least) & (found.reach(near[1]) >= most)
+        isFound = (found.atEnds[0] < least) & (found.atEnds[1] >= most)
         if isFound.all():
             return found
         # the size within a limit lies between that of the elements wholly within it and of those at least partly so

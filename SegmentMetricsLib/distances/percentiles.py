@@ -9,6 +9,7 @@ which the limit is sought.
 from __future__ import annotations
 
 import itertools
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,6 +46,11 @@ class Pieces:
     def __init__(self, corners, growth, segment, sums, levels, least, most):
         self.corners, self.growth, self.segment, self.sums = corners, growth, segment, sums
         self.levels, self.least, self.most = levels, least, most
+
+    @cached_property
+    def atEnds(self) -> tuple[np.ndarray, np.ndarray]:
+        """The sizes (s,) within `least` and within `most`."""
+        return self.reach(self.least), self.reach(self.most)
 
     @staticmethod
     def of(field: Field, chosen: np.ndarray, below: np.ndarray, least: np.ndarray, most: np.ndarray) -> Pieces:
@@ -156,7 +162,9 @@ class Pieces:
         every = (np.tile(some, count) for some in (self.corners, self.growth, self.sums, self.least, self.most))
         corners, growth, sums, least, most = every
         levels = [*(np.tile(some, count) for some in self.levels[:2]), ofLevels]
-        return Pieces(corners, growth, segment, sums, levels, least, most)
+        result = Pieces(corners, growth, segment, sums, levels, least, most)
+        result.__dict__["atEnds"] = tuple(np.tile(some, count) for some in self.atEnds)
+        return result
 
     def solve(self, wanted: np.ndarray, precision: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest limits (s,) in mm within which segments have the wanted sizes (s,), or a little more.
@@ -165,7 +173,7 @@ class Pieces:
         """
         wanted, pieces = wanted * (1 - SIZE_ROUNDING), self
         low, high = self.least, self.most
-        atLow, atHigh = pieces.reach(low), pieces.reach(high)
+        atLow, atHigh = self.atEnds
         isFound = (atLow < wanted) & (atHigh >= wanted)
         result = np.maximum(np.where(atLow >= wanted, low, high), 0.0)
         isOpen = isFound & (high - low > precision)
