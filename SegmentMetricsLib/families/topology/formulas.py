@@ -127,19 +127,18 @@ def skeletonOf(mask: Mask, other: Mask, perVoxel: int = 1) -> Skeleton:
 def lostRuns(finer: Skeleton, skeleton: Skeleton, mask: Mask) -> tuple[Run, ...]:
     """Return the stretches of a mask's finer skeleton that the skeleton of its voxels does not reach, longest first."""
     isLost = thinning.isLost(finer.points, skeleton.thinned, mask)
-    runs = runsOutside(replace(finer, isCovered=~isLost))
-    return tuple(run for run in runs if run.voxels >= thinning.LEAST_LOST)
+    return runsOutside(replace(finer, isCovered=~isLost), thinning.LEAST_LOST)
 
 
 def withoutSpikes(skeleton: Skeleton, mask: Mask) -> Skeleton:
     """Return a skeleton of half voxels without the spikes that bumps of its mask leave beside the center line.
 
-    From where it branches off, a spike is no longer than the way to the background, by a voxel. Where a center line
-    ends in several spikes, the longest one is its end.
+    From where it branches off, a spike is longer than the way to the background by at most a voxel. Where a center
+    line ends in several spikes, the longest one is its end. A skeleton of whole voxels is returned as it is.
     """
     points, count = skeleton.points, len(skeleton.points)
     one, other, lengths = _links(skeleton)
-    if not len(one):
+    if skeleton.perVoxel == 1 or not len(one):
         return skeleton
     one, other, _ = _tree(one, other, lengths, np.zeros(len(one), int), count)
     ends = np.concatenate([one, other])
@@ -182,9 +181,10 @@ def centerLineDice(reference: Skeleton, test: Skeleton) -> float:
     return 2 * shares[0] * shares[1] / sum(shares) if any(shares) else 0.0
 
 
-def runsOutside(skeleton: Skeleton) -> tuple[Run, ...]:
-    """Return the connected stretches of a skeleton outside the other structure, longest first.
+def runsOutside(skeleton: Skeleton, least: int = 1) -> tuple[Run, ...]:
+    """Return the connected stretches of a skeleton, of at least so many points, outside the other structure.
 
+    The longest comes first.
     Of the links between neighboring points, those of a shortest tree that joins all of them make the length.
     """
     outside = np.flatnonzero(~skeleton.isCovered)
@@ -210,10 +210,11 @@ def runsOutside(skeleton: Skeleton) -> tuple[Run, ...]:
     runs = [
         Run(
             float(length),
-            max(1, len(rows) // skeleton.perVoxel),
+            -(-len(rows) // skeleton.perVoxel),
             _middleOf(skeleton.grid.toWorld(skeleton.points[rows] / skeleton.perVoxel)),
         )
         for length, rows in zip(total, stretches, strict=True)
+        if len(rows) >= least
     ]
     return tuple(sorted(runs, key=lambda run: (-run.length, -run.voxels, run.position)))
 

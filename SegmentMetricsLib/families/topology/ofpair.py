@@ -66,19 +66,12 @@ def bettiNumbersOf(pair: Workspace) -> tuple[Betti, Betti]:
 
 def gapsOf(pair: Workspace) -> tuple[Run, ...]:
     """Return the stretches of the reference's skeleton that the test does not cover."""
-    return _runsOutside(pair, 0)
+    return topology.runsOutside(topology.withoutSpikes(pair.once(skeletonsOf)[0], pair.masks[0]))
 
 
 def spursOf(pair: Workspace) -> tuple[Run, ...]:
     """Return the stretches of the test's skeleton outside the reference."""
-    return _runsOutside(pair, 1)
-
-
-def _runsOutside(pair: Workspace, number: int) -> tuple[Run, ...]:
-    skeleton = pair.once(skeletonsOf)[number]
-    if skeleton.perVoxel > 1:
-        skeleton = topology.withoutSpikes(skeleton, pair.masks[number])
-    return topology.runsOutside(skeleton)
+    return topology.runsOutside(topology.withoutSpikes(pair.once(skeletonsOf)[1], pair.masks[1]))
 
 
 def bettiErrorOf(pair: Workspace, number: int) -> int:

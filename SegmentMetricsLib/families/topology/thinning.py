@@ -1,8 +1,7 @@
 """Thinning: the center lines of voxels, and of the lattice of twice the resolution, on which every width is odd.
 
 Thinning as Lee, Kashyap & Chu 1994, doi:10.1006/cgip.1994.1042, erases straight parts of an even width altogether
-(scikit-image issue 3757). On the lattice of the cells, faces, edges and corners of the voxels a part of n voxels is
-2 n + 1 points wide.
+(scikit-image issue 3757). Of cells, faces, edges and corners of voxels, n voxels have 2 n + 1 across.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from ...base.errors import Undefined, installing
 from ...base.progress import checkpoint
 from ...geometry.masks import Mask
 
-# A point of the finer skeleton is lost if the skeleton of the voxels is farther than the background by this many
-# voxels; lost points of fewer voxels in a row are how the two differ at tips and branchings. With more, stretches of
-# thin branches are missed in which a gap of four voxels fits: tried on six hundred random trees.
-BEYOND, LEAST_LOST = 1.0, 2
-# Boxes of more voxels than this that are less filled are halved, so that nothing thins the space between vessels. The
-# halves overlap: from an end that is not there to the plane between them is twice this many voxels.
+# A point of the finer skeleton is lost if the skeleton of the voxels is farther away than the background, by more than
+# this many voxels. Fewer lost points in a row are how the two differ at tips and branchings; with a larger distance or
+# more points, branches are lost in which a gap of four voxels goes unseen, as in some of hundreds of random trees.
+BEYOND, LEAST_LOST = 1.0, 4
+# Boxes of more voxels that are less filled are halved, so that nobody thins the space between vessels. Each half has
+# some of the other, so that how it ends does not matter where they are joined.
 SMALL_BOX, SPARSE, OVERLAP = 48**3, 0.05, 8
 # Voxels of a box times the layers to peel off, above which its finer lattice would take longer than some seconds.
 MOST_WORK = 3e7
@@ -41,17 +40,40 @@ def skeletonizer():
 
 def thinned(mask: Mask) -> np.ndarray:
     """Return the voxels (n, 3), i, j, k on the mask's grid, of its skeleton."""
-    return _placesOf(mask.voxels > 0, mask.grid.flatAxis)[:, ::-1] + mask.low
+    return _placesOf(mask.voxels, mask.grid.flatAxis)[:, ::-1] + mask.low
 
 
 def thinnedFiner(mask: Mask) -> np.ndarray:
     """Return the points (n, 3) of the skeleton of a mask's cells, faces, edges and corners, in half voxels i, j, k.
 
-    Raises TooLarge.
+    Large boxes are thinned in halves; where these do not agree, as a whole. Raises TooLarge.
     """
-    points = _inParts(mask.voxels > 0, mask.grid.flatAxis)[:, ::-1]
-    isDoubled = np.arange(3) != (-1 if mask.grid.flatAxis is None else mask.grid.flatAxis)
-    return points - isDoubled + 2 * mask.low
+    from scipy.ndimage import find_objects, label
+
+    checkpoint()
+    voxels, grid = mask.voxels, mask.grid
+    axis = int(np.argmax(voxels.shape))
+    length, along = voxels.shape[axis], 2 - axis
+    if voxels.size <= SMALL_BOX or length < 4 * OVERLAP or mask.count > SPARSE * voxels.size:
+        parts, _count = label(voxels, np.ones((3, 3, 3)))
+        boxes = enumerate(find_objects(parts), 1)
+        starts = ((number, box, [side.start for side in box[::-1]]) for number, box in boxes)
+        return np.concatenate(
+            [_finer(Mask.fromArray(parts[box] == number, grid, mask.low + start)) for number, box, start in starts]
+        )
+    # where little is cut
+    third = length // 3
+    counts = np.count_nonzero(voxels, axis=tuple(other for other in range(3) if other != axis))
+    middle = third + int(counts[third : length - third].argmin())
+    halves = []
+    for first, last in ((0, middle + OVERLAP), (middle - OVERLAP, length)):
+        start = mask.low + first * (np.arange(3) == along)
+        halves.append(thinnedFiner(Mask.fromArray(voxels.take(range(first, last), axis), grid, start)))
+    seam = 2 * (mask.offset[along] + middle) - 1
+    here, there = ({*map(tuple, half[np.abs(half[:, along] - seam) <= 3])} for half in halves)
+    if here != there:
+        return _finer(mask)
+    return np.concatenate([halves[0][halves[0][:, along] < seam], halves[1][halves[1][:, along] >= seam]])
 
 
 def coveredBy(mask: Mask, points: np.ndarray, perVoxel: int) -> np.ndarray:
@@ -107,70 +129,18 @@ def _placesOf(voxels: np.ndarray, flatAxis: int | None) -> np.ndarray:
     return np.insert(np.argwhere(skeletonizer()(voxels.take(0, across))), across, 0, axis=1)
 
 
-def _inParts(voxels: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return the places (n, 3) of the skeleton of the finer lattice of voxels [k, j, i], thinned in small boxes.
-
-    Both halves of a box are thinned with some of the other; where they do not agree, the box is thinned as a whole.
-    """
-    from scipy.ndimage import find_objects, label
-
-    checkpoint()
-    corner, voxels = _cropped(voxels)
-    axis = int(np.argmax(voxels.shape))
-    length = voxels.shape[axis]
-    if voxels.size <= SMALL_BOX or length < 4 * OVERLAP or np.count_nonzero(voxels) > SPARSE * voxels.size:
-        parts, _count = label(voxels, np.ones((3, 3, 3)))
-        found = [
-            _finer(parts[box] == number, flatAxis) + 2 * np.array([side.start for side in box])
-            for number, box in enumerate(find_objects(parts), 1)
-        ]
-        return np.concatenate([np.zeros((0, 3), int), *found]) + 2 * corner
-    third = length // 3
-    counts = np.count_nonzero(voxels, axis=tuple(other for other in range(3) if other != axis))
-    middle = third + int(counts[third : length - third].argmin())
-    here, there = (
-        _inParts(voxels.take(range(*ends), axis), flatAxis) + 2 * ends[0] * (np.arange(3) == axis)
-        for ends in ((0, middle + OVERLAP), (middle - OVERLAP, length))
-    )
-    atSeam = [{*map(tuple, some[np.abs(some[:, axis] - 2 * middle) <= 3])} for some in (here, there)]
-    if atSeam[0] == atSeam[1]:
-        joined = np.concatenate([here[here[:, axis] < 2 * middle], there[there[:, axis] >= 2 * middle]])
-        return joined + 2 * corner
-    return _finer(voxels, flatAxis) + 2 * corner
-
-
-def _cropped(voxels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest place (3,) of an array that is not 0, and the box of all such places."""
-    layer = voxels.any(axis=0)
-    found = [np.flatnonzero(some) for some in (voxels.any(axis=(1, 2)), layer.any(axis=1), layer.any(axis=0))]
-    if not len(found[0]):
-        return np.zeros(3, int), voxels[:0]
-    return np.array([some[0] for some in found]), voxels[tuple(slice(some[0], some[-1] + 1) for some in found)]
-
-
-def _finer(voxels: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return the places (n, 3) of the skeleton of the cells, faces, edges and corners of voxels [k, j, i]."""
+def _finer(mask: Mask) -> np.ndarray:
+    """Return the points of thinnedFiner(), thinned as a whole."""
     from scipy.ndimage import distance_transform_cdt
 
-    if voxels.size > SMALL_BOX:
-        layers = distance_transform_cdt(np.pad(voxels, 1)).max()
-        if layers * voxels.size > MOST_WORK:
-            raise TooLarge
-    for axis in range(3):
-        if flatAxis is None or axis != 2 - flatAxis:
-            shape = list(voxels.shape)
-            shape[axis] = 2 * shape[axis] + 1
-            wide = np.zeros(shape, bool)
-            # along this axis, views of the points within voxels and of those between them
-            within, before, behind = (np.moveaxis(wide, axis, 0)[some] for some in _ALONG)
-            within[:] = np.moveaxis(voxels, axis, 0)
-            before |= within
-            behind |= within
-            voxels = wide
-    return _placesOf(voxels, flatAxis)
-
-
-_ALONG = slice(1, None, 2), slice(None, -1, 2), slice(2, None, 2)
+    voxels, isFlat = mask.voxels > 0, np.arange(3) == mask.grid.flatAxis
+    if voxels.size > SMALL_BOX and voxels.size * distance_transform_cdt(np.pad(voxels, 1)).max() > MOST_WORK:
+        raise TooLarge
+    for axis in np.flatnonzero(~isFlat[::-1]):
+        # every voxel twice in a row: what is between two is part of the mask if either is
+        twice = np.repeat(np.pad(np.moveaxis(voxels, axis, 0), ((1, 1), (0, 0), (0, 0))), 2, axis=0)
+        voxels = np.moveaxis(twice[1:-2] | twice[2:-1], 0, axis)
+    return _placesOf(voxels, mask.grid.flatAxis)[:, ::-1] - ~isFlat + 2 * mask.low
 
 
 def _backgroundBeside(mask: Mask) -> np.ndarray:
