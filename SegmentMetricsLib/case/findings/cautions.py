@@ -327,7 +327,7 @@ def _centerLines(pair: Workspace) -> Iterator[str]:
                 f"With scikit-image's skeletons alone, as in other tools, clDice is {alone}.",
                 meant,
             )
-    if gaps == () and betti and (error := topology.bettiErrorOf(*betti, 0)):
+    if gaps == () and betti and (error := topology.bettiErrorOf(betti[0], betti[1], 0)):
         yield (
             f"BettiError0 is {error}, yet there is no gap: the test covers the whole center line of the reference, so "
             "separate parts differ beside it, or in spurs."
