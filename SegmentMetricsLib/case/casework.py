@@ -278,9 +278,8 @@ def openCase(
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
-    both = annotated(sets, settings.ignore, labelNames)
-    sets = [_lesions(one, settings) if settings.instanceMaps else one for one in both]
-    sets = settled(sets, name=listedAs)
+    ours, theirs = annotated(sets, settings.ignore, labelNames, partial(_joined, settings=settings))
+    sets = settled((ours, theirs), name=listedAs)
     isInFiles = len(paths) == len(given)
     ours, theirs = sets
     settings = withLabelsNamed(settings, ours, theirs, labelNames)
@@ -309,9 +308,11 @@ def _ofCase(names: Collection[str], sets: Sequence[StructureSet], labelNames: Ma
     return [name for name in inAnySpelling(names, labelNames, *sets) if name in known]
 
 
-def _lesions(structures: StructureSet, settings: Settings) -> StructureSet:
-    """Return the structures of an instance map, in which every label or segment is a lesion."""
-    return structures.having(joined(structures, dict(settings.instanceClasses)))
+def _joined(structures: StructureSet, settings: Settings) -> StructureSet:
+    """Return structures as they are, or those of an instance map, in which every label or segment is a lesion."""
+    return (
+        structures.having(joined(structures, dict(settings.instanceClasses))) if settings.instanceMaps else structures
+    )
 
 
 def _several(structures: Iterable[Structure]) -> StructureSet:

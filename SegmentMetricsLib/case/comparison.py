@@ -347,7 +347,7 @@ def compare(
         asStructure(one, which, label, settings, name=name, placing=placing)
         for one, which in zip((reference, test), REFERENCE_AND_TEST)
     )
-    if settings.ignore is not None and ours.ignored is None:  # else a case has left it out already
+    if settings.ignore is not None and not (ours.ignored or theirs.ignored):  # else a case has left it out already
         ours, theirs = leftOut((ours, theirs), marksIn(reference, settings, placing), settings.ignore)
     pair = Workspace(
         ours,

@@ -43,7 +43,7 @@ def shifted(
     measure: Callable[[Structure, Structure, Settings], Mapping[str, Measurement]],
     displayed: Callable[[Structure], Structure] | None = None,
 ) -> tuple[dict[str, list[float]], list[Finding]]:
-    """Return the values of each measurement, by key, for SHIFTS shifts; none if a structure is empty.
+    """Return the values of each measurement, by key, for SHIFTS shifts; none if a structure is empty or has no inside.
 
     If one vanishes in any of the shifts, there are no values, but a finding that says so. measure: measures two
     structures. displayed: makes the surface that Slicer displays of a structure, for settings that ask for it.
@@ -52,6 +52,8 @@ def shifted(
         return {}, []
     # of voxels the surface around them, a mesh as it is
     given = [one if one.mask is None else one.unsmoothed() for one in (reference, test)]
+    if not all(one.surface.isClosed for one in given):
+        return {}, []
     grid = reference.samplingGrid or test.samplingGrid or Workspace(reference, test, settings).overlapGrid.grid
     # the profile of slices is none of the measurements
     families = tuple(family for family in settings.families if family != "slices")

@@ -37,9 +37,12 @@ from .findings import Finding, Kind
 # Triangles that face the end of a mesh within 60 degrees of the axis belong to its cap.
 CAP_COSINE = 0.5
 # A structure is long if it is at least LONG times as long as wide. Its ends decide HD if HD without them is at most the
-# fraction DECISIVE of it. Where a structure ends is arbitrary only if it is a tube that runs across the slices, TUBE
-# times as long as wide: cords, esophagus and vessels, not lenses or glands.
-LONG, DECISIVE, TUBE = 2.0, 0.75, 5.0
+# fraction DECISIVE of it.
+LONG, DECISIVE = 2.0, 0.75
+# Where a structure ends may be arbitrary if it is cut off there, as cords, esophagus and vessels are, but no lens or
+# gland: it is at least TUBE times as long as it extends sideways, and the fraction TIP of its length before the end it
+# still has the fraction CUT of its mean cross-section.
+TUBE, TIP, CUT = 2.2, 0.08, 0.6
 # Distances up to this fraction of the structure's length are ignored.
 NEGLIGIBLE = 1e-4
 COMMON = Place("--extent common", 'extent="common"', "Advanced > Extent")
@@ -221,10 +224,12 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     within = max(_largestWithin(direction, slab, limits) for direction in distances.directions)
     if within > DECISIVE * worst.largest:
         return
-    end = "upper" if place @ slab.normal > slab.high else "lower"
-    lengths = [high - low for low, high in spans]
-    isTube = all(length >= TUBE * _widthOf(s, length) for s, length in zip(structures, lengths, strict=True))
-    where = COMMON if isTube else None
+    isUpper = place @ slab.normal > slab.high
+    end, toward = ("upper", slab.normal) if isUpper else ("lower", -slab.normal)
+    ends = [high if isUpper else -low for low, high in spans]
+    longer = int(ends[1] > ends[0])
+    low, high = spans[longer]
+    where = COMMON if _isCutOff(structures[longer].surface, toward, high - low) else None
     yield Finding.of(Kind.ENDS_DECIDE, distance=f"{worst.largest:.1f}", end=end, within=f"{within:.1f}", where=where)
 
 
@@ -247,10 +252,16 @@ def _largestWithin(direction: DirectedDistances, slab: Slab, limits: np.ndarray)
 def isLong(structure: Structure) -> bool:
     """Return whether a closed structure is much longer than wide, judging by its box and its volume."""
     low, high = structure.box
-    length = float((high - low).max())
-    return structure.surface.volume > 0 and length >= LONG * _widthOf(structure, length)
+    length, volume = float((high - low).max()), structure.surface.volume
+    return volume > 0 and length >= LONG * float(np.sqrt(volume / length))
 
 
-def _widthOf(structure: Structure, length: float) -> float:
-    """Return the side in mm of the square that a closed structure of a length in mm would have as its cross-section."""
-    return float(np.sqrt(structure.surface.volume / max(length, 1e-9)))
+def _isCutOff(surface: Surface, toward: np.ndarray, length: float) -> bool:
+    """Return whether a closed surface of a length in mm along a unit vector is a tube that does not taper off there."""
+    sideways = surface.points - np.outer(surface.points @ toward, toward)
+    if length < TUBE * np.ptp(sideways, axis=0).max():
+        return False
+    heights = (surface.points @ toward)[surface.cells].mean(axis=1)
+    near = np.flatnonzero(heights >= heights.max() - TIP * length)
+    facing = np.maximum(outwardNormals(surface, near) @ toward, 0)
+    return float(surface.sizes[near] @ facing) >= CUT * surface.volume / length

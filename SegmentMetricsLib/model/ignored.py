@@ -6,7 +6,7 @@ are cut there: a structure that runs into them ends at their border, on both sid
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -20,17 +20,21 @@ IGNORE = "ignore"
 
 
 def annotated(
-    sides: Iterable[Iterable[Structure]], ignore: str | None, labelNames: Mapping[Labels, str] | None = None
+    sides: Iterable[Iterable[Structure]],
+    ignore: str | None,
+    labelNames: Mapping[Labels, str] | None = None,
+    join: Callable[[StructureSet], StructureSet] = lambda own: own,
 ) -> tuple[StructureSet, StructureSet]:
     """Return the structures of both sides without the label that marks what nobody annotated, and what it marks.
 
     sides: the structures of the reference and of the test. ignore: its name or number in the reference; None for IGNORE
-    if the names of the labels have it.
+    if the names of the labels have it. join: makes the structures that are compared of those of a side.
     """
     ours, theirs = map(StructureSet.of, sides)
-    if ignore is None and IGNORE not in (labelNames or {}).values():
-        return ours, theirs
-    (ours, marks), (theirs, _) = (apart(own, ignore or IGNORE, labelNames) for own in (ours, theirs))
+    marks: Sequence[Structure] = ()
+    if ignore is not None or IGNORE in (labelNames or {}).values():
+        (ours, marks), (theirs, _) = (apart(own, ignore or IGNORE, labelNames) for own in (ours, theirs))
+    ours, theirs = join(ours), join(theirs)
     if ignore is None and not marks:
         return ours, theirs
     ours, theirs = (own.having(leftOut(own, marks, ignore or IGNORE)) for own in (ours, theirs))

@@ -197,15 +197,16 @@ def compareSegmentations(
     if found is None:
         return Comparisons()
     read, problems = found
-    if settings.ignore is not None:
-        known = annotated((structures.values() for structures in read), settings.ignore)
-        read = [{one.segmentID: one for one in _shownAgain(side, settings)} for side in known]
+    everything, classes = [structures.values() for structures in read], dict(settings.instanceClasses)
     if settings.instanceMaps:  # every segment is a lesion
-        sides = [joined(structures.values(), dict(settings.instanceClasses)) for structures in read]
+        sides = annotated(everything, settings.ignore, join=lambda own: own.having(joined(own, classes)))
         lost = {name: why for reasons in problems for name, why in reasons.items()}
         case = Case(pairStructures(*sides, choices=choices), settings, unusable=lost)
         work = PairWork(settings, protocol, criticals, run=run)
         return case.compare(protocol, work, partial(oneByOne, progress=progress))
+    if settings.ignore is not None:
+        known = annotated(everything, settings.ignore)
+        read = [{one.segmentID: one for one in _shownAgain(side, settings)} for side in known]
     failures = {name: reasonOf(error) for name, error in pairing.failures.items()}
     failures.update(_failuresOf(pairing, problems))
     alone = [nameMeant(r, pairing.unmatchedReference) for r, t in (choices or {}).items() if t is None]

@@ -98,6 +98,13 @@ def testTwoFoldersAndTheCommands(run, tmp_path):
         for row in rows:
             expected = ruleOf(*maps(int(row["Case"][-1])), 1 if row["Structure"] in ("organ", "Label 1") else 2)
             assert {key: float(row[key]) for key in KEYS} == pytest.approx(expected)
+    # what a reference lacks is compared with nothing
+    array = maps(0)[0]
+    SimpleITK.WriteImage(shapes.imageOf(np.where(array == 1, 0, array), (0.7, 0.7, 2.0)), str(labels / "case0.nii.gz"))
+    assert run("batch", "cases.csv", *given, "--ignore", "3", "-o", "lacking")[0] == 0
+    (outcome,) = map(json.loads, (tmp_path / "lacking" / "results.jsonl").read_text().splitlines())
+    dice = [one["measurements"]["DSC"]["value"] for one in (*outcome["missing"], *outcome["pairs"])]
+    assert dice == [0, ruleOf(*maps(0), 2)["DSC"]]
     pair = (labels / "case1.nii.gz", predictions / "case1.nii.gz")
     for ignored in (("--label-names", labels / "dataset.json"), ("--ignore", "3"), ("--ignore", "Label 3")):
         status, out, _ = run("compare", *pair, *given[:2], *ignored, "-o", "compared", "--numbers-only")
@@ -163,7 +170,10 @@ def testNothingIsAnnotatedOrDrawnElsewhere(tmp_path):
     assert found["DSC"].status == "undefined"  # as nnU-Net's is not a number
     # lesions that are numbered in the map are cut as well
     lesions = Settings(metrics="instances", instanceMaps=True, ignore=IGNORE)
-    assert compare(reference, test, lesions, spacing=1)["LesionsInvented"].value == 1
+    SimpleITK.WriteImage(shapes.imageOf(test), paths[1])
+    for found in (compare(reference, test, lesions, spacing=1), *compareCase(*paths, lesions)):
+        assert (found["LesionsInvented"].value, found["LesionsTest"].value) == (1, 1)
+        assert "18.0 mm3 of the test is left out" in found.findings[-1]
 
 
 @pytest.mark.parametrize("surface", ["unsmoothed", "displayed"])

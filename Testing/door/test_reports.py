@@ -120,9 +120,7 @@ def observer(name: str, shift: int = 0, size: int = 10) -> Structure:
 def testATestThatCopiesAnObserverIsCalledThat(metrics):
     panel = [observer("Box", shift) for shift in (0, 1, 2)]
     for copied, flattered in ((observer("Box", 1), True), (observer("Box", 1, 11), False)):
-        study = compareObservers(
-            panel, Settings(metrics=metrics), names=["Ann", "Ben", "Cleo", "AI"], tests=[copied]
-        )
+        study = compareObservers(panel, Settings(metrics=metrics), names=["Ann", "Ben", "Cleo", "AI"], tests=[copied])
         remarks = [text for found in study for text in found.remarks if "flatters" in text]
         assert remarks == (
             ["AI equals Ben: a distance of 0 to that observer flatters its mean against the observers, its rank and "

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...analysis.places import positionText
 from ...base.statements import Place
 from ...base.texts import commaSeparated, counted, shortest
 from ...comparison.findings import Finding, Kind
 from ...families.boundary import formulas as boundary
 from ...families.instances.ofpair import lesionsOf
 from ...families.overlap import formulas as overlap
+from ...families.topology import formulas as topology
+from ...families.topology.ofpair import bettiNumbersOf, finerOf, gapsOf, skeletonsOf, spursOf, thinnedOf
 from ...families.voxel import formulas as voxels
 from ...families.voxel.ofpair import distancesOf
 from ...geometry.density import shareMissingInside
@@ -68,6 +71,7 @@ def find(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
         yield from _density(pair, values)
         yield from _background(pair, values)
         yield from _critical(pair)
+        yield from _centerLines(pair)
 
 
 def _chosen(pair: Workspace, *families: str) -> bool:
@@ -299,3 +303,37 @@ def _coarsest(pair: Workspace) -> float:
 def _sides(grid: Grid) -> np.ndarray:
     """Return the lengths of the sides of a voxel in mm, for a planar grid those in the plane only."""
     return grid.spacing if grid.flatAxis is None else np.delete(grid.spacing, grid.flatAxis)
+
+
+def _centerLines(pair: Workspace) -> Iterator[str]:
+    """Yield which center lines are not those of the voxels, as in other tools, and that parts differ without a gap."""
+    gaps, betti = pair.planned(gapsOf), pair.planned(bettiNumbersOf)
+    if any(pair.planned(one) is not None for one in (skeletonsOf, gapsOf, spursOf)):
+        finer, thinned = pair.once(finerOf), pair.once(thinnedOf)
+        meant = "These measurements are for vessels and airways, not for compact organs."
+        if finer is None:
+            yield Finding.remark(
+                "The structures are too thick to check whether thinning loses a part of a center line.", meant
+            )
+        elif any(finer.lost):
+            lost = [f"of the {which} {_listed(runs)}" for which, runs in zip(REFERENCE_AND_TEST, finer.lost) if runs]
+            empty = [which for which, skeleton in zip(REFERENCE_AND_TEST, thinned) if not len(skeleton.thinned)]
+            alone = f"{topology.centerLineDice(*thinned):.3f}"
+            if empty:
+                alone = f"undefined, as nothing is left of the {' and the '.join(empty)}"
+            yield Finding.remark(
+                f"Thinning the voxels loses parts of the center lines: {'; '.join(lost)}.",
+                "So clDice, gaps and spurs of this pair are those of center lines at twice the resolution.",
+                f"With scikit-image's skeletons alone, as in other tools, clDice is {alone}.",
+                meant,
+            )
+    if gaps == () and betti and (error := topology.bettiErrorOf(betti[0], betti[1], 0)):
+        yield (
+            f"BettiError0 is {error}, yet there is no gap: the test covers the whole center line of the reference, so "
+            "separate parts differ beside it, or in spurs."
+        )
+
+
+def _listed(runs: tuple[topology.Run, ...]) -> str:
+    """Return the lengths and places of stretches of center lines."""
+    return commaSeparated((f"{run.length:.1f} mm at {positionText(run.position)}" for run in runs), most=3)

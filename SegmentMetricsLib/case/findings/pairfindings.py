@@ -240,21 +240,23 @@ def _placement(pair: Workspace) -> Iterator[str]:
 
 def _cropped(pair: Workspace) -> Iterator[Finding]:
     """Yield the finding that one image may have been cropped without its origin: moved inside, its structure fits."""
-    masks = [structure.mask for structure in pair.structures]
-    if masks[0] is None or masks[1] is None:
+    masks = [structure.mask for structure in pair.structures if structure.mask is not None]
+    if len(masks) < 2:
         return
-    shift, sizes = masks[1].grid.offsetOn(masks[0].grid), np.array([mask.grid.size for mask in masks if mask])
+    shift, sizes = masks[1].grid.offsetOn(masks[0].grid), np.array([mask.grid.size for mask in masks])
     small = int((sizes[1] <= sizes[0]).all())
     room = sizes[1 - small] - sizes[small]
-    if shift is None or np.any(shift) or (room < 0).any() or not room.any():
+    if shift != (0, 0, 0) or (room < 0).any() or not room.any():
         return
     whole, part = masks[1 - small], masks[small]
     middles = [np.argwhere(mask.voxels)[:, ::-1].mean(axis=0) + mask.offset for mask in (whole, part)]
     moved = np.clip(np.rint(middles[0] - middles[1]), 0, room).astype(int)
-    asIs, farther = (
-        overlap.dice(count(whole, Mask(part.voxels, part.offset + by, whole.grid))) for by in (np.zeros(3, int), moved)
-    )
-    if 1 - farther <= (1 - asIs) / 2 and moved.any():
+
+    def movedDice(by: np.ndarray) -> float:
+        i, j, k = (part.offset + by).tolist()
+        return overlap.dice(count(whole, Mask(part.voxels, (i, j, k), whole.grid)))
+
+    if moved.any() and 1 - movedDice(moved) <= (1 - movedDice(np.zeros(3, int))) / 2:
         text = " instead of ".join(" x ".join(map(str, sizes[n].tolist())) for n in (small, 1 - small))
         yield Finding.of(Kind.CROPPED, which=REFERENCE_AND_TEST[small], sizes=text)
 

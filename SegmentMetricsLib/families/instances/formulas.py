@@ -64,17 +64,21 @@ class Lesions:
         return np.split(order, np.cumsum(self.sizes)[:-1]) if self.count else []
 
     def voxelsOf(self, lesions: Sequence[int]) -> np.ndarray:
-        """Return the voxels (n, 3) of some lesions."""
-        return np.concatenate([np.zeros((0, 3), int), *(self.voxels[self._rows[lesion]] for lesion in lesions)])
+        """Return the voxels (n, 3) of some lesions together, each once."""
+        found = np.concatenate([np.zeros((0, 3), int), *(self.voxels[self._rows[lesion]] for lesion in lesions)])
+        return np.unique(found, axis=0) if self.areOverlapping and len(lesions) > 1 else found
 
     def mask(self, lesions: Sequence[int]) -> Mask:
         """Return the mask of some lesions together."""
         return maskOf(self.voxelsOf(lesions), self.grid)
 
+    def volume(self, lesions: Sequence[int]) -> float:
+        """Return the volume of some lesions together in mm3 (mm2 on a plane)."""
+        return float(len(self.voxelsOf(lesions)) * self.grid.voxelSize)
+
     def center(self, lesions: Sequence[int]) -> np.ndarray:
         """Return the LPS center of mass (3,) of some lesions together in mm."""
-        mask = self.mask(lesions)
-        return self.grid.toWorld((np.argwhere(mask.voxels)[:, ::-1] + mask.low).mean(axis=0)[None])[0]
+        return self.grid.toWorld(self.voxelsOf(lesions).mean(axis=0)[None])[0]
 
     @cached_property
     def boxes(self) -> tuple[np.ndarray, np.ndarray]:

@@ -123,7 +123,7 @@ def scoredOf(pair: Workspace) -> tuple[tuple[Scored, ...], int]:
     scored = [Scored(tuple(ours[owner]), tuple(theirs[owner])) for owner in ours]
     if isOf(pair.settings, BRATS):
         largest = _fewestOf(pair, reference)
-        scored = [one for one in scored if reference.mask(one.reference).count > largest]
+        scored = [one for one in scored if len(reference.voxelsOf(one.reference)) > largest]
     return tuple(scored), invented
 
 
@@ -161,8 +161,13 @@ def drawnOf(pair: Workspace, reference: tuple[int, ...], test: tuple[int, ...]) 
 
 def overlapOf(pair: Workspace, reference: tuple[int, ...], test: tuple[int, ...]) -> tuple[float, float]:
     """Return Dice and IoU in [0, 1] of lesions of the reference and lesions of the test; there must be some of both."""
-    counts = innerPair(pair, reference, test).crispCounts
-    return overlap.dice(counts), overlap.intersectionOverUnion(counts)
+    if any(lesions.areOverlapping for lesions in pair.once(lesionsOf)):
+        counts = innerPair(pair, reference, test).crispCounts
+        return overlap.dice(counts), overlap.intersectionOverUnion(counts)
+    known = pair.once(overlapsOf)
+    isMeant = np.isin(known.pairs[:, 0], reference) & np.isin(known.pairs[:, 1], test)
+    both, total = known.shared[isMeant].sum(), known.reference[list(reference)].sum() + known.test[list(test)].sum()
+    return float(2 * both / total), float(both / (total - both))
 
 
 def innerPair(pair: Workspace, reference: tuple[int, ...], test: tuple[int, ...]) -> Workspace:
@@ -299,7 +304,7 @@ def _row(
     center = reference.center([lesion])
     x, y, z = center.tolist()
     found = Lesion(
-        lesion + 1, "reference", event.value, reference.mask([lesion]).size, 0.0, clearance=clearance,
+        lesion + 1, "reference", event.value, reference.volume([lesion]), 0.0, clearance=clearance,
         position=(x, y, z),
     )  # fmt: skip
     if not theirs:
@@ -308,7 +313,7 @@ def _row(
     drawn = pair.once(drawnOf, (lesion,), theirs) if hasDistances else None
     return replace(
         found,
-        volumeTest=test.mask(theirs).size,
+        volumeTest=test.volume(theirs),
         dice=dice,
         iou=iou,
         hausdorff=drawn.hausdorff if drawn else None,
@@ -321,9 +326,8 @@ def _invented(pair: Workspace, lesion: int, clearance: float | None) -> Lesion:
     """Return the row of a lesion of the test that overlaps none of the reference."""
     test = pair.once(lesionsOf)[1]
     x, y, z = test.center([lesion]).tolist()
-    volume = float(test.sizes[lesion] * test.grid.voxelSize)
     return Lesion(
-        lesion + 1, "test", Event.INVENTED.value, 0.0, volume, clearance=clearance, position=(x, y, z)
+        lesion + 1, "test", Event.INVENTED.value, 0.0, test.volume([lesion]), clearance=clearance, position=(x, y, z)
     )  # fmt: skip
 
 

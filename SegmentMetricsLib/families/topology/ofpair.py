@@ -2,19 +2,60 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
+from ...base.parallel import sideBySide
 from . import formulas as topology
 from .formulas import Betti, Run, Skeleton
+from .thinning import TooLarge
 
 if TYPE_CHECKING:
     from ...comparison.workspace import Workspace
 
+# Voxels of both together from which on they are thinned side by side.
+MANY_VOXELS = 50_000
+
+
+class Finer(NamedTuple):
+    """The skeletons of both on the lattice of twice the resolution.
+
+    lost: of each, the stretches that the skeleton of its voxels does not reach.
+    """
+
+    skeletons: tuple[Skeleton, Skeleton]
+    lost: tuple[tuple[Run, ...], tuple[Run, ...]]
+
 
 def skeletonsOf(pair: Workspace) -> tuple[Skeleton, Skeleton]:
-    """Return the skeletons of both on the grid on which overlap is counted."""
+    """Return the skeletons of both on the grid on which overlap is counted.
+
+    They are those of the voxels, or where these do not reach a part of one of both, those of twice the resolution.
+    """
+    finer = pair.once(finerOf)
+    return finer.skeletons if finer and any(finer.lost) else pair.once(thinnedOf)
+
+
+def thinnedOf(pair: Workspace) -> tuple[Skeleton, Skeleton]:
+    """Return the skeletons of the voxels of both, as other tools take them."""
+    return _skeletons(pair, 1)
+
+
+def finerOf(pair: Workspace) -> Finer | None:
+    """Return the skeletons of twice the resolution, None for structures that are too large for them."""
+    try:
+        skeletons = _skeletons(pair, 2)
+    except TooLarge:
+        return None
+    first, second = map(topology.lostRuns, skeletons, pair.once(thinnedOf), pair.masks)
+    return Finer(skeletons, (first, second))
+
+
+def _skeletons(pair: Workspace, perVoxel: int) -> tuple[Skeleton, Skeleton]:
     reference, test = pair.masks
-    return topology.skeletonOf(reference, test), topology.skeletonOf(test, reference)
+    tasks = [partial(topology.skeletonOf, *both, perVoxel) for both in ((reference, test), (test, reference))]
+    first, second = sideBySide(tasks, reference.voxels.size + test.voxels.size > MANY_VOXELS)
+    return first, second
 
 
 def bettiNumbersOf(pair: Workspace) -> tuple[Betti, Betti]:
@@ -25,12 +66,12 @@ def bettiNumbersOf(pair: Workspace) -> tuple[Betti, Betti]:
 
 def gapsOf(pair: Workspace) -> tuple[Run, ...]:
     """Return the stretches of the reference's skeleton that the test does not cover."""
-    return topology.runsOutside(pair.once(skeletonsOf)[0])
+    return topology.runsOutside(topology.withoutSpikes(pair.once(skeletonsOf)[0], pair.masks[0]))
 
 
 def spursOf(pair: Workspace) -> tuple[Run, ...]:
     """Return the stretches of the test's skeleton outside the reference."""
-    return topology.runsOutside(pair.once(skeletonsOf)[1])
+    return topology.runsOutside(topology.withoutSpikes(pair.once(skeletonsOf)[1], pair.masks[1]))
 
 
 def bettiErrorOf(pair: Workspace, number: int) -> int:

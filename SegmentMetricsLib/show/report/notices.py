@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ...base.markup import Markup, filled, joined
 from ...case.findings import repeated
 from ...case.records import Record
-from ...comparison.findings import Finding, Kind, asFinding, split
+from ...comparison.findings import Kind, asFinding, split
 from ...comparison.measurements import typeset
 from .blocks import CHECK_FIRST, NOTHING, linkTo
 
@@ -54,14 +54,15 @@ def isSmall(finding: str) -> bool:
     return asFinding(finding).kind == Kind.SMALL
 
 
-def small(found: Sequence[tuple[int, Finding]], records: Sequence[Record]) -> Markup:
+def small(found: Sequence[tuple[int, str]], records: Sequence[Record]) -> Markup:
     """Return once for all structures that are small what follows from that, with their sizes in a folded list.
 
     found: the number of each and the finding that says so; nothing without any.
     """
     if not found:
         return NOTHING
-    sizes = _list([(linkTo(n, records[n].name), f"{one.values['extent']} of {one.values['size']}") for n, one in found])
+    values = [(n, asFinding(one).values) for n, one in found]
+    sizes = _list([(linkTo(n, records[n].name), f"{one['extent']} of {one['size']}") for n, one in values])
     return filled(
         '<details class="small"><summary>$count of $all structures are small. $advice</summary><p>Their voxels, and '
         "how many of the image's they span along the axis where that is least:</p>$sizes</details>",
