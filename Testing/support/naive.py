@@ -1,8 +1,8 @@
 """Distances between boundaries by brute force: elements cut into many pieces, each with the distance of some place.
 
 The places are random: those of the centers of pieces of a lattice's elements lie in rows, so that limits pass many of
-them at once. Nothing is shared with the library, and nothing is fast. Boundaries are corners (m, 3, 3) of triangles or (m, 2, 3) of
-segments in a plane z = const, mm.
+them at once. Nothing is shared with the library, and nothing is fast. Boundaries are corners (m, 3, 3) of triangles or
+(m, 2, 3) of segments in a plane z = const, mm.
 """
 
 from __future__ import annotations
