@@ -39,7 +39,7 @@ class Surface:
     repairs : tuple[str, ...], optional
         What was cleaned, in words.
     mask : Mask | None, optional
-        The mask that the surface was made from, None for others.
+        The mask whose unsmoothed boundary this is, for table lookup on its lattice; None for others.
     lattice : np.ndarray | None, optional
         (n, 3) the points in voxel indices of `mask.grid` if the surface is the unsmoothed one of a mask.
     defect : str, optional
