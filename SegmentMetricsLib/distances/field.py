@@ -243,7 +243,7 @@ class Field:
     def _boundedMean(self, isSigned: bool) -> list[Bounded]:
         segment = self.leaves.segment
         fine, differences = self._means(self.leaves, isSigned)
-        value = np.bincount(segment, fine + differences / 3, self.count)
+        value: np.ndarray = np.bincount(segment, fine + differences / 3, self.count)
         error = self._errorOf(segment, differences, LEFT_OF_FINE_MEAN)
         if (self._chances < 1).any():
             own = self.base.segment.take(self._drawn)

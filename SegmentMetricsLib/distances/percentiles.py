@@ -234,7 +234,7 @@ def evenlySpread(
     end = np.maximum(high, low + ofElements)
     density = sizes / (end - low)
     ends = np.arange(1, BINS + 2) * width[:, None]
-    reached: np.ndarray | float = 0.0
+    reached = np.zeros((len(top), BINS + 1))
     for values, sign in ((low, 1), (end, -1)):
         keys = segment * (BINS + 1) + (values / ofElements).astype(np.intp)
         count, sums = (
