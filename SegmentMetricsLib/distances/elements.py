@@ -37,6 +37,8 @@ NODES_OF_PIECES = {
 SHORT_SIDE, MOST_CUT, PARTS_OF_SEGMENT, FEWEST_PARTS = 1 / 64, 12_000, 16, 512
 # Elements processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 13
+# Above this many cells of both masks, their boundaries are measured one after the other.
+LARGE = 1 << 22
 # mm; points of two boundaries that are no farther apart are the same.
 SAME = 1e-9
 
@@ -251,6 +253,10 @@ class LatticeSampler(Sampler):
         """Append the distances at places on elements (k,), and return the numbers (places, k) of these nodes."""
         if not len(rows):
             return np.zeros((len(weights), 0), np.int32)
+        # the boundaries of large masks one after the other: numbering their places takes memory for every cell
+        ofTest = int(np.searchsorted(self._homes.take(rows), self.lattice.codes.shape[1]))
+        if self.lattice.codes.size > LARGE and 0 < ofTest < len(rows):
+            return np.concatenate([self._measure(some, weights) for some in np.split(rows, [ofTest])], axis=1)
         measured = self.lattice.measured(self._homes.take(rows), self._triangles.take(rows), weights, self._search)
 
         def points(some: np.ndarray) -> np.ndarray:
