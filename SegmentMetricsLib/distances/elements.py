@@ -242,7 +242,7 @@ class LatticeSampler(Sampler):
         self._homes, self._triangles, self._areTurned = map(np.concatenate, zip(*found, strict=True))
         sizes = caseAreas(axes).take(self._triangles)
         counts, every = (np.array(some) for some in ([len(homes) for homes, *_ in found], [s.count for s in surfaces]))
-        segment = np.repeat([0, 1], counts)
+        segment = np.repeat(np.arange(2, dtype=np.int8), counts)
         rest = np.maximum(self.totals - np.bincount(segment, sizes, 2), 0.0)
         self.shared = np.where(counts < every, rest, 0.0)
         self.lengths, self.longest = np.full(2, np.sqrt((self.totals / every).min())), longestSide(axes)
@@ -259,11 +259,15 @@ class LatticeSampler(Sampler):
             return np.concatenate([self._measure(some, weights) for some in np.split(rows, [ofTest])], axis=1)
         measured = self.lattice.measured(self._homes.take(rows), self._triangles.take(rows), weights, self._search)
 
-        def points(some: np.ndarray) -> np.ndarray:
-            cells, positions = measured.cells.take(some), measured.positions.take(some)
-            return self.lattice.pointsOf(cells, positions, measured.places)
+        # kept for all nodes, hence small
+        cells, positions = measured.cells.astype(np.int32), measured.positions.astype(np.int16)
 
-        return measured.numbers + np.int32(self._append(measured.values, points))
+        def points(some: np.ndarray) -> np.ndarray:
+            return self.lattice.pointsOf(cells.take(some), positions.take(some), places)
+
+        numbers, places = measured.numbers, measured.places
+        numbers += np.int32(self._append(measured.values, points))
+        return numbers
 
     def cutBase(self, rows: np.ndarray) -> Elements:
         more = self._measure(rows, MORE_NODES[3])
@@ -328,7 +332,7 @@ class SearchSampler(Sampler):
             self.longest = max(self.longest, float(np.linalg.norm(ends[1] - ends[0], axis=1).max()))
             lengths.append((self.totals[source] / len(cells)) ** (1 / (surface.dimension - 1)))
         self.lengths = np.full(2, min(lengths))
-        segment = np.repeat([0, 1], [len(size) for size in sizes])
+        segment = np.repeat(np.arange(2, dtype=np.int8), [len(size) for size in sizes])
         self.base = Elements.of(self.values, np.concatenate(nodes, axis=1), np.concatenate(sizes), segment)
 
     def surfaceCells(self, segment: int) -> np.ndarray:

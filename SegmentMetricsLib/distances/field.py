@@ -201,7 +201,7 @@ class Field:
         # binned by magnitude in steps of a fifth, which is as good as sorted; tiny amounts are never worth cutting
         with np.errstate(divide="ignore"):
             steps = (4 * np.log2(np.abs(amounts) / wanted.take(segment))).clip(-160, 160).astype(np.intp) + 160
-        keys, shape = segment * 321 + steps, (self.count, 321)
+        keys, shape = np.multiply(segment, 321, dtype=np.intp) + steps, (self.count, 321)
         sums, squares = (
             np.bincount(keys, values, self.count * 321).reshape(shape).cumsum(axis=1)
             for values in (amounts, amounts**2)
@@ -350,7 +350,8 @@ class Field:
         first, last = np.searchsorted(limits, low), np.searchsorted(limits, high)
         width = len(limits) + 1
         # an element is wholly beyond limits below its lowest value, and not at all beyond those from its highest one on
-        every = np.bincount(leaves.segment * width + first, leaves.sizes, self.count * width).reshape(self.count, width)
+        keys = np.multiply(leaves.segment, width, dtype=np.intp) + first
+        every = np.bincount(keys, leaves.sizes, self.count * width).reshape(self.count, width)
         result = np.cumsum(every[:, ::-1], axis=1)[:, ::-1][:, 1:]
         result = result + np.where(limits < 0, self.shared[:, None], 0.0)
         crossed = np.flatnonzero(last > first)

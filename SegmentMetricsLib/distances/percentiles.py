@@ -215,7 +215,7 @@ def binned(
     segment, values, sizes: (k,) of elements, with values from 0 to less than top (s,).
     """
     width = top / BINS
-    keys = segment * BINS + (values / width.take(segment)).astype(np.intp)
+    keys = np.multiply(segment, BINS, dtype=np.intp) + (values / width.take(segment)).astype(np.intp)
     sums = np.bincount(keys, sizes, len(top) * BINS).reshape(-1, BINS).cumsum(axis=1)
     number = (sums < wanted[:, None]).sum(axis=1)
     return width * np.minimum(number + 1, BINS) if isAbove else width * np.minimum(number, BINS - 1) - 1e-9
@@ -236,7 +236,7 @@ def evenlySpread(
     ends = np.arange(1, BINS + 2) * width[:, None]
     reached = np.zeros((len(top), BINS + 1))
     for values, sign in ((low, 1), (end, -1)):
-        keys = segment * (BINS + 1) + (values / ofElements).astype(np.intp)
+        keys = np.multiply(segment, BINS + 1, dtype=np.intp) + (values / ofElements).astype(np.intp)
         count, sums = (
             np.bincount(keys, some, len(top) * (BINS + 1)).reshape(-1, BINS + 1).cumsum(axis=1)
             for some in (density, density * values)
