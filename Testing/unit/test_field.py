@@ -47,15 +47,16 @@ def blob(seed: int, spacing=(1.0, 1.2, 2.0)) -> Surface:
 PAIRS = {
     "blobs": (lambda: (blob(1), blob(2)), 0.35),
     "moved by a voxel": (lambda: [ofMask(boxes(((1 + n, 1, 1), (3 + n, 3, 3)))) for n in (0, 1)], 0.2),
-    "one more voxel": (lambda: [ofMask(boxes(((1, 1, 1), (3, 3, 2)), ((2, 2, 1), (2, 2, 2 + n)))) for n in (0, 1)], 0.2),
+    "one more voxel": (lambda: [ofMask(boxes(BOX, ((2, 2, 1), (2, 2, 3 + n)))) for n in (0, 1)], 0.2),
     "one voxel": (lambda: [ofMask(boxes(((1 + n, 1, 1), (1 + n, 1, 1))), (0.5, 1, 2)) for n in (0, 1)], 0.05),
     "sheets": (lambda: [ofMask(boxes(((1, 1, 2), (4, 4 + n, 2))), (1, 1, 2.5 - n)) for n in (0, 1)], 0.2),
     "far apart": (lambda: [ofMask(boxes(((1, 1, z), (2, 2, z + 1)), size=(5, 5, 20))) for z in (1, 16)], 0.2),
     "huge triangles": (lambda: [ofMesh(mesh) for mesh in (shapes.boxMesh((-5, -4, -4), (5, 4, 4.5)), BALL)], 0.4),
-    "mask and mesh": (lambda: (ofMask(boxes(((1, 1, 1), (3, 3, 3)))), ofMesh(shapes.boxMesh((1, 1, 1), (4, 3, 3)))), 0.2),
+    "mask and mesh": (lambda: (ofMask(boxes(BOX)), ofMesh(shapes.boxMesh((1, 1, 1), (4, 3, 3)))), 0.2),
     "open": (lambda: (ofMesh(shapes.openBox()), ofMesh(shapes.boxMesh((3, 3, -1), (8, 8, 11)))), 0.4),
     "contours": (lambda: [ofMesh(shapes.loops(polygon)) for polygon in POLYGONS], 0.01),
 }  # fmt: skip
+BOX = ((1, 1, 1), (3, 3, 3))
 BALL = shapes.ballMesh(5, (0.5, 0, 0), 8)
 POLYGONS = [(0, 0), (7, 0), (7, 5), (3, 6), (0, 4)], [(1, -1), (8, 0.5), (6, 6), (1, 3)]
 # Largest errors beyond those of brute force: mm, and shares.
@@ -210,12 +211,10 @@ class TestClosedForms:
     @pytest.mark.parametrize(("percent", "expected"), [(10, 0), (30, 0), (40, 1), (60, 1), (70, 3), (99, 3)])
     def testPercentilesOfPlateaus(self, percent, expected):
         """Equal thirds are at 0, 1 and 3 mm: percentiles are these numbers themselves, not others near them."""
-        apart = [plane(3, 3.0).points + [9.0 * n, 0, 0] for n in range(3)]
+        points = np.concatenate([np.add(plane(3, 3.0).points, (9 * n, 0, 0)) for n in range(3)])
         cells = np.concatenate([plane(3).cells + 16 * n for n in range(3)])
-        steps = Field(
-            Directions([Surface(np.concatenate(apart), cells)], [lambda p: np.array([0.0, 1, -3])[(p[:, 0] // 8).astype(int)]]),
-            (1.0,), (percent,),
-        )  # fmt: skip
+        step = lambda p: np.array([0.0, 1, -3])[(p[:, 0] // 8).astype(int)]  # noqa: E731
+        steps = Field(Directions([Surface(points, cells)], [step]), (1.0,), (percent,))
         found = steps.percentile(percent)[0]
         assert found == expected and found.lower <= expected <= found.upper
         assert [steps.sizeWithin(limit)[0] / 9 for limit in (0.0, 0.999, 1.0, 2.9, 3.0)] == [1, 1, 2, 2, 3]
@@ -369,7 +368,7 @@ class TestLinear:
 
     @pytest.mark.parametrize("corners", [2, 3])
     def testPiecesAreEqual(self, corners):
-        """The corners of an element and the middles of its sides, in order: all pieces are as large, and turned alike."""
+        """The corners of an element and the middles of its sides: all pieces are as large and turned alike."""
         points = np.array([[0, 0], [6, 0], [0, 6.0]])[:corners]
         steps = np.diff((np.array(NODES[corners]) @ points / 2)[linear.PIECES[corners]], axis=1)
         if corners == 2:
