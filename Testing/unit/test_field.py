@@ -8,14 +8,14 @@ import naive
 import numpy as np
 import pytest
 import shapes
+from givendistances import Directions
 
 from SegmentMetricsLib.distances import field, linear
 from SegmentMetricsLib.distances.bounded import Bounded, combined
-from SegmentMetricsLib.distances.elements import NODES, Elements, Sampler
+from SegmentMetricsLib.distances.elements import NODES
 from SegmentMetricsLib.distances.field import Field
 from SegmentMetricsLib.distances.largest import balancedBounds, slowBounds
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, withTies
-from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import Surface
 from SegmentMetricsLib.model.inputs import labelMasks, structureFromPolyData
@@ -153,31 +153,6 @@ class TestAgainstBruteForce:
             expected, uncertain = dense.within(1e-6)
             assert direction.sizeWithin(0.0) / direction.totalSize == pytest.approx(expected, abs=uncertain)
             assert len(np.unique(direction.cells)) + len(direction.sharedCells) == direction.surface.count
-
-
-class Directions(Sampler):
-    """Any number of boundaries with what they are measured to: a surface, or a function of points (n, 3)."""
-
-    def __init__(self, boundaries, targets):
-        super().__init__(tuple(boundaries), lambda number: self._targets[1 - number])
-        self._targets = [one if callable(one) else ClosestSurface(one) for one in targets]
-        self.shared, self.lengths, self.longest = np.zeros(len(boundaries)), np.ones(len(boundaries)), 0.0
-        nodes, sizes = [], []
-        for number, surface in enumerate(boundaries):
-            weights = np.array(NODES[surface.dimension]) / 2
-            points = np.einsum("pc,mcx->pmx", weights, surface.corners(np.arange(surface.count))).reshape(-1, 3)
-            first = self._append(self.signedAt(number, points), lambda rows, points=points: points[rows])
-            nodes.append(first + np.arange(len(points), dtype=np.int32).reshape(len(weights), -1))
-            sizes.append(surface.sizes)
-        segment = np.repeat(np.arange(len(sizes)), [len(one) for one in sizes])
-        self.base = Elements.of(self.values, np.concatenate(nodes, axis=1), np.concatenate(sizes), segment)
-
-    def closest(self, segment):
-        return self._targets[segment]
-
-    def signedAt(self, segment, points):
-        target = self._targets[segment]
-        return target(points) if callable(target) else target.signedDistances(points)
 
 
 def plane(count: int = 6, size: float = 4.0) -> Surface:
