@@ -1,4 +1,4 @@
-"""Parity of the conventions MeshMetrics-0.1 and -1.4.1 with these tools on real pairs, whose numbers and images are kept outside the project."""
+"""Parity of the conventions MeshMetrics-0.1 and -1.4.1 with these tools on real pairs, kept outside the project."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import promises
 import pytest
 import shapes
-import SimpleITK
 import strategies as some
 from hypothesis import event, given
 from hypothesis import strategies as st
