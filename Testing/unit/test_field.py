@@ -8,14 +8,14 @@ import naive
 import numpy as np
 import pytest
 import shapes
+from givendistances import Directions
 
 from SegmentMetricsLib.distances import field, linear
 from SegmentMetricsLib.distances.bounded import Bounded, combined
-from SegmentMetricsLib.distances.elements import NODES, Elements, Sampler
+from SegmentMetricsLib.distances.elements import NODES
 from SegmentMetricsLib.distances.field import Field
 from SegmentMetricsLib.distances.largest import balancedBounds, slowBounds
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, withTies
-from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import Surface
 from SegmentMetricsLib.model.inputs import labelMasks, structureFromPolyData
@@ -47,15 +47,16 @@ def blob(seed: int, spacing=(1.0, 1.2, 2.0)) -> Surface:
 PAIRS = {
     "blobs": (lambda: (blob(1), blob(2)), 0.35),
     "moved by a voxel": (lambda: [ofMask(boxes(((1 + n, 1, 1), (3 + n, 3, 3)))) for n in (0, 1)], 0.2),
-    "one more voxel": (lambda: [ofMask(boxes(((1, 1, 1), (3, 3, 2)), ((2, 2, 1), (2, 2, 2 + n)))) for n in (0, 1)], 0.2),
+    "one more voxel": (lambda: [ofMask(boxes(BOX, ((2, 2, 1), (2, 2, 3 + n)))) for n in (0, 1)], 0.2),
     "one voxel": (lambda: [ofMask(boxes(((1 + n, 1, 1), (1 + n, 1, 1))), (0.5, 1, 2)) for n in (0, 1)], 0.05),
     "sheets": (lambda: [ofMask(boxes(((1, 1, 2), (4, 4 + n, 2))), (1, 1, 2.5 - n)) for n in (0, 1)], 0.2),
     "far apart": (lambda: [ofMask(boxes(((1, 1, z), (2, 2, z + 1)), size=(5, 5, 20))) for z in (1, 16)], 0.2),
     "huge triangles": (lambda: [ofMesh(mesh) for mesh in (shapes.boxMesh((-5, -4, -4), (5, 4, 4.5)), BALL)], 0.4),
-    "mask and mesh": (lambda: (ofMask(boxes(((1, 1, 1), (3, 3, 3)))), ofMesh(shapes.boxMesh((1, 1, 1), (4, 3, 3)))), 0.2),
+    "mask and mesh": (lambda: (ofMask(boxes(BOX)), ofMesh(shapes.boxMesh((1, 1, 1), (4, 3, 3)))), 0.2),
     "open": (lambda: (ofMesh(shapes.openBox()), ofMesh(shapes.boxMesh((3, 3, -1), (8, 8, 11)))), 0.4),
     "contours": (lambda: [ofMesh(shapes.loops(polygon)) for polygon in POLYGONS], 0.01),
 }  # fmt: skip
+BOX = ((1, 1, 1), (3, 3, 3))
 BALL = shapes.ballMesh(5, (0.5, 0, 0), 8)
 POLYGONS = [(0, 0), (7, 0), (7, 5), (3, 6), (0, 4)], [(1, -1), (8, 0.5), (6, 6), (1, 3)]
 # Largest errors beyond those of brute force: mm, and shares.
@@ -154,31 +155,6 @@ class TestAgainstBruteForce:
             assert len(np.unique(direction.cells)) + len(direction.sharedCells) == direction.surface.count
 
 
-class Directions(Sampler):
-    """Any number of boundaries with what they are measured to: a surface, or a function of points (n, 3)."""
-
-    def __init__(self, boundaries, targets):
-        super().__init__(tuple(boundaries), lambda number: self._targets[1 - number])
-        self._targets = [one if callable(one) else ClosestSurface(one) for one in targets]
-        self.shared, self.lengths, self.longest = np.zeros(len(boundaries)), np.ones(len(boundaries)), 0.0
-        nodes, sizes = [], []
-        for number, surface in enumerate(boundaries):
-            weights = np.array(NODES[surface.dimension]) / 2
-            points = np.einsum("pc,mcx->pmx", weights, surface.corners(np.arange(surface.count))).reshape(-1, 3)
-            first = self._append(self.signedAt(number, points), lambda rows, points=points: points[rows])
-            nodes.append(first + np.arange(len(points), dtype=np.int32).reshape(len(weights), -1))
-            sizes.append(surface.sizes)
-        segment = np.repeat(np.arange(len(sizes)), [len(one) for one in sizes])
-        self.base = Elements.of(self.values, np.concatenate(nodes, axis=1), np.concatenate(sizes), segment)
-
-    def closest(self, segment):
-        return self._targets[segment]
-
-    def signedAt(self, segment, points):
-        target = self._targets[segment]
-        return target(points) if callable(target) else target.signedDistances(points)
-
-
 def plane(count: int = 6, size: float = 4.0) -> Surface:
     """Return a square in the plane z = 0, cut into triangles."""
     x, y = np.meshgrid(*[np.linspace(0, size, count + 1)] * 2, indexing="ij")
@@ -210,12 +186,10 @@ class TestClosedForms:
     @pytest.mark.parametrize(("percent", "expected"), [(10, 0), (30, 0), (40, 1), (60, 1), (70, 3), (99, 3)])
     def testPercentilesOfPlateaus(self, percent, expected):
         """Equal thirds are at 0, 1 and 3 mm: percentiles are these numbers themselves, not others near them."""
-        apart = [plane(3, 3.0).points + [9.0 * n, 0, 0] for n in range(3)]
+        points = np.concatenate([np.add(plane(3, 3.0).points, (9 * n, 0, 0)) for n in range(3)])
         cells = np.concatenate([plane(3).cells + 16 * n for n in range(3)])
-        steps = Field(
-            Directions([Surface(np.concatenate(apart), cells)], [lambda p: np.array([0.0, 1, -3])[(p[:, 0] // 8).astype(int)]]),
-            (1.0,), (percent,),
-        )  # fmt: skip
+        step = lambda p: np.array([0.0, 1, -3])[(p[:, 0] // 8).astype(int)]  # noqa: E731
+        steps = Field(Directions([Surface(points, cells)], [step]), (1.0,), (percent,))
         found = steps.percentile(percent)[0]
         assert found == expected and found.lower <= expected <= found.upper
         assert [steps.sizeWithin(limit)[0] / 9 for limit in (0.0, 0.999, 1.0, 2.9, 3.0)] == [1, 1, 2, 2, 3]
@@ -370,7 +344,7 @@ class TestLinear:
 
     @pytest.mark.parametrize("corners", [2, 3])
     def testPiecesAreEqual(self, corners):
-        """The corners of an element and the middles of its sides, in order: all pieces are as large, and turned alike."""
+        """The corners of an element and the middles of its sides: all pieces are as large and turned alike."""
         points = np.array([[0, 0], [6, 0], [0, 6.0]])[:corners]
         steps = np.diff((np.array(NODES[corners]) @ points / 2)[linear.PIECES[corners]], axis=1)
         if corners == 2:
