@@ -42,3 +42,13 @@ def checkpoint() -> None:
     isStopped = _isStopped.get()
     if isStopped is not None and isStopped():
         raise Cancelled("The comparison was stopped.")
+
+
+def chunks(count: int, size: int = 1 << 13) -> Iterator[slice]:
+    """Yield slices that divide a count of rows into parts whose temporary arrays stay in the processor's cache.
+
+    Every part is a checkpoint().
+    """
+    for first in range(0, count, size):
+        checkpoint()
+        yield slice(first, first + size)

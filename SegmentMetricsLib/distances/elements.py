@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from ..base.progress import checkpoint
+from ..base.progress import chunks
 from ..geometry.cellcases import caseAreas, caseNormals, longestSide
 from ..geometry.closest import ClosestSurface
 from ..geometry.edges import uniqueSides
@@ -41,13 +41,6 @@ CHUNK = 1 << 13
 LARGE = 1 << 22
 # mm; points of two boundaries that are no farther apart are the same.
 SAME = 1e-9
-
-
-def chunks(count: int, size: int = CHUNK) -> Iterator[slice]:
-    """Yield slices that divide a count of rows into parts whose temporary arrays stay in the processor's cache."""
-    for first in range(0, count, size):
-        checkpoint()
-        yield slice(first, first + size)
 
 
 def chunksOf(rows: np.ndarray, size: int = CHUNK) -> Iterator[np.ndarray]:

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from vtkmodules.vtkCommonCore import reference
-from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkStaticCellLocator
 
-from ..base.progress import checkpoint
-from .edges import acrossSides
-from .nearest import FEW_TRIANGLES, NearestTriangles
+from ..base.progress import chunks
+from .nearest import NearestTriangles
 from .pseudonormals import PseudoNormals
-from .surfaces import Surface, toPolyData
-from .trianglefans import LatticeShapes
+from .surfaces import Surface
 from .triangles import closestPoints, distancesToTriangles, dot
 
 # Points processed at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 14
+CHUNK = 1 << 12
 # At places closer to a boundary than this, in mm, the direction to it is unreliable.
 ON_BOUNDARY = 1e-9
 # Distances of up to this many roundings of the coordinates they were computed from are 0: the point is on the boundary.
 ROUNDINGS = 64
-# Up to this many points, finding the nearest triangles one by one is faster than all together.
-ONE_BY_ONE = 48
-# To a surface of no more triangles, so many points are searched one by one. That takes a little longer, but many times
-# less than importing SciPy, which a command on a small organ can then do without.
-SMALL, ONE_BY_ONE_OF_SMALL = 5_000, 2_000
 
 
 class ClosestSurface:
@@ -43,15 +33,12 @@ class ClosestSurface:
         self.isClosed = surface.isClosed
         local = Surface(surface.points - self.center, surface.cells, surface.normal)
         self._triangles = local if local.dimension == 3 else wall(local)
-        self._oneByOne = OneByOne(self._triangles)
-        self._surface = surface
         largest = max(np.abs(surface.points).max(), np.abs(self._triangles.points).max())
         self._rounding = ROUNDINGS * float(np.finfo(float).eps * largest)
 
     @cached_property
     def _nearest(self) -> NearestTriangles:
-        shapes = LatticeShapes.of(self._surface)
-        return NearestTriangles(self._triangles.points, self._triangles.cells, self._oneByOne.find, shapes)
+        return NearestTriangles(self._triangles.points, self._triangles.cells)
 
     @cached_property
     def _normals(self) -> PseudoNormals:
@@ -60,12 +47,12 @@ class ClosestSurface:
     def distances(self, points: np.ndarray) -> np.ndarray:
         """Return distances (n,) in mm of LPS points (n, 3), not negative."""
         local = points - self.center
-        return self._distances(local, self._nearestTo(local))
+        return self._distances(local, self._nearest.find(local))
 
     def signedDistances(self, points: np.ndarray) -> np.ndarray:
         """Return distances (n,) in mm of LPS points (n, 3): negative inside; never negative for open surfaces."""
         local = points - self.center
-        numbers = self._nearestTo(local)
+        numbers = self._nearest.find(local)
         result = self._distances(local, numbers)
         if self.isClosed:
             # the boundary itself has no side
@@ -78,10 +65,9 @@ class ClosestSurface:
         On the boundary itself the gradients are zero. For open surfaces see signedDistances().
         """
         local = points - self.center
-        numbers = self._nearestTo(local)
+        numbers = self._nearest.find(local)
         signed, gradients = np.empty(len(local)), np.empty((3, len(local)))
-        for first in range(0, len(local), CHUNK):
-            chosen = slice(first, first + CHUNK)
+        for chosen in chunks(len(local), CHUNK):
             corners = self._triangles.corners(numbers[chosen])
             ways = (local[chosen] - closestPoints(local[chosen], corners)).T
             signed[chosen] = self._withoutRounding(np.sqrt(dot(ways, ways)))
@@ -96,8 +82,7 @@ class ClosestSurface:
     def _distances(self, local: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Return the distances (n,) of points (n, 3), relative to the center, to one triangle each, by number."""
         result = np.empty(len(local))
-        for first in range(0, len(local), CHUNK):
-            chosen = slice(first, first + CHUNK)
+        for chosen in chunks(len(local), CHUNK):
             corners = self._triangles.corners(numbers[chosen])
             result[chosen] = self._withoutRounding(distancesToTriangles(local[chosen], corners))
         return result
@@ -108,56 +93,15 @@ class ClosestSurface:
 
     def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
         """Return the corners (n, 3, 3) in mm of the boundary's triangle next to each of the LPS points (n, 3)."""
-        return self.triangles(self._nearestTo(points - self.center))
+        return self.triangles(self._nearest.find(points - self.center))
 
     def triangles(self, numbers: np.ndarray) -> np.ndarray:
         """Return the corners (n, 3, 3) in mm of the boundary's triangles by number (n,)."""
         return self._triangles.corners(numbers) + self.center
 
-    @cached_property
-    def across(self) -> np.ndarray:
-        """(m, 3) number of the boundary's triangle across each side of each triangle, see acrossSides()."""
-        return acrossSides(self._triangles.cells)
-
     def trianglesWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return triangles (k,) within squared distances (n,) in mm2 of LPS points (n, 3), and these points (k,)."""
         return self._nearest.within(points - self.center, squared)
-
-    def _nearestTo(self, local: np.ndarray) -> np.ndarray:
-        """Return the number of the triangle next to each point (n, 3), relative to the center."""
-        count = len(self._triangles.cells)
-        isAlone = len(local) <= (ONE_BY_ONE_OF_SMALL if count <= SMALL else ONE_BY_ONE) and count <= FEW_TRIANGLES
-        return (self._oneByOne if isAlone else self._nearest).find(local)
-
-
-class OneByOne:
-    """Finds the triangle of a surface next to each of a few points, with VTK's search tree of triangles."""
-
-    def __init__(self, surface: Surface):
-        self._surface = surface
-
-    @cached_property
-    def _locator(self) -> vtkStaticCellLocator:
-        locator = vtkStaticCellLocator()
-        locator.SetDataSet(toPolyData(self._surface))
-        locator.BuildLocator()
-        return locator
-
-    def find(self, points: np.ndarray) -> np.ndarray:
-        """Return the number of the triangle next to each point (n, 3)."""
-        closest, cell = [0.0] * 3, vtkGenericCell()
-        # VTK writes into these; its stubs say that it takes numbers
-        number: Any = reference(0)
-        part: Any = reference(0)
-        squared: Any = reference(0.0)
-        numbers = np.empty(len(points), np.int64)
-        find = self._locator.FindClosestPoint
-        for row, point in enumerate(points.tolist()):
-            if row % CHUNK == 0:
-                checkpoint()
-            find(point, closest, cell, number, part, squared)
-            numbers[row] = number.get()
-        return numbers
 
 
 def wall(contours: Surface) -> Surface:

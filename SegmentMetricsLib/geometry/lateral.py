@@ -18,6 +18,9 @@ from .surfaces import Surface, empty, toPolyData
 CUT_INSIDE = 1e-6
 # Slices by which masks continue beyond the slab: more than the reach of table lookup, distances.lattice.LARGEST_REACH.
 MORE_SLICES = 11
+# Meshes continue beyond the slab as walls, in parts each of which is as long as all before it: triangles much longer
+# than their neighbors slow down every search.
+RINGS = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +90,10 @@ def lateralOfMask(mask: Mask, slab: Slab) -> LateralSurface:
     top = max(last, first + 1)
     lateral = whole.cells[((rows >= first) & (rows <= top))[whole.cells].all(axis=1)]
     used, cells = np.unique(lateral, return_inverse=True)
-    # far enough away never to be the nearest place
+    # with its ends far enough away never to be the nearest place, and no sudden change in the lengths of triangles
     beyond = np.maximum(rows - (last + 1), 0) - np.maximum((first - 1) - rows, 0)
-    stretched = whole.points + (beyond * slab.reach)[:, None] * mask.grid.direction[:, axis]
+    away = np.sign(beyond) * (2.0 ** np.abs(beyond) - 1) * (slab.reach / 2.0 ** (MORE_SLICES - 2))
+    stretched = whole.points + away[:, None] * mask.grid.direction[:, axis]
     return LateralSurface(
         whole.points[used],
         cells.reshape(-1, 3),
@@ -128,12 +132,13 @@ def lateralOfSurface(surface: Surface, slab: Slab) -> LateralSurface:
     edges = lateral[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     keys = np.sort(edges, axis=1) @ np.array([len(points), 1])
     _, firsts, counts = np.unique(keys, return_index=True, return_counts=True)
-    a, b = edges[firsts[counts == 1]].T
-    away = np.where(points @ slab.normal > (slab.low + slab.high) / 2, slab.reach, -slab.reach)
-    moved = points + away[:, None] * slab.normal
-    n = len(points)
-    walls = [np.stack([b, a, a + n], axis=1), np.stack([b, a + n, b + n], axis=1)]
-    continued = Surface(np.concatenate([points, moved]), np.concatenate([lateral, *walls, caps + n]))
+    ways = np.where(points @ slab.normal > (slab.low + slab.high) / 2, 1, -1)[:, None] * slab.normal
+    shifts = slab.reach * np.concatenate([[0.0], 2.0 ** np.arange(-RINGS, 1)])
+    starts = len(points) * np.arange(len(shifts))[:, None]
+    a, b = (starts + ends for ends in edges[firsts[counts == 1]].T)
+    walls = np.concatenate([[b[:-1], a[:-1], a[1:]], [b[:-1], a[1:], b[1:]]], axis=1).reshape(3, -1).T
+    moved = (points + shift * ways for shift in shifts)
+    continued = Surface(np.concatenate([*moved]), np.concatenate([lateral, walls, caps + starts[-1]]))
     used, numbers = np.unique(lateral, return_inverse=True)
     return LateralSurface(
         points[used], numbers.reshape(-1, 3), repairs=surface.repairs, continued=continued, within=slab

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-# Triangles processed at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 13
+from ..base.progress import chunks
+
+# The corner that follows each corner of a triangle.
+FOLLOWING = [1, 2, 0]
 
 
 class TriangleSet:
@@ -63,24 +65,40 @@ class TriangleSet:
 def distancesToTriangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Return the distances (...) in mm from points (..., 3) to one triangle each (..., 3, 3), broadcast together.
 
+    Both have the same number of dimensions (...). Triangles may be as thin as a line or a point.
+    """
+    aside, heights, normals, isAbove = _toTriangles(points, triangles)
+    return np.sqrt(np.where(isAbove, heights**2 * dot(normals, normals), dot(aside, aside).min(axis=0)))
+
+
+def closestPoints(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Return the point (n, 3) of each triangle (n, 3, 3) that is nearest to each point (n, 3).
+
     Triangles may be as thin as a line or a point.
     """
+    aside, heights, normals, isAbove = _toTriangles(points, triangles)
+    nearest = dot(aside, aside).argmin(axis=0)
+    ways = np.take_along_axis(aside, nearest[None, None], axis=1)[:, 0]
+    return points - np.where(isAbove, heights * normals, ways).T
+
+
+def _toTriangles(points: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the vectors (3, 3, ...) to points (..., 3) from the nearest places of the three sides of triangles.
+
+    Also return the points' heights (...) above the triangles (..., 3, 3), in lengths of their normals, these normals
+    (3, ...), and whether the points are above the inside: there the height decides instead of the sides.
+    """
     # coordinate by coordinate, which is several times faster than with vectors of three
-    point = _coordinates(points)
-    corners = [_coordinates(triangles[..., corner, :]) for corner in range(3)]
-    sides = [_difference(corners[(start + 1) % 3], corners[start]) for start in range(3)]
-    normal = _cross(sides[2], sides[0])
-    squaredNormal = dot(normal, normal)
-    isAbove = squaredNormal > 0
-    toSides = np.inf
-    for start, side in zip(corners, sides, strict=True):
-        gap, length = _difference(point, start), dot(side, side)
-        along = np.minimum(np.maximum(dot(gap, side) / np.where(length > 0, length, 1), 0), 1)
-        aside = [g - along * s for g, s in zip(gap, side, strict=True)]
-        toSides = np.minimum(toSides, dot(aside, aside))
-        isAbove = isAbove & (dot(_cross(normal, side), gap) >= 0)
-    height = dot(_difference(point, corners[0]), normal) ** 2 / np.where(squaredNormal > 0, squaredNormal, 1)
-    return np.sqrt(np.where(isAbove, height, toSides))
+    corners = np.ascontiguousarray(np.moveaxis(triangles, (-1, -2), (0, 1)))
+    sides = corners.take(FOLLOWING, axis=1) - corners
+    aside = np.moveaxis(points, -1, 0)[:, None] - corners
+    normals = _cross(sides[:, 2], sides[:, 0])
+    lengths, squared = dot(sides, sides), dot(normals, normals)
+    isAbove = (dot(_cross(sides, aside), normals[:, None]) >= 0).all(axis=0) & (squared > 0)
+    heights = dot(aside[:, 0], normals) / np.where(squared > 0, squared, 1)
+    along = dot(aside, sides) / np.where(lengths > 0, lengths, 1)
+    aside -= np.clip(along, 0, 1) * sides
+    return aside, heights, normals, isAbove
 
 
 def columns(points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
@@ -97,56 +115,21 @@ def areaVectors(points: np.ndarray, cells: np.ndarray) -> Iterator[tuple[list[np
     points: (n, 3). cells: (m, 3) triangles of them.
     """
     coordinates = np.ascontiguousarray(points.T)
-    for first in range(0, len(cells), CHUNK):
-        numbers = np.ascontiguousarray(cells[first : first + CHUNK].T)
+    for chosen in chunks(len(cells)):
+        numbers = np.ascontiguousarray(cells[chosen].T)
         a, b, c = corners = [coordinates.take(column, axis=1) for column in numbers]
-        yield corners, np.stack(_cross(b - a, c - a))
-
-
-def _coordinates(vectors: np.ndarray) -> list[np.ndarray]:
-    return [vectors[..., axis] for axis in range(3)]
-
-
-def _difference(one: list[np.ndarray], other: list[np.ndarray]) -> list[np.ndarray]:
-    return [a - b for a, b in zip(one, other, strict=True)]
+        yield corners, _cross(b - a, c - a)
 
 
 def dot(one: Sequence[np.ndarray] | np.ndarray, other: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """Return the inner products (...) of vectors given coordinate by coordinate, (3, ...)."""
-    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
+    return np.einsum("i...,i...->...", one, other)
 
 
-def _cross(one: list[np.ndarray], other: list[np.ndarray]) -> list[np.ndarray]:
+def _cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the cross products (3, ...) of vectors (3, ...), several times faster than NumPy's."""
     (a, b, c), (x, y, z) = one, other
-    return [b * z - c * y, c * x - a * z, a * y - b * x]
-
-
-def closestPoints(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the point (n, 3) of each triangle (n, 3, 3) that is nearest to each point (n, 3).
-
-    Triangles may be as thin as a line or a point.
-    """
-    point = _coordinates(points)
-    corners = [_coordinates(triangles[:, corner]) for corner in range(3)]
-    sides = [_difference(corners[(start + 1) % 3], corners[start]) for start in range(3)]
-    normal = _cross(sides[0], sides[1])
-    squaredNormal = dot(normal, normal)
-    isAbove, least = squaredNormal > 0, None
-    nearest: list[np.ndarray] = []
-    for start, side in zip(corners, sides, strict=True):
-        gap, length = _difference(point, start), dot(side, side)
-        along = np.minimum(np.maximum(dot(gap, side) / np.where(length > 0, length, 1), 0), 1)
-        place = [s + along * d for s, d in zip(start, side, strict=True)]
-        aside = _difference(point, place)
-        squared = dot(aside, aside)
-        isNearer = True if least is None else squared < least
-        least = squared if least is None else np.where(isNearer, squared, least)
-        nearest = [np.where(isNearer, new, old) for new, old in zip(place, nearest or place, strict=True)]
-        isAbove = isAbove & (dot(_cross(side, normal), gap) <= 0)
-    # otherwise the foot of the perpendicular, if it lies in the triangle
-    height = dot(_difference(point, corners[0]), normal) / np.where(squaredNormal > 0, squaredNormal, 1)
-    feet = [p - height * n for p, n in zip(point, normal, strict=True)]
-    return np.stack([np.where(isAbove, foot, near) for foot, near in zip(feet, nearest, strict=True)], axis=1)
+    return np.stack([b * z - c * y, c * x - a * z, a * y - b * x])
 
 
 def segmentsCrossTriangles(starts: np.ndarray, end: np.ndarray, triangles: np.ndarray) -> np.ndarray:
@@ -156,11 +139,11 @@ def segmentsCrossTriangles(starts: np.ndarray, end: np.ndarray, triangles: np.nd
     """
     # Signed volumes of the tetrahedra that the end point makes with the start and each triangle edge: all of one sign
     # means that the line passes through the triangle.
-    direction = _coordinates(starts - end)
-    a, b, c = (_coordinates(triangles[..., n, :] - end) for n in range(3))
+    direction = np.moveaxis(starts - end, -1, 0)
+    a, b, c = np.moveaxis(triangles - end, (-2, -1), (0, 1))
     sides = [np.sign(dot(direction, _cross(u, v))) for u, v in ((a, b), (b, c), (c, a))]
     through = (sides[0] == sides[1]) & (sides[1] == sides[2])
-    normal = _cross(_difference(b, a), _difference(c, a))
+    normal = _cross(b - a, c - a)
     height = dot(a, normal)
     # the start lies beyond the plane as seen from the end
     return through & (np.sign(dot(direction, normal) - height) == np.sign(height))

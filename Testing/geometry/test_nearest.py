@@ -8,13 +8,12 @@ import shapes
 
 from SegmentMetricsLib.base import progress
 from SegmentMetricsLib.geometry import nearest
-from SegmentMetricsLib.geometry.closest import ONE_BY_ONE, ONE_BY_ONE_OF_SMALL, ClosestSurface
+from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
-from SegmentMetricsLib.geometry.nearest import ALL_CORNERS, NearestTriangles
+from SegmentMetricsLib.geometry.nearest import NearestTriangles
 from SegmentMetricsLib.geometry.surfaces import Surface
-from SegmentMetricsLib.geometry.trianglefans import GivenShapes, LatticeShapes
 from SegmentMetricsLib.geometry.triangles import distancesToTriangles
 from SegmentMetricsLib.model.inputs import labelMasks
 
@@ -27,10 +26,11 @@ def blobSurface(spacing=(1.0, 1.0, 2.5)) -> Surface:
     return fromMask(labelMasks(shapes.imageOf(shapes.blob(3, (14, 13, 12), 0.4, 2.0), spacing), 0.5)[1])
 
 
-@pytest.fixture
-def cornersOnly(monkeypatch):
-    """Corners decide also where searching triangles would be sooner done."""
-    monkeypatch.setattr(nearest, "MOST_OPEN", 1.0)
+@pytest.fixture(autouse=True, params=["with a search tree", "without one"])
+def road(request, monkeypatch):
+    if request.param == "with a search tree":
+        monkeypatch.setattr(nearest, "SMALL", 0)
+        monkeypatch.setattr(nearest, "EVERY", 0)
 
 
 # turned, mirrored and sheared grids have triangles of their own
@@ -50,52 +50,35 @@ def latticeSurface(axes: np.ndarray) -> Surface:
 
 
 @pytest.mark.parametrize("name", AXES)
-def testShapesOfALatticeAreThoseOfItsTriangles(name):
-    surface = latticeSurface(AXES[name])
-    known, given = LatticeShapes.of(surface), GivenShapes(surface.points, surface.cells)
-    triangles = np.repeat(np.arange(len(surface.cells)), 3)
-    slots = np.tile(np.arange(3), len(surface.cells))
-    assert len(triangles) > 1000
-    for mine, expected in zip(known.sides(triangles, slots), given.sides(triangles, slots), strict=True):
-        assert np.array(mine) == pytest.approx(np.array(expected), abs=1e-12)
-    assert known.spreads(triangles) == pytest.approx(given.spreads(triangles), rel=1e-5)
-
-
-@pytest.mark.parametrize("name", AXES)
 @pytest.mark.parametrize("away", [0.0, 0.3, 3.0, 30.0])
 def testNearestOfALattice(name, away):
     surface = latticeSurface(AXES[name])
     random = np.random.default_rng(4)
     points = surface.points[random.integers(0, len(surface.points), 300)] + away * random.normal(size=(300, 3))
-    found = NearestTriangles(surface.points, surface.cells, None, LatticeShapes.of(surface)).find(points)
+    found = NearestTriangles(surface.points, surface.cells).find(points)
     distances = allDistances(points, surface.points[surface.cells])
     assert distances[np.arange(300), found] == pytest.approx(distances.min(axis=1), abs=1e-9)
 
 
-def testVoxelsAsLongAsNeedlesHaveNoShapesOfTheirOwn():
+def testVoxelsAsLongAsNeedles():
     surface = latticeSurface(np.diag([0.01, 1.0, 3.0]))
-    assert LatticeShapes.of(surface) is None and LatticeShapes.of(latticeSurface(np.diag([0.1, 1, 3]))) is not None
     random = np.random.default_rng(5)
     points = surface.points[random.integers(0, len(surface.points), 100)] + random.normal(size=(100, 3))
     distances = allDistances(points, surface.points[surface.cells])
     assert ClosestSurface(surface).distances(points) == pytest.approx(distances.min(axis=1), abs=1e-9)
 
 
-def refuse(points):
-    raise AssertionError(f"{len(points)} points were not decided by corners")
-
-
 @pytest.mark.parametrize("away", [0.0, 0.1, 1.0, 10.0, 1000.0])
-def testNearestOfSmallTriangles(away, cornersOnly):
+def testNearestOfSmallTriangles(away):
     surface = blobSurface()
     random = np.random.default_rng(2)
     points = surface.points[random.integers(0, len(surface.points), 400)] + away * random.normal(size=(400, 3))
-    found = NearestTriangles(surface.points, surface.cells, refuse).find(points)
+    found = NearestTriangles(surface.points, surface.cells).find(points)
     distances = allDistances(points, surface.points[surface.cells])
     assert distances[np.arange(400), found] == pytest.approx(distances.min(axis=1), rel=1e-12, abs=1e-12)
 
 
-def testTrianglesThatCornersDoNotDecideAreAskedOtherwise():
+def testCornersThatDoNotDecide():
     # a fan of many corners around a large triangle, in front of whose middle no corner is
     random = np.random.default_rng(3)
     angles = np.sort(random.random(1500)) * 2 * np.pi
@@ -103,17 +86,10 @@ def testTrianglesThatCornersDoNotDecideAreAskedOtherwise():
     points = np.concatenate([[[0, 0, -4]], ring, [[-30, -30, 1], [30, -30, 1], [0, 40, 1]]])
     around = np.arange(1, 1500)
     cells = np.concatenate([np.stack([0 * around, around, around + 1], axis=1), [[1501, 1502, 1503]]])
-    asked = []
-
-    def otherwise(some):
-        asked.append(len(some))
-        return allDistances(some, points[cells]).argmin(axis=1)
-
     places = random.uniform((-8, -8, -3), (8, 8, 4), (300, 3))
-    found = NearestTriangles(points, cells, otherwise).find(places)
+    found = NearestTriangles(points, cells).find(places)
     distances = allDistances(places, points[cells])
     assert distances[np.arange(300), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
-    assert 0 < sum(asked) <= 300 and len(points) > ALL_CORNERS
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
@@ -122,11 +98,7 @@ def testFewTrianglesAndPointsWithoutAny(count):
     points = random.random((40, 3))
     cells = 10 + random.permutation(30)[: 3 * count].reshape(-1, 3)
     places = 3 * random.normal(size=(50, 3))
-    found = NearestTriangles(points, cells, refuse if 3 * count <= 8 else lambda some: brute(some)).find(places)
-
-    def brute(some):
-        return allDistances(some, points[cells]).argmin(axis=1)
-
+    found = NearestTriangles(points, cells).find(places)
     distances = allDistances(places, points[cells])
     assert distances[np.arange(50), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
 
@@ -135,60 +107,54 @@ def testTrianglesAsThinAsLinesAndPoints():
     points = np.array([[0, 0, 0], [4, 0, 0], [2, 0, 0], [9, 9, 9], [9, 9, 9 + 1e-9], [0, 5, 0.0]])
     cells = np.array([[0, 1, 2], [3, 3, 4], [0, 5, 5]])
     places = np.random.default_rng(5).uniform(-3, 10, (200, 3))
-    found = NearestTriangles(points, cells, refuse).find(places)
+    found = NearestTriangles(points, cells).find(places)
     distances = allDistances(places, points[cells])
     assert distances[np.arange(200), found] == pytest.approx(distances.min(axis=1), abs=1e-6)
     assert set(found) == {0, 1, 2}
 
 
-@pytest.mark.parametrize("count", [1, ONE_BY_ONE_OF_SMALL + 1, 3000])
+@pytest.mark.parametrize("count", [1, 3000])
 def testTheSearchCanBeStopped(count):
     closest = ClosestSurface(blobSurface())
     with progress.stoppable(lambda: True), pytest.raises(progress.Cancelled):
         closest.distances(np.zeros((count, 3)))
 
 
-def testOneByOneAndTogether(monkeypatch):
+def testDistancesAndTheirSigns():
     surface = blobSurface()
     closest = ClosestSurface(surface)
-    points = surface.points[:ONE_BY_ONE] + np.random.default_rng(6).normal(size=(ONE_BY_ONE, 3))
-    alone = closest.distances(points)
-    with monkeypatch.context() as patch:
-        patch.setattr("SegmentMetricsLib.geometry.closest.SMALL", 0)
-        together = closest.distances(np.concatenate([points, points[:1]]))
-    assert alone == pytest.approx(together[:-1], abs=1e-12)
-    assert alone == pytest.approx(np.abs(closest.signedDistances(points)), abs=1e-9)
+    points = surface.points[:48] + np.random.default_rng(6).normal(size=(48, 3))
+    distances = allDistances(points, surface.points[surface.cells]).min(axis=1)
+    assert closest.distances(points) == pytest.approx(distances, abs=1e-12)
+    assert np.abs(closest.signedDistances(points)) == pytest.approx(distances, abs=1e-9)
 
 
-@pytest.mark.parametrize("every", [0, 1_500_000])
 @pytest.mark.parametrize("scale", [0.01, 1.0])
 @pytest.mark.parametrize("away", [0.5, 5.0, 200.0])
-def testAllTrianglesWithinADistance(monkeypatch, away, scale, every):
-    """With a search tree and without one."""
-    monkeypatch.setattr(nearest, "EVERY", every)
+def testAllTrianglesWithinADistance(away, scale):
     surface = blobSurface()
     corners = scale * surface.points
     random = np.random.default_rng(7)
     points = corners[random.integers(0, len(corners), 60)] + scale * away * random.normal(size=(60, 3))
     distances = allDistances(points, corners[surface.cells])
     squared = (distances.min(axis=1) * random.uniform(1.0, 1.3, 60)) ** 2 + 1e-9 * scale**2
-    triangles, owners = NearestTriangles(corners, surface.cells, refuse).within(points, squared)
+    triangles, owners = NearestTriangles(corners, surface.cells).within(points, squared)
     found = np.zeros(distances.shape, bool)
     found[owners, triangles] = True
     isSure = np.abs(distances**2 - squared[:, None]) > 1e-9 * (scale * away) ** 2
     assert (found == (distances**2 <= squared[:, None]))[isSure].all() and found.any(axis=1).all()
 
 
-def testManyCornersEquallyNear(cornersOnly):
+def testManyCornersEquallyNear():
     # from the middle of a ball all corners are nearly as near, and the largest triangle is no larger than others
     surface = fromMask(labelMasks(shapes.ball(9, size=(24, 24, 24), origin=(-12, -12, -12)), 0.5)[1])
     places = np.random.default_rng(8).normal(size=(60, 3)) * 0.01
-    found = NearestTriangles(surface.points, surface.cells, refuse).find(places)
+    found = NearestTriangles(surface.points, surface.cells).find(places)
     distances = allDistances(places, surface.points[surface.cells])
     assert distances[np.arange(60), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
 
 
-def testWhereCornersRarelyDecideFewTrianglesAreAskedAtOnce():
+def testLongTriangles():
     # a tube of long triangles: seen from within, their corners are far away, and all equally far
     ring = np.linspace(0, 2 * np.pi, 64, endpoint=False)
     points = np.concatenate([np.stack([5 * np.cos(ring), 5 * np.sin(ring), 0 * ring + z], axis=1) for z in (-50, 50)])
@@ -197,21 +163,13 @@ def testWhereCornersRarelyDecideFewTrianglesAreAskedAtOnce():
         [np.stack(c, axis=1) for c in ((first, second, first + 64), (second, second + 64, first + 64))]
     )
     places = np.random.default_rng(8).uniform(-1, 1, size=(60, 3))
-    asked = []
-
-    def otherwise(some):
-        asked.extend(some.tolist())
-        return allDistances(some, points[cells]).argmin(axis=1)
-
-    found = NearestTriangles(points, cells, otherwise).find(places)
+    found = NearestTriangles(points, cells).find(places)
     distances = allDistances(places, points[cells])
     assert distances[np.arange(60), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
-    # of a few the many corners that are looked at first tell enough
-    assert 50 < len(asked) <= 60 and all(one in places.tolist() for one in asked)
 
 
 @pytest.mark.parametrize("size", [40, 4000, 400_000])
-def testLargeTrianglesElsewhereDoNotMatter(size, cornersOnly):
+def testLargeTrianglesElsewhereDoNotMatter(size):
     """Corners are searched by what the triangles around them can be nearer, not by the largest triangle of all."""
     surface = blobSurface()
     count = len(surface.points)
@@ -220,48 +178,28 @@ def testLargeTrianglesElsewhereDoNotMatter(size, cornersOnly):
     points, cells = np.concatenate([surface.points, large]), np.concatenate([surface.cells, [count + np.arange(3)]])
     random = np.random.default_rng(4)
     places = surface.points[random.integers(0, count, 400)] + random.normal(size=(400, 3))
-    search = NearestTriangles(points, cells, refuse)
+    search = NearestTriangles(points, cells)
     looked = []
-    search._fromAll = lambda some, limit: looked.append(len(some)) or np.zeros(len(some), int)
+    search._cornersWithin = lambda some, limit: looked.append(len(some))
     found = search.find(places)
     distances = allDistances(places, points[cells])
     assert distances[np.arange(400), found] == pytest.approx(distances.min(axis=1), abs=1e-9)
     assert not looked and 0 < np.count_nonzero(found == len(surface.cells)) < 200
 
 
-def testPointsWithTooManyCornersAreAllAskedOtherwise():
-    random = np.random.default_rng(9)
-    ring = np.linspace(0, 2 * np.pi, ALL_CORNERS + 50, endpoint=False)
-    points = np.concatenate([[[0, 0, 1]], np.stack([np.cos(ring), np.sin(ring), 0 * ring], axis=1)])
-    around = np.arange(1, len(ring))
-    cells = np.stack([0 * around, around, around + 1], axis=1)
-    places = random.normal(size=(5, 3)) * 1e-3 + (0, 0, -1)
-    asked = []
-    found = NearestTriangles(points, cells, lambda some: asked.append(len(some)) or np.zeros(len(some), int)).find(
-        places
-    )
-    assert asked == [5] and not found.any()
-
-
-def testOnlyPointsWithTooManyCornersAreAskedOtherwise(cornersOnly):
+def testPointsWithFewAndManyCornersAsNear():
     # cones of few and of too many triangles, whose corners are all as far from points below them
     random = np.random.default_rng(10)
     points, cells, places = [], [], []
-    for count, x in ((ALL_CORNERS - 10, 0), (ALL_CORNERS + 50, 50)):
+    for count, x in ((20, 0), (120, 50)):
         ring = np.linspace(0, 2 * np.pi, count, endpoint=False)
         numbers = sum(map(len, points)) + 1 + np.arange(count)
         cells.append(np.stack([np.full(count, numbers[0] - 1), numbers, np.roll(numbers, -1)], axis=1))
         points.append(np.array([(x, 0, 1), *((x + np.cos(angle), np.sin(angle), 0) for angle in ring)]))
         places.append(random.normal(size=(5, 3)) * 1e-3 + (x, 0, -1))
     points, cells, places = map(np.concatenate, (points, cells, places))
-    distances, asked = allDistances(places, points[cells]), []
-
-    def otherwise(some):
-        asked.append(len(some))
-        return allDistances(some, points[cells]).argmin(axis=1)
-
-    found = NearestTriangles(points, cells, otherwise).find(places)
-    assert asked == [5]
+    distances = allDistances(places, points[cells])
+    found = NearestTriangles(points, cells).find(places)
     assert distances[np.arange(10), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
 
 
@@ -278,7 +216,7 @@ def testNearestOfTrianglesOfAllSizes(seed):
     cells[:: 50 + seed] = random.integers(0, count, cells[:: 50 + seed].shape)
     places = points[random.integers(0, count, 60)] + random.normal(size=(60, 3)) * scale * 10.0 ** random.uniform(-3, 2)
     distances = allDistances(places, points[cells])
-    search = NearestTriangles(points, cells, lambda some: allDistances(some, points[cells]).argmin(axis=1))
+    search = NearestTriangles(points, cells)
     assert distances[np.arange(60), search.find(places)] == pytest.approx(distances.min(axis=1), rel=1e-9)
 
 
