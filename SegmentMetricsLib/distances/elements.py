@@ -169,7 +169,7 @@ class Sampler:
         return (-signed if segment == 0 and self.surfaces[1].target.isClosed else signed) + 0.0
 
     def cutBase(self, rows: np.ndarray) -> Elements:
-        """Return the pieces of some of the base's elements, one element after the other, after measuring their nodes."""
+        """Return the pieces of some elements of the base, one element after the other, after measuring their nodes."""
         return self.cut(self.base, rows)
 
     def cut(self, elements: Elements, rows: np.ndarray) -> Elements:
@@ -225,7 +225,7 @@ def _pointsOf(points: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 
 class LatticeSampler(Sampler):
-    """Looks the distances between two masks on a lattice up; the search is for places beyond the reach of the tables."""
+    """Looks the distances between two masks on a lattice up; the search is for places out of the tables' reach."""
 
     def __init__(self, lattice: Lattice, surfaces: tuple[Surface, Surface], search: Callable[[int], ClosestSurface]):
         super().__init__(surfaces, search)

@@ -37,10 +37,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base.progress import checkpoint
+from ..base.progress import checkpoint, chunks
 from ..geometry.edges import CORNERS_OF_SIDES
 from .bounded import Bounded
-from .elements import Elements, LatticeSampler, Sampler, chunks, chunksOf
+from .elements import Elements, LatticeSampler, Sampler, chunksOf
 from .largest import farthest
 from .linear import WITH_PIECES, meanMagnitude, ofWholeAndPieces, shareBelow, shareWithin, turned, withPieces
 from .percentiles import SIZE_ROUNDING, Pieces, binned, evenlySpread
@@ -62,8 +62,8 @@ LEFT_OF_MEAN, LEFT_OF_SIZE = (0.15, 0.3), (0.2, 1.0)
 LEFT_OF_FINE_MEAN = (0.12, 0.4)
 # In one of twenty pairs an error may reach this multiple of its estimate.
 BOUNDS = 1.8
-# Passes after the second one, for the smallest boundaries and for meshes, in which places are searched; and elements cut
-# in each.
+# Passes after the second one, for the smallest boundaries and for meshes, in which places are searched; and elements
+# that are cut in each.
 MORE_PASSES, MOST_CUT = 4, 20_000
 # Smallest error of a share: estimates from few elements are not more precise than this.
 LEAST_SHARE_ERROR = 0.0003
@@ -77,9 +77,9 @@ FEWEST_DRAWN, MOST_DRAWN, SPREAD = 100, 2000, 0.5
 GOLDEN = (5**0.5 - 1) / 2
 # A limit passes next to a node if it differs from the distance there by less than this fraction of the element's bend.
 NEXT_TO_NODE = 0.25
-# A percentile is found to this precision in mm, at first only roughly, and its bounds to a fraction of the error that is
-# wanted. How far around a guess it is sought first, as a multiple of that error, and the fraction of the size by which
-# the size within it may be off.
+# A percentile is found to this precision in mm, at first only roughly, and its bounds to a fraction of the error that
+# is wanted. How far around a guess it is sought first, as a multiple of that error, and the fraction of the size by
+# which the size within it may be off.
 PRECISION, ROUGH, COARSE, GUESSED, MARGIN = 1e-6, 2e-3, 1 / 20, 4, 0.002
 
 
@@ -92,8 +92,8 @@ class Field:
     base: the elements of all segments. leaves: the same after some of them were replaced by their pieces. leafRows,
     halvings: (k,) the element of the base to which each leaf belongs, and how often its sides were halved. values: (n,)
     mm at the nodes, positive where the test lies outside the reference, in either direction; never negative for open
-    boundaries. totals: (s,) mm2 or mm of every segment. shared: (s,) of elements that are part of both boundaries, which
-    are not among the elements.
+    boundaries. totals: (s,) mm2 or mm of every segment. shared: (s,) of elements that are part of both boundaries and
+    not among the elements.
     """
 
     def __init__(self, sampler: Sampler, limits: Sequence[float] = (), percentiles: Sequence[float] = ()):
@@ -297,10 +297,10 @@ class Field:
         errors = np.where(isPassed, np.maximum(errors, LEAST_SHARE_ERROR * self.totals), errors)
         for number in range(self.count):
             # all or nothing, unless something between the nodes may exceed the limit
-            isWhole = sizes[number] == (self.totals[number] if side == 0 else 0.0)
-            if isWhole and not isPassed[number] and self._reached(number, side) + self.sampler.longest > limit:
-                if float(self.largest(number)[0]) > limit:
-                    errors[number] = LEAST_SHARE_ERROR * self.totals[number]
+            isWhole = not isPassed[number] and sizes[number] == (self.totals[number] if side == 0 else 0.0)
+            isExact = isWhole and self._reached(number, side) + self.sampler.longest <= limit
+            if isWhole and not isExact and float(self.largest(number)[0]) > limit:
+                errors[number] = LEAST_SHARE_ERROR * self.totals[number]
         return [
             Bounded.within(size, error, 0.0, total)
             for size, error, total in zip(sizes.tolist(), errors.tolist(), self.totals.tolist(), strict=True)
@@ -308,15 +308,15 @@ class Field:
 
     def _reached(self, number: int, side: int) -> float:
         rows = self.base.rowsOf(number)
-        low, high = self.base.range if side == 0 else self.base.signedRange(side)
+        _, high = self.base.range if side == 0 else self.base.signedRange(side)
         return float(high[rows].max(initial=0.0))
 
     def _passed(self, limits: np.ndarray, side: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return the leaves (c,) that limits (s,) in mm pass through, and sizes (s,) within the limits, or beyond.
 
         Also returns for every such leaf the size from its pieces minus that from the whole element (c,), and the size
-        (c,) that both may miss, see doubtfulShares(). side: 0 for sizes within the limits, 1 or -1 for those beyond them
-        toward that side.
+        (c,) that both may miss, see doubtfulShares(). side: 0 for sizes within the limits, 1 or -1 for those beyond
+        them toward that side.
         """
         leaves = self.leaves
         low, high = leaves.range if side == 0 else leaves.signedRange(side)

@@ -123,8 +123,8 @@ def _bounded(
         enough = max(lowest, known) + wanted
         # close bounds are never below the distance at a corner, on either side: try only elements they can exclude
         rows = np.flatnonzero((bounds > enough) & (np.abs(ofElements).max(axis=1) <= enough))
-        # over flat parts the triangle next to the middle of a piece often lies opposite all of it, so that of many it is
-        # tried first; those next to the corners are searched once, but there may be several next to a flat piece
+        # over flat parts the triangle next to the middle of a piece often lies opposite all of it, so of many pieces it
+        # is tried first; those next to the corners are searched once, but several may be next to a flat piece
         for isOfCorners in (False, True) if len(rows) > MANY else (True, False):
             if isOfCorners and len(rows) <= most:
                 asked = np.unique(elements[rows])

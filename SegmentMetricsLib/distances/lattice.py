@@ -348,7 +348,7 @@ class Lattice:
     def signedDistances(
         self, cells: np.ndarray, numbers: np.ndarray, positions: Positions
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances (n,) in mm from positions to the boundary of a mask, negative inside, and those out of reach.
+        """Return distances (n,) in mm from positions to a mask's boundary, negative inside, and those out of reach.
 
         cells: (n,) of the mask in which the positions (n,), given by number, lie; those of the second mask follow those
         of the first. The distances of those out of reach (m,), given by index, have the right sign, but are not final.

@@ -1,9 +1,9 @@
 """The limit up to which the size of linear functions on pieces of elements reaches a wanted one: percentiles.
 
 Over one triangle the size on which a linear function is at most a limit is quadratic in the limit between the values at
-its corners; over a segment it is linear. So between two neighboring values of all corners the total size is a polynomial,
-whose factors are summed once; what is left to look at are the few pieces with a corner between the ends of the range in
-which the limit is sought.
+its corners; over a segment it is linear. So between two neighboring values of all corners the total size is a
+polynomial, whose factors are summed once; what is left to look at are the few pieces with a corner between the ends of
+the range in which the limit is sought.
 """
 
 from __future__ import annotations

@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from ..base.errors import InputError
+from ..base.progress import chunks
 from ..geometry.closest import ClosestSurface
 from ..geometry.surfaces import Surface, barycentricWeights, elementCenters
 from . import lattice
 from .bounded import Bounded
-from .elements import LatticeSampler, Sampler, SearchSampler, chunks
+from .elements import LatticeSampler, Sampler, SearchSampler
 from .field import Field
 from .largest import nearCorner
 from .linear import PIECES
@@ -191,7 +192,7 @@ class DirectedDistances:
 
     @property
     def ofElements(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sizes (k,) of the field's elements in mm2 or mm, and their smallest and largest signed distances (k,) in mm."""
+        """Sizes (k,) of the field's elements in mm2 or mm, and their smallest and largest signed distances (k,), mm."""
         low, high = self.field.base.signedRange(self.sign)
         return self.field.base.sizes[self._rows], low[self._rows], high[self._rows]
 
