@@ -129,7 +129,8 @@ class Comparison(Mapping):
         return cast(SurfaceDistances, self.distances)
 
     def __getitem__(self, key: str) -> Measurement:
-        return measurementOf(key if key in self.measurements else keyMeant(key), self.measurements)
+        meant = key if key in self.measurements else keyMeant(key)
+        return measurementOf(meant if meant in self.measurements else key, self.measurements)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{key} {measurement.text()}" for key, measurement in self.items())

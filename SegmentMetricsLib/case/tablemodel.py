@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import NoneType
 from typing import Any, NamedTuple
 
 from ..base.markup import Markup, filled, joined
@@ -119,8 +118,8 @@ class Table(NamedTuple):
 
 
 def _isNumber(value: Any) -> bool:
-    """Return whether a value of a table is a finite number, with a unit or not."""
-    return not isinstance(plain(value), (str, int, NoneType)) and math.isfinite(plain(value))
+    """Return whether a value of a table is a finite number, but no count."""
+    return isinstance(plain(value), float) and math.isfinite(plain(value))
 
 
 def plain(value: Any) -> Any:

@@ -275,7 +275,7 @@ class TestList:
         ]
         assert not (tmp_path / "gaps.csv").exists()
         shown = tables.pairTable(found.record())
-        assert re.search(r"5 +reference +missed +33.0 mm3 +25.02 mm +L 50 P 50 S 50", shown)
+        assert re.search(r"5 +reference +missed +0.033 cm3 +25.02 mm +L 50 P 50 S 50", shown)
 
     def testReport(self):
         images = [shapes.imageOf(array) for array in (TestFiveLesions.reference, TestFiveLesions.test)]

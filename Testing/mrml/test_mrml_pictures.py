@@ -155,9 +155,6 @@ class TestOverlay:
             image = read(writeOverlay(found, tmp_path / "picture.png"))
             below = image[112:128, 28:520].max(axis=2)  # the caption
             assert (below < 200).any() == isShrunk
-            with pictures.ViewCache() as cache:
-                (_, small), *_ = pictures.mapsFromSides(found, cache)
-            assert (small[-20:].max(axis=2) < 200).any() == isShrunk
 
     def testOnlySurfacesThatAreOpenAreDrawnFromInside(self, comparison):
         (ball, _), away = pictures.visibleMaps(comparison), vtkPlaneSource()

@@ -23,7 +23,8 @@ def surfaceOf(mesh, valueOf) -> ReducedSurface:
 
 
 def seen(surface: ReducedSurface, side: str, scale: float = 4.0, isSigned: bool = True) -> np.ndarray:
-    return flatmap.picture(surface, surface.points, flatmap.SIDES[side], scale, 1.0, isSigned).astype(float)
+    palette = SIGNED if isSigned else ABSOLUTE
+    return flatmap.picture(surface, surface.points, flatmap.SIDES[side], scale, 1.0, isSigned, palette).astype(float)
 
 
 def color(text: str) -> np.ndarray:

@@ -187,9 +187,9 @@ def testLettersFollowTheCamera(page):
 
 def testSectionsOpenAndClose(page):
     second = page.locator("#structure2")
-    assert second.locator("svg.main-svg").count() == 0
+    assert second.locator("svg.flat").first.is_hidden()
     second.locator("summary").click()
-    second.locator("svg.main-svg").first.wait_for()
+    second.locator("svg.flat").first.wait_for()
     second.locator("summary").click()
     first = page.locator("#structure0 summary")
     first.click()

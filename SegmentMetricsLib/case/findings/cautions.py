@@ -71,7 +71,7 @@ def find(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
         yield from _density(pair, values)
         yield from _background(pair, values)
         yield from _critical(pair)
-        yield from _centerLines(pair)
+    yield from _centerLines(pair)
 
 
 def _chosen(pair: Workspace, *families: str) -> bool:
@@ -317,17 +317,18 @@ def _centerLines(pair: Workspace) -> Iterator[str]:
             )
         elif any(finer.lost):
             lost = [f"of the {which} {_listed(runs)}" for which, runs in zip(REFERENCE_AND_TEST, finer.lost) if runs]
-            empty = [which for which, skeleton in zip(REFERENCE_AND_TEST, thinned) if not len(skeleton.thinned)]
-            alone = f"{topology.centerLineDice(*thinned):.3f}"
-            if empty:
-                alone = f"undefined, as nothing is left of the {' and the '.join(empty)}"
-            yield Finding.remark(
+            told = [
                 f"Thinning the voxels loses parts of the center lines: {'; '.join(lost)}.",
                 "So clDice, gaps and spurs of this pair are those of center lines at twice the resolution.",
-                f"With scikit-image's skeletons alone, as in other tools, clDice is {alone}.",
-                meant,
-            )
-    if gaps == () and betti and (error := topology.bettiErrorOf(betti[0], betti[1], 0)):
+            ]
+            if not pair.emptiness:
+                nothing = [which for which, skeleton in zip(REFERENCE_AND_TEST, thinned) if not len(skeleton.thinned)]
+                alone = f"undefined, as nothing is left of the {' and the '.join(nothing)}"
+                if not nothing:
+                    alone = f"{topology.centerLineDice(*thinned):.3f}"
+                told.append(f"With scikit-image's skeletons alone, as in other tools, clDice is {alone}.")
+            yield Finding.remark(*told, meant)
+    if not pair.emptiness and gaps == () and betti and (error := topology.bettiErrorOf(betti[0], betti[1], 0)):
         yield (
             f"BettiError0 is {error}, yet there is no gap: the test covers the whole center line of the reference, so "
             "separate parts differ beside it, or in spurs."

@@ -126,8 +126,12 @@ def skeletonOf(mask: Mask, other: Mask, perVoxel: int = 1) -> Skeleton:
 
 def lostRuns(finer: Skeleton, skeleton: Skeleton, mask: Mask) -> tuple[Run, ...]:
     """Return the stretches of a mask's finer skeleton that the skeleton of its voxels does not reach, longest first."""
-    isLost = thinning.isLost(finer.points, skeleton.thinned, mask)
-    return runsOutside(replace(finer, isCovered=~isLost), thinning.LEAST_LOST)
+    if not len(finer.points):
+        return ()
+    loss = thinning.lossOf(finer.points, skeleton.thinned, mask)
+    (most, count), (mostOutside, countOutside) = thinning.LOST, thinning.LOST_OUTSIDE
+    anywhere = runsOutside(replace(finer, isCovered=loss <= most), count)
+    return anywhere or runsOutside(replace(finer, isCovered=finer.isCovered | (loss <= mostOutside)), countOutside)
 
 
 def withoutSpikes(skeleton: Skeleton, mask: Mask) -> Skeleton:

@@ -15,9 +15,10 @@ from ...base.progress import checkpoint
 from ...geometry.masks import Mask
 
 # A point of the finer skeleton is lost if the skeleton of the voxels is farther away than the background, by more than
-# this many voxels. Fewer lost points in a row are how the two differ at tips and branchings; with a larger distance or
-# more points, branches are lost in which a gap of four voxels goes unseen, as in some of hundreds of random trees.
-BEYOND, LEAST_LOST = 1.0, 4
+# so many voxels, and at least so many points in a row are: fewer are how the two differ at tips and branchings. What
+# the other structure lacks has a lower limit, or gaps of four voxels in thin branches go unseen, as in one of a hundred
+# random trees.
+LOST, LOST_OUTSIDE = (2.0, 8), (0.0, 4)
 # Boxes of more voxels that are less filled are halved, so that nobody thins the space between vessels. Each half has
 # some of the other, so that how it ends does not matter where they are joined.
 SMALL_BOX, SPARSE, OVERLAP = 48**3, 0.05, 8
@@ -95,23 +96,17 @@ def valuesAt(values: np.ndarray, low: np.ndarray, points: np.ndarray, perVoxel: 
     return found
 
 
-def isLost(finer: np.ndarray, voxels: np.ndarray, mask: Mask) -> np.ndarray:
-    """Return which points (n,) of the finer skeleton of a mask the skeleton of its voxels does not reach.
+def lossOf(finer: np.ndarray, voxels: np.ndarray, mask: Mask) -> np.ndarray:
+    """Return by how many voxels (n,) points of a mask's finer skeleton are farther from the other than from outside.
 
-    finer: in half voxels. They are farther from all voxels of that skeleton than from the background, by BEYOND.
+    finer: in half voxels. voxels: (m, 3) of the skeleton of the mask's voxels; infinitely far if there are none.
     """
     from scipy.spatial import cKDTree
 
     away = np.full(len(finer), np.inf)
     if len(voxels) and len(finer):
         away, _ = cKDTree(voxels).query(finer / 2)
-    # the background begins half a voxel away, or more
-    rows = np.flatnonzero(away > BEYOND + 0.5)
-    if len(rows):
-        rows = rows[away[rows] > depthsOf(finer[rows], mask) + BEYOND]
-    result = np.zeros(len(finer), bool)
-    result[rows] = True
-    return result
+    return away - depthsOf(finer, mask)
 
 
 def depthsOf(points: np.ndarray, mask: Mask) -> np.ndarray:
