@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from ..base.progress import chunks
-from ..geometry.cellcases import caseAreas, caseNormals, longestSide
+from ..geometry.cellcases import Positions, caseAreas, caseNormals, longestSide
 from ..geometry.closest import ClosestSurface
 from ..geometry.edges import uniqueSides
 from ..geometry.meshing import MaskSurface
@@ -115,6 +115,27 @@ class Elements:
         )
 
 
+class GivenPoints(NamedTuple):
+    """Points (n, 3) of nodes, LPS mm."""
+
+    points: np.ndarray
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        return self.points.take(rows, axis=0)
+
+
+class LatticePoints(NamedTuple):
+    """Points of nodes on a lattice. cells, positions: (n,) as for lattice.pointsOf()."""
+
+    lattice: Lattice
+    cells: np.ndarray
+    positions: np.ndarray
+    places: Positions
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        return self.lattice.pointsOf(self.cells.take(rows), self.positions.take(rows), self.places)
+
+
 class Sampler:
     """Measures distances for a field whose segments are the two directions between a reference and a test.
 
@@ -134,11 +155,11 @@ class Sampler:
     def __init__(self, surfaces: tuple[Surface, Surface], search: Callable[[int], ClosestSurface]):
         self.surfaces, self._search = surfaces, search
         self.values = np.zeros(0)
-        self._places: list[tuple[int, Callable[[np.ndarray], np.ndarray]]] = []
+        self._places: list[tuple[int, GivenPoints | LatticePoints]] = []
         self.totals = np.array([float(surface.sizes.sum()) for surface in surfaces])
 
-    def _append(self, values: np.ndarray, points: Callable[[np.ndarray], np.ndarray]) -> int:
-        """Append nodes, and return the number of the first. points: returns the LPS points (n, 3) of some of them."""
+    def _append(self, values: np.ndarray, points: GivenPoints | LatticePoints) -> int:
+        """Append nodes, and return the number of the first. points: those of the nodes."""
         first = len(self.values)
         self._places.append((first, points))
         self.values = np.concatenate([self.values, values])
@@ -151,7 +172,7 @@ class Sampler:
         for which, (first, points) in enumerate(self._places):
             rows = np.flatnonzero(number == which)
             if len(rows):
-                result[rows] = points(nodes[rows] - first)
+                result[rows] = points.take(nodes[rows] - first)
         return result
 
     def closest(self, segment: int) -> ClosestSurface:
@@ -192,7 +213,7 @@ class Sampler:
                 halves[6:] = len(firsts) + np.arange(3 * len(chosen)).reshape(3, -1)
                 points = np.concatenate([points[:6].reshape(-1, 3)[firsts], points[6:].reshape(-1, 3)])
             points = points.reshape(-1, 3)
-            more[:, chosen] = self._append(self.signedAt(segment, points), _pointsOf(points)) + halves
+            more[:, chosen] = self._append(self.signedAt(segment, points), GivenPoints(points)) + halves
         return pieces(self.values, elements, rows, more)
 
     def surfaceCells(self, segment: int) -> np.ndarray:
@@ -218,10 +239,6 @@ class Sampler:
     def areShared(self, segment: int, rows: np.ndarray) -> np.ndarray:
         """Return whether elements (n,) of a segment, given by number in the base, are part of both boundaries."""
         return np.zeros(len(rows), bool)
-
-
-def _pointsOf(points: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda rows: points.take(rows, axis=0)
 
 
 class LatticeSampler(Sampler):
@@ -254,11 +271,8 @@ class LatticeSampler(Sampler):
 
         # kept for all nodes, hence small
         cells, positions = measured.cells.astype(np.int32), measured.positions.astype(np.int16)
-
-        def points(some: np.ndarray) -> np.ndarray:
-            return self.lattice.pointsOf(cells.take(some), positions.take(some), places)
-
-        numbers, places = measured.numbers, measured.places
+        points = LatticePoints(self.lattice, cells, positions, measured.places)
+        numbers = measured.numbers
         numbers += np.int32(self._append(measured.values, points))
         return numbers
 
@@ -317,7 +331,7 @@ class SearchSampler(Sampler):
             sides, numbers = uniqueSides(cells)
             ends = points.take(sides[:, 0], axis=0), points.take(sides[:, 1], axis=0)
             coordinates = np.concatenate([points, (ends[0] + ends[1]) / 2])
-            self._firsts.append(self._append(self.signedAt(source, coordinates), _pointsOf(coordinates)))
+            self._firsts.append(self._append(self.signedAt(source, coordinates), GivenPoints(coordinates)))
             ofElements = np.concatenate([cells, len(points) + numbers], axis=1).T + self._firsts[-1]
             nodes.append(ofElements.astype(np.int32))
             sizes.append((surface.sizes / np.bincount(owners, minlength=surface.count)).take(owners))

@@ -190,12 +190,7 @@ def testDistancesAtTheSurfacesPoints():
 
         expected = sign * ClosestSurface(other).signedDistances(direction.surface.points)
         assert direction.atPoints == pytest.approx(expected, abs=1e-6)
-        assert (
-            len(direction.positions)
-            == len(direction.sizes)
-            == len(direction.signed)
-            == 4 * len(direction.surface.cells)
-        )
+        assert len(direction.signed) == direction.pieces * len(direction.cells)
 
 
 # What a result says about itself.
@@ -278,7 +273,7 @@ def testNothingIsLeftForTheGarbageCollector():
             comparison = compare(*pair)
             comparison.record()
             kept = [weakref.ref(comparison), *map(weakref.ref, comparison.distances.directions)]
-            kept += [weakref.ref(direction.refined) for direction in comparison.distances.directions]
+            kept += [weakref.ref(direction.field) for direction in comparison.distances.directions]
             del comparison
             assert [reference() for reference in kept] == [None] * len(kept)
     finally:
