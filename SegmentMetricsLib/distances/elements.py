@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import cast
 
 import numpy as np
 
 from ..base.progress import chunks
-from ..geometry.cellcases import caseAreas, caseNormals, longestSide
+from ..geometry.cellcases import TrianglePlaces, caseAreas, caseNormals, longestSide
 from ..geometry.closest import ClosestSurface
 from ..geometry.edges import uniqueSides
 from ..geometry.meshing import MaskSurface
@@ -220,8 +220,17 @@ class Sampler:
         return np.zeros(len(rows), bool)
 
 
+# Neither closures nor methods of a sampler: these could not go to other processes, and would keep it from being freed.
+
+
 def _pointsOf(points: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda rows: points.take(rows, axis=0)
+    return partial(np.take, points, axis=0)
+
+
+def _pointsOn(
+    lattice: Lattice, cells: np.ndarray, positions: np.ndarray, places: TrianglePlaces, rows: np.ndarray
+) -> np.ndarray:
+    return lattice.pointsOf(cells.take(rows), positions.take(rows), places)
 
 
 class LatticeSampler(Sampler):
@@ -255,10 +264,8 @@ class LatticeSampler(Sampler):
         # kept for all nodes, hence small
         cells, positions = measured.cells.astype(np.int32), measured.positions.astype(np.int16)
 
-        def points(some: np.ndarray) -> np.ndarray:
-            return self.lattice.pointsOf(cells.take(some), positions.take(some), places)
-
-        numbers, places = measured.numbers, measured.places
+        points = partial(_pointsOn, self.lattice, cells, positions, measured.places)
+        numbers = measured.numbers
         numbers += np.int32(self._append(measured.values, points))
         return numbers
 
