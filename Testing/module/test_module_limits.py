@@ -121,7 +121,7 @@ def testTwoPairsOfSegmentationsHaveTheirOwnResults(session):
 def testDecimalsAreTypedInPeace(session):
     assert not any(
         getattr(session.ui, name).keyboardTracking
-        for name in ("toleranceSpinBox", "percentileSpinBox", "rangeSpinBox", "subdivisionsSpinBox")
+        for name in ("toleranceSpinBox", "percentileSpinBox", "rangeSpinBox")
     )
 
 

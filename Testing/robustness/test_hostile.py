@@ -172,8 +172,6 @@ def compareNames(folder: Path, names: list[str], *options) -> Path:
             folder / "out",
             "--metrics",
             "boundary,overlap",
-            "--oversampling",
-            1,
             *options,
         ]
         assert __main__.main(list(map(str, given))) == 0

@@ -87,7 +87,7 @@ THREE = "0 0 0\n1 0 0\n0 1 0\n"
 TETRAHEDRON = "v 0 0 0\nv 9 0 0\nv 0 9 0\nv 0 0 9\n"
 LAUGHS = "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
 
-DISTANCES = ("--metrics", "boundary,overlap", "--oversampling", "1", "--subdivisions", "1")
+DISTANCES = ("--metrics", "boundary,overlap")
 
 POINTS = [
     Row("a NaN point", mesh([*CORNERS, (nan, 0, 0)], [*CELLS, (0, 1, FAR)]), NO_NUMBER),
