@@ -329,11 +329,11 @@ def testSettingsFollow():
     # a rule without a convention is judged in that of the comparison, others in theirs
     own = protocol.settingsFor(Settings.preset("MeshMetrics-1.4.1"), "Lens_L")
     assert list(own) == ["MeshMetrics-1.4.1"] and own["MeshMetrics-1.4.1"].percentiles == (95.0, 99.0)
+    back = protocolOf("A,HD95,<=,2,,,SegmentMetrics").settingsFor(Settings.preset("MeshMetrics-1.4.1"), "A")
+    assert back["SegmentMetrics"].convention == "SegmentMetrics"
     # another tool leaves nothing to choose
-    tool = protocolOf("A,HD90,<=,2,,,MedPy").settingsFor(Settings(surface="displayed", families="overlap"), "A")[
-        "MedPy"
-    ]
-    assert (tool.convention, tool.surface, tool.percentiles) == ("MedPy", "unsmoothed", (90.0,))
+    tool = protocolOf("A,HD90,<=,2,,,MedPy").settingsFor(Settings(families="overlap"), "A")["MedPy"]
+    assert (tool.convention, tool.percentiles) == ("MedPy", (90.0,))
     assert list(protocolOf("A,HD95,<=,2,,,MeshMetrics-0.1").settingsFor(tool, "A")) == ["MedPy", "MeshMetrics-0.1"]
 
 

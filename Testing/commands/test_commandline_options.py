@@ -253,9 +253,9 @@ def testDisplayedSurface(run, tmp_path):
 @pytest.mark.parametrize(
     ("earlier", "now", "changes"),
     [
-        (["--surface", "displayed"], ["--preset", "MeshMetrics-1.4.1"], {"surface": "unsmoothed"}),
-        (["--surface", "displayed"], ["--convention", "MedPy"], {"surface": "unsmoothed"}),
+        ([], ["--preset", "MeshMetrics-1.4.1"], {}),
         (["--preset", "MeshMetrics-0.1"], ["--convention", "MedPy"], {}),
+        (["--surface", "displayed"], ["--convention", "MedPy"], {"surface": "unsmoothed"}),
     ],
 )
 def testWhatAnOptionDecidesIsNotTakenFromSavedSettings(run, pair, earlier, now, changes):
@@ -275,8 +275,8 @@ def testWhatAnOptionDecidesIsNotTakenFromSavedSettings(run, pair, earlier, now, 
     [
         (["--il", "2", "--kernel", "exponential", "--percentile", "50"], "--kernel, --il"),
         (
-            ["--metrics", "overlap", "--tolerance", "3", "--places-by", "dose", "--beta", "2"],
-            "--tolerance, --beta, --places-by",
+            ["--metrics", "overlap", "--tolerance", "3", "--percentile", "50", "--beta", "2"],
+            "--tolerance, --percentile, --beta",
         ),
         (["--metrics", "voxel", "--cuts", "4", "--threshold", "0.5"], "--cuts (with --threshold)"),
         (["--metrics", "hazard", "--prescription", "50"], "--prescription (without --kernel dose)"),

@@ -190,7 +190,11 @@ def testDistancesAtTheSurfacesPoints():
 
         expected = sign * ClosestSurface(other).signedDistances(direction.surface.points)
         assert direction.atPoints == pytest.approx(expected, abs=1e-6)
-        assert len(direction.signed) == direction.pieces * len(direction.cells)
+        assert len(direction.signed) == 4 * len(direction.cells) <= 4 * direction.surface.count
+        chosen = np.arange(len(direction.signed))
+        assert direction.positionsOf(chosen).shape == (len(chosen), 3)
+        shared = direction.surface.sizes[direction.sharedCells].sum()
+        assert direction.sizesOf(chosen).sum() + shared == pytest.approx(direction.totalSize)
 
 
 # What a result says about itself.
@@ -274,6 +278,7 @@ def testNothingIsLeftForTheGarbageCollector():
             comparison.record()
             kept = [weakref.ref(comparison), *map(weakref.ref, comparison.distances.directions)]
             kept += [weakref.ref(direction.field) for direction in comparison.distances.directions]
+            kept += [weakref.ref(direction.field.sampler) for direction in comparison.distances.directions]
             del comparison
             assert [reference() for reference in kept] == [None] * len(kept)
     finally:

@@ -482,11 +482,7 @@ def testPicturesInOneCall(tmp_path):
 def testTheConsoleShowsWhatMatters():
     comparison = compare(imageOf(LABELS == 1), imageOf(MOVED == 1), Settings(tolerances=(1, 2)))
     assert repr(comparison.settings) == "Settings(tolerances=(1.0, 2.0))" and repr(Settings()) == "Settings()"
-    for settings in (
-        Settings(surface="displayed"),
-        Settings.preset("MeshMetrics-1.4.1"),
-        Settings(critical={"Cord": 0.5}),
-    ):
+    for settings in (Settings(betas=2), Settings.preset("MeshMetrics-1.4.1"), Settings(critical={"Cord": 0.5})):
         assert eval(repr(settings)) == settings
     grid = "<Grid of 22 x 18 x 12 voxels, 0.8 x 1 x 2.5 mm, from (-12, 30, 7) LPS>"
     mask = comparison.reference.mask

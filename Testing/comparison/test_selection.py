@@ -178,7 +178,7 @@ def testOnTheCommandLine(files, capsys):
         ),
         (("--metrics", "voxel", "--cuts", "3", "--threshold", "0.5"), "--cuts (with --threshold)"),
         (("--metrics", "slices", "--beta", "2", "--surface", "displayed"), "--beta"),
-        (("--metrics", "signed", "--surface", "displayed", "--msi-unit", "pixel"), "--msi-unit"),
+        (("--metrics", "signed", "--tolerance", "3", "--msi-unit", "pixel"), "--msi-unit"),
         (("--metrics", "agreement", "--grid", "union", "--convention", "MedPy"), "--convention"),
         (("--metrics", "DSC", "--grid", "union"), "--grid"),
         (("--metrics", "DSC", "--mesh-spacing", "0.5"), ""),

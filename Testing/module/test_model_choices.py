@@ -298,6 +298,10 @@ def test_settings_that_no_family_uses_keep_their_defaults():
     assert settings.percentiles == (90,) and settings.betas == (1,) and settings.families == ("boundary",)
 
 
+def test_automatic_numbers_are_none():
+    assert settingsModel().settings().prescription is None
+
+
 def test_a_tool_decides_some_settings():
     model = settingsModel(convention="MedPy")
     assert model.settings().convention == "MedPy" and not shownSettings(model.parameters)["surface"]

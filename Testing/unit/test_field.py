@@ -214,10 +214,7 @@ class TestClosedForms:
         found = Field(Directions([plane(8)], [rough]), (), PERCENTS)
         for percent in (0.5, 3, 20, 50, 77, 95, 99.9):
             value = found.percentile(percent)[0]
-            # neither is changed at the end, as elsewhere sizes are not less than nothing
-            within = found._passed(np.array([float(value)]))
-            reached = within[1][0] + within[2].sum() / 3
-            assert reached == pytest.approx(percent / 100 * 16, abs=2e-4)
+            assert found.sizeWithin(float(value))[0] == pytest.approx(percent / 100 * 16, abs=2e-4)
 
 
 class TestSeveralSegments:

@@ -163,6 +163,14 @@ def testBandMembershipAsBits(perCell):
     assert (counted.both.sum(axis=1) == bits.sum(axis=1)).all()
 
 
+def blocksOf(tables, count: int) -> list[range]:
+    """Return the blocks of ranks after which finished points are removed; those of few points are whole tables."""
+    blocks = [tables.blockFrom(0, count)]
+    while blocks[-1].stop < len(tables.order):
+        blocks.append(tables.blockFrom(blocks[-1].stop, count))
+    return blocks
+
+
 @pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (0.5, 0.7, 3.0)])
 def testEveryPositionLooksAtTheNearestCellsFirst(spacing):
     tables = lattice.cellTables(spacing, trianglePlaces(EVERY_NODE))
@@ -173,8 +181,11 @@ def testEveryPositionLooksAtTheNearestCellsFirst(spacing):
         assert (np.diff(gaps) >= -1e-5).all()
         assert tables.gaps[:-1, number] == pytest.approx(np.minimum(gaps, tables.horizon**2), rel=1e-6)
         assert sorted(tables.order[:, number]) == list(range(len(tables.steps)))
-    assert tables.blocks[0].start == 0 and tables.blocks[-1].stop == len(tables.order)
-    assert all(one.stop == other.start for one, other in itertools.pairwise(tables.blocks))
+    for count in (1, 1 << 20):
+        blocks = blocksOf(tables, count)
+        assert blocks[0].start == 0 and blocks[-1].stop == len(tables.order)
+        assert all(one.stop == other.start for one, other in itertools.pairwise(blocks))
+    assert len(blocks) > len(blocksOf(tables, 1))
 
 
 def testSideOfPlacesAnywhere():
@@ -238,7 +249,7 @@ def testNestedSurfaces():
 def testTablesHoldTheDistancesOfEveryStep(spacing, positions):
     """Of places that mirror each other only one is measured; here every one is, cell by cell."""
     tables = lattice.CellTables(spacing, positions, 3)
-    for block in (tables.blocks[0], tables.blocks[-1], tables.blockFrom(44, 1)):
+    for block in blocksOf(tables, 1)[:: len(blocksOf(tables, 1)) - 1]:
         found = tables.tables(block).reshape(len(block), len(tables.points), 256)
         for rank, ofRank in zip(block, found, strict=True):
             for step in np.unique(tables.order[rank]):
@@ -247,17 +258,16 @@ def testTablesHoldTheDistancesOfEveryStep(spacing, positions):
                 np.testing.assert_allclose(ofRank[chosen], expected[chosen], rtol=1e-6)
 
 
-def testFewPointsNeedNoTable():
-    """Values computed one by one are those of the table, which is made when many have asked."""
+def testPartsOfATable():
+    """Of many points finished ones are removed before the end of a table: the values are those of the table."""
     random = np.random.default_rng(3)
-    few, all_ = (lattice.CellTables((0.9, 1.0, 3.1), trianglePlaces(EVERY_NODE), 4) for _ in range(2))
-    for block in (few.blocks[0], few.blockFrom(44, 10), few.blocks[-1]):
-        numbers = random.integers(0, len(few.points), 50)
+    tables = lattice.CellTables((0.9, 1.0, 3.1), trianglePlaces(EVERY_NODE), 3)
+    whole = {rank: table for table in blocksOf(tables, 1) for rank in table}
+    for block in blocksOf(tables, 1 << 20)[:5]:
+        numbers = random.integers(0, len(tables.points), 50)
         cases = random.integers(0, 256, (len(block), 50)).astype(np.uint8)
-        found = few.of(block, numbers, cases)
-        rows = np.arange(len(block))[:, None] * len(few.points) + numbers
-        assert (found == all_.tables(block).reshape(-1, 256)[rows, cases]).all()
-        assert block not in few._tables
-        for _ in range(lattice.FEW_ASKED * len(few.points) // 50 + 1):
-            assert (few.of(block, numbers, cases) == found).all()
-        assert block in few._tables and block not in few._measured
+        table = whole[block.start]
+        assert set(block) <= set(table)
+        every = tables.tables(table).reshape(len(table), -1, 256)
+        rows = np.arange(len(block))[:, None] + block.start - table.start
+        assert (tables.of(block, numbers, cases) == every[rows, numbers, cases]).all()

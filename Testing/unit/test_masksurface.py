@@ -10,7 +10,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry import cellcases
-from SegmentMetricsLib.geometry.meshing import MaskSurface, fromMask, paddedImage
+from SegmentMetricsLib.geometry.meshing import MaskSurface, fromMask, paddedImage, transformed
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData, triangleIndices
 from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.model.structures import Structure
@@ -142,3 +142,13 @@ class TestAgainstSlicer:
         # which is one of its bounds, and these are 0.01 mm apart
         assert byLookup.lower <= expected.upper + near and expected.lower <= byLookup.upper + near
         assert byLookup.value == pytest.approx(expected.value, abs=0.01)
+
+
+@pytest.mark.parametrize("grid", ["straight", "oblique and left-handed"])
+def testMovedOnesAreOrdinarySurfaces(grid):
+    """No longer that of the mask, whose lattice they have left; mirrored ones face outward again."""
+    surface = fromMask(maskOf(SHAPES["blob"], **GRIDS[grid]))
+    for factor in (2.0, -1.0):
+        found = transformed(surface, lambda points, factor=factor: points * factor)
+        assert (found.mask, found.lattice, found.isClosed) == (None, None, True)
+        assert found.volume == pytest.approx(abs(factor) ** 3 * surface.volume)

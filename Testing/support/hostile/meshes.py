@@ -23,7 +23,8 @@ NO_POINT = Refused("The surface has triangles or lines between points that do no
 UNSCALED = Refused("check the header, or the unit of lengths.")
 DAMAGED = Refused("the file is damaged or incomplete.")
 MOVED = {"DSC": 0.8, "VolumeTest": 1000}
-NO_INSIDE = {"HD": 2.0, "DSC": "undefined", "VolumeTest": "undefined"}
+# In the half of a face that is missing the center of the circle within is farthest, between its sides.
+NO_INSIDE = {"HD": 10 - 50**0.5, "DSC": "undefined", "VolumeTest": "undefined"}
 
 
 def reference(folder: Path) -> Path:
