@@ -5,7 +5,6 @@ A cell is the box between eight neighboring voxel centers; its case encodes whic
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,6 +15,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData
 
 from ..base.parallel import lockedCache
+from ..base.progress import chunks
 from .surfaces import barycentricWeights, triangleIndices
 from .triangles import TriangleSet, segmentsCrossTriangles
 
@@ -37,14 +37,14 @@ def cellCodes(block: np.ndarray) -> np.ndarray:
     """Return the case (0..255) of every cell between the voxels of a mask [k, j, i]; one shorter along each axis."""
     result = np.empty(np.subtract(block.shape, 1), np.uint8)
     row = block.shape[2]
-    for first in range(0, len(result), LAYERS):
-        layers = block[first : first + LAYERS + 1]
+    for chosen in chunks(len(result), LAYERS):
+        layers = block[chosen.start : chosen.stop + 1]
         codes = layers.astype(np.uint8).ravel()
         # combine two voxels, four, eight: in all rows at once, so that the last value of each row is meaningless
         for step, weight in ((1, 2), (row, 4), (row * block.shape[1], 16)):
             # several times faster than shifting bits
             codes[:-step] |= codes[step:] * np.uint8(weight)
-        result[first : first + LAYERS] = codes.reshape(layers.shape)[:-1, :-1, :-1]
+        result[chosen] = codes.reshape(layers.shape)[:-1, :-1, :-1]
     return result
 
 
@@ -355,13 +355,3 @@ def numberedPlaces(
     numbers[found] = np.arange(len(found), dtype=np.int32)
     row, position = np.divmod(found, perCell)
     return owning.take(row) + low, position, numbers.take(keys)
-
-
-@lru_cache(maxsize=8)
-def subVoxelPositions(pieces: int) -> Positions:
-    """Return the centers of voxels cut into pieces along each axis."""
-    if pieces % 2:  # centers are multiples of 1 / pieces away from the voxel center
-        axis, denominator = np.arange(pieces), pieces
-    else:
-        axis, denominator = np.arange(1, 2 * pieces, 2), 2 * pieces
-    return Positions(denominator, np.array(list(itertools.product(axis, repeat=3))))

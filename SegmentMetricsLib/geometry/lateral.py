@@ -72,7 +72,7 @@ def lateralOfMask(mask: Mask, slab: Slab) -> LateralSurface:
     """Return the unsmoothed lateral boundary of a mask whose grid the slab fits.
 
     Beyond the slab the mask is continued with copies of the first and the last slice in it; between two equal slices
-    the boundary runs straight on, so that the nearest place is never beyond. `mask` and `lattice` of the result are
+    the boundary runs straight on, so that the nearest place is never beyond. `mask` of the result is that of
     those of the continued mask, for table lookup.
     """
     axis = cast(int, alignedAxis(mask.grid, slab.normal))
@@ -84,8 +84,7 @@ def lateralOfMask(mask: Mask, slab: Slab) -> LateralSurface:
     low[axis] -= MORE_SLICES
     grown = np.pad(mask.block(np.where(np.arange(3) == axis, first, low), high), more, mode="edge")
     whole = meshing.fromMask(Mask.fromArray(grown, mask.grid, low))
-    lattice = cast(np.ndarray, whole.lattice)
-    rows = lattice[:, axis]
+    rows = cast(meshing.MaskSurface, whole).lattice[:, axis]
     # a single slice has no boundary between it and a next one: use that up to its first copy, which is as thick
     top = max(last, first + 1)
     lateral = whole.cells[((rows >= first) & (rows <= top))[whole.cells].all(axis=1)]
@@ -98,7 +97,6 @@ def lateralOfMask(mask: Mask, slab: Slab) -> LateralSurface:
         whole.points[used],
         cells.reshape(-1, 3),
         mask=whole.mask,
-        lattice=lattice[used],
         continued=Surface(stretched, whole.cells),
         within=slab,
     )

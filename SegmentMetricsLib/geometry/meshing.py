@@ -81,7 +81,8 @@ class MaskSurface(Surface):
         return points, corners, np.stack([a, np.where(isTurned, c, b), np.where(isTurned, b, c)], axis=1)
 
     @property
-    def lattice(self) -> np.ndarray:  # type: ignore[override]
+    def lattice(self) -> np.ndarray:
+        """(n, 3) the points in voxel indices of the mask's grid."""
         return self._triangles[0]
 
     @property
@@ -235,7 +236,7 @@ def _requireKnownPoints(polyData: vtkPolyData) -> None:
 
 def transformed(surface: Surface, toWorld: Callable[[np.ndarray], np.ndarray]) -> Surface:
     """Return the boundary with its points moved by a function of points (n, 3); normals stay outward if mirrored."""
-    moved = replace(surface, points=np.asarray(toWorld(surface.points), float), normal=None, mask=None, lattice=None)
+    moved = replace(surface, points=np.asarray(toWorld(surface.points), float), normal=None, mask=None)
     if moved.dimension == 2:
         return contours.oriented(moved)
     return replace(moved, cells=np.ascontiguousarray(moved.cells[:, ::-1])) if moved.volume < 0 else moved

@@ -30,7 +30,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.progress import checkpoint, chunks
+from ..base.progress import chunks
+from .ranges import partsOf
 from .trianglefans import TriangleFans
 from .triangles import dot
 
@@ -94,7 +95,7 @@ class NearestTriangles:
             found = (self._ofAllCorners if isFew else self._cornersWithin)(points[rows], squared[rows])
             away, mine, near = self._away(points[rows], *found)
             isWithin = away <= squared[rows].take(mine)
-            owners.append(np.arange(len(points))[rows].take(mine[isWithin]))
+            owners.append(rows.start + mine[isWithin])
             triangles.append(near[isWithin])
         return np.concatenate(triangles), np.concatenate(owners)
 
@@ -119,13 +120,10 @@ class NearestTriangles:
         away -= self._fans.largestAround
         return _places(away <= limits[:, None])
 
-    def _blocks(self, points: np.ndarray, squared: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield rows (n,) of points in blocks with few corners in total, unless a single row has many."""
+    def _blocks(self, points: np.ndarray, squared: np.ndarray) -> Iterator[slice]:
+        """Yield the rows of points (n, 3) in blocks with few corners in total, unless a single row has many."""
         counts = self._tree.query_ball_point(*self._ball(points, squared), return_length=True)
-        ends = np.flatnonzero(np.diff(np.cumsum(counts) // MOST_AT_ONCE)) + 1
-        for block in np.split(np.arange(len(points)), ends):
-            checkpoint()
-            yield block
+        return partsOf(counts, MOST_AT_ONCE)
 
     def _ball(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return centers (n, 4) and radii (n,) of balls that hold the corners of triangles within squared distances."""

@@ -18,8 +18,6 @@ from .triangles import areaVectors, dot
 if TYPE_CHECKING:
     from .slabs import Slab
 
-# Defect of a boundary with open edges.
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Surface:
@@ -40,8 +38,6 @@ class Surface:
         What was cleaned, in words.
     mask : Mask | None, optional
         The mask that the surface was made from, None for others.
-    lattice : np.ndarray | None, optional
-        (n, 3) the points in voxel indices of `mask.grid` if the surface is the unsmoothed one of a mask.
     defect : str, optional
         Why a boundary without open edges nevertheless has no inside, "" if it has one.
     """
@@ -53,7 +49,6 @@ class Surface:
     nonManifoldEdges: int = 0
     repairs: tuple[str, ...] = ()
     mask: Mask | None = None
-    lattice: np.ndarray | None = None
     defect: str = ""
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.progress import chunks
 from .edges import inOrder
+from .ranges import levelsOf
 from .triangles import columns, distancesToTriangles, dot
 
 # Compensates for rounding of spreads.
@@ -33,17 +34,14 @@ class TriangleFans:
         # points without triangles would hide those that have some
         used = np.flatnonzero(counts)
         self.corners = points if len(used) == len(points) else points[used]
-        self._count = counts[used].astype(np.int32)
-        self._first = np.cumsum(self._count) - self._count
+        self._starts = np.concatenate([[0], np.cumsum(counts[used])])
         self._tables, self.spreads = _tables(points, cells)
-        self.largestAround = np.maximum.reduceat(self.spreads.take(self._triangles), self._first)
+        self.largestAround = np.maximum.reduceat(self.spreads.take(self._triangles), self._starts[:-1])
 
     def around(self, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return for every triangle around corners (c,) the row (k,) of its corner, ascending, and its number (k,)."""
-        counts = self._count.take(corners)
-        places = np.repeat(np.arange(len(corners)), counts)
-        shifts = self._first.take(corners) - (np.cumsum(counts) - counts)
-        return places, self._triangles.take(np.arange(len(places)) + shifts.take(places))
+        places, entries = levelsOf(self._starts.take(corners), self._starts.take(corners + 1))
+        return places, self._triangles.take(entries)
 
     def squaredDistances(self, points: np.ndarray, owners: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         """Return the squared distances (k,) in mm2 from points, by number (k,), to one triangle (k,) each.

@@ -51,12 +51,7 @@ def filledContours(index: np.ndarray, cells: np.ndarray, low: np.ndarray, high: 
     return np.expand_dims(filled(start, end, (size[row], size[column])), 2 - flat)
 
 
-def gridForMeshes(reference: Surface, test: Surface, spacing: float, steps: int) -> Grid:
-    """Return a grid with cubic voxels that contains two boundaries given as meshes, see gridAroundMeshes()."""
-    return gridAroundMeshes((reference, test), spacing, steps)
-
-
-def gridAroundMeshes(surfaces: Sequence[Surface], spacing: float, steps: int) -> Grid:
+def gridForMeshes(surfaces: Sequence[Surface], spacing: float, steps: int) -> Grid:
     """Return a grid with cubic voxels that contains boundaries given as meshes, at least one of them not empty.
 
     spacing: mm; reduced so that the smallest structure's shortest side spans at least `steps` voxels, as far as memory
