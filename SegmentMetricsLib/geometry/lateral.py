@@ -10,6 +10,7 @@ import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkPlane, vtkPlaneCollection
 
 from . import meshing
+from .edges import CORNERS_OF_SIDES, uniqueSides
 from .masks import Mask
 from .slabs import SAME_PLANE, Slab, alignedAxis, stepAlong
 from .surfaces import Surface, empty, toPolyData
@@ -127,13 +128,12 @@ def lateralOfSurface(surface: Surface, slab: Slab) -> LateralSurface:
     points = points + center
     lateral, caps = cells[~isCap], cells[isCap]
     # the boundary continues straight beyond the cuts, with its ends far enough away never to be the nearest place
-    edges = lateral[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
-    keys = np.sort(edges, axis=1) @ np.array([len(points), 1])
-    _, firsts, counts = np.unique(keys, return_index=True, return_counts=True)
+    numbers = uniqueSides(lateral)[1]
+    edges = lateral[:, CORNERS_OF_SIDES[3]][np.bincount(numbers.ravel())[numbers] == 1]
     ways = np.where(points @ slab.normal > (slab.low + slab.high) / 2, 1, -1)[:, None] * slab.normal
     shifts = slab.reach * np.concatenate([[0.0], 2.0 ** np.arange(-RINGS, 1)])
     starts = len(points) * np.arange(len(shifts))[:, None]
-    a, b = (starts + ends for ends in edges[firsts[counts == 1]].T)
+    a, b = (starts + ends for ends in edges.T)
     walls = np.concatenate([[b[:-1], a[:-1], a[1:]], [b[:-1], a[1:], b[1:]]], axis=1).reshape(3, -1).T
     moved = (points + shift * ways for shift in shifts)
     continued = Surface(np.concatenate([*moved]), np.concatenate([lateral, walls, caps + starts[-1]]))

@@ -18,6 +18,9 @@ from .triangles import areaVectors, dot
 if TYPE_CHECKING:
     from .slabs import Slab
 
+# The corners of the halves of a segment and of the quarters of a triangle, among its corners and the middles of its sides.
+PIECES = {2: [[0, 2], [2, 1]], 3: [[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]]}
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Surface:
@@ -221,17 +224,8 @@ def barycentricWeights(corners: int, subdivisions: int) -> np.ndarray:
     """
     pieces = np.eye(corners, dtype=np.int64)[None]
     for _ in range(subdivisions):
-        doubled = 2 * pieces
-        if corners == 2:
-            middle = pieces[:, :1] + pieces[:, 1:]
-            halves = [np.concatenate([doubled[:, :1], middle], 1), np.concatenate([middle, doubled[:, 1:]], 1)]
-            pieces = np.stack(halves, 1).reshape(-1, 2, 2)
-        else:
-            middles = pieces + np.roll(pieces, -1, axis=1)  # of the edges 01, 12, 20
-            m01, m12, m20 = middles[:, 0], middles[:, 1], middles[:, 2]
-            a, b, c = doubled[:, 0], doubled[:, 1], doubled[:, 2]
-            quarters = [[a, m01, m20], [m01, b, m12], [m20, m12, c], [m01, m12, m20]]
-            pieces = np.stack([np.stack(q, 1) for q in quarters], 1).reshape(-1, 3, 3)
+        nodes = np.concatenate([2 * pieces, pieces + np.roll(pieces, -1, axis=1)], axis=1)
+        pieces = nodes[:, PIECES[corners]].reshape(-1, corners, corners)
     weights = pieces.sum(axis=1)
     # cached, so callers must not change it
     weights.setflags(write=False)
