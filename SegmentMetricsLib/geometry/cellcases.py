@@ -5,7 +5,7 @@ A cell is the box between eight neighboring voxel centers; its case encodes whic
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -175,36 +175,35 @@ def _ranks(triangles: np.ndarray) -> list[int]:
 
 def isInside(local: np.ndarray, cases: np.ndarray) -> np.ndarray:
     """Return whether places (p, 3) in a cell, each coordinate from 0 to 1, lie inside the structure of a case (p,)."""
-    triangles, _ = caseTriangles()
-    starts = local[:, None]
-    return _byWitnesses(cases, lambda end: lambda numbers: segmentsCrossTriangles(starts, end, triangles[numbers]))
+    triangles, trianglesOf = caseTriangles()
+    few = triangles[trianglesOf[cases]]
+    return _byWitnesses(cases, (segmentsCrossTriangles(local[:, None], end, few) for end in _ends()))
 
 
 def isInsideAllCases(local: np.ndarray) -> np.ndarray:
     """Return whether places (p, 3) in a cell lie inside the structure of each of the cases, as (p, 256)."""
-    triangles, _ = caseTriangles()
-
-    def crossing(end: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        crossed = segmentsCrossTriangles(local[:, None], end, triangles)
-        return lambda numbers: crossed[:, numbers]
-
-    return _byWitnesses(np.arange(256), crossing)
+    triangles, trianglesOf = caseTriangles()
+    crossed = (segmentsCrossTriangles(local[:, None], end, triangles)[:, trianglesOf] for end in _ends())
+    return _byWitnesses(np.arange(256), crossed)
 
 
-def _byWitnesses(cases: np.ndarray, crossing: Callable[[np.ndarray], Callable]) -> np.ndarray:
-    """Return whether places lie inside the structures of cases (c,), from segments to corners whose side is known.
+def _ends() -> list[np.ndarray]:
+    """Return the places (3,) near corners whose side is known, one for each of the WITNESSES."""
+    return [CORNERS[corner] + np.where(CORNERS[corner], -1, 1) * nudge for corner, nudge in WITNESSES]
 
-    crossing: takes the end of the segments and returns a function that takes triangle numbers (c, 5) and returns
-    whether these are crossed.
+
+def _byWitnesses(cases: np.ndarray, crossed: Iterable[np.ndarray]) -> np.ndarray:
+    """Return whether places (..., c) lie inside the structures of cases (c,).
+
+    crossed: whether the segments from them to each of _ends() cross the triangles (..., c, 5) of the cases.
     """
     _, trianglesOf = caseTriangles()
     isOther = trianglesOf >= 0
     isOther[:, 1:] &= np.diff(trianglesOf, axis=1) != 0
     votes = np.zeros(len(cases), np.int8)
-    for corner, nudge in WITNESSES:
-        isCrossed = crossing(CORNERS[corner] + np.where(CORNERS[corner], -1, 1) * nudge)
+    for (corner, _), isCrossed in zip(WITNESSES, crossed, strict=True):
         # the surface is crossed an odd number of times if the sides differ
-        isOdd = np.logical_xor.reduce(isCrossed(trianglesOf[cases]) & isOther[cases], axis=-1)
+        isOdd = np.logical_xor.reduce(isCrossed & isOther[cases], axis=-1)
         votes = votes + (isOdd ^ ((cases >> corner) & 1 == 1)).astype(np.int8)
     return votes >= 2
 

@@ -85,11 +85,8 @@ def cut(surface: Surface, grid: Grid, within: tuple[int, int] | None = None) -> 
     isMirrored = np.linalg.det(grid.axes) < 0
     parts = [
         _cut(index[:, :2], heights, levels, surface.cells[chosen], isMirrored)
-        for chosen in chunks(len(surface.cells), PART)
+        for chosen in chunks(max(surface.count, 1), PART)
     ]
-    if not parts:
-        nothing = np.zeros(0, np.int64)
-        return CrossSections(grid, np.zeros((0, 2)), np.zeros((0, 2)), nothing, nothing, nothing)
     start, end, slices, startSides, endSides = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(slices, kind="stable")
     slices = slices[order]

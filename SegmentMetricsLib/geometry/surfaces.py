@@ -18,7 +18,7 @@ from .triangles import areaVectors, dot
 if TYPE_CHECKING:
     from .slabs import Slab
 
-# The corners of the halves of a segment and of the quarters of a triangle, among its corners and the middles of its sides.
+# The corners of the halves of a segment and of the quarters of a triangle, among its corners and its sides' middles.
 PIECES = {2: [[0, 2], [2, 1]], 3: [[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]]}
 
 

@@ -20,10 +20,10 @@ from ...families.boundary import formulas as boundary
 from ...families.overlap import formulas as overlap
 from ...families.voxel import formulas as voxels
 from ...families.voxel.ofpair import distancesOf
-from ...geometry.density import shareMissingInside
 from ...geometry.grids import Grid
 from ...geometry.parts import partSizes, partsOutside
 from ...model.structures import REFERENCE_AND_TEST
+from .density import shareMissingInside
 
 if TYPE_CHECKING:
     from ...comparison.measurements import Measurement

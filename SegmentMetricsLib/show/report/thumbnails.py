@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...case.comparison import Comparison
-from ...geometry.planecuts import Line, thinned
+from .planecuts import Line, thinned
 from .slicepictures import ACROSS, DOWN, STEP, drawn, pathOf, windowsOf
 from .sliceviews import largestOf, picturesOf
 
