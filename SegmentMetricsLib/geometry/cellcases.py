@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -279,13 +279,6 @@ class Positions:
 
     denominator: int
     local: np.ndarray
-
-    @cached_property
-    def numbers(self) -> np.ndarray:
-        """(denominator ** 3,) position numbers, indexed by the multiples x + denominator * (y + denominator * z)."""
-        numbers = np.full(self.denominator**3, -1)
-        numbers[self.local @ self.denominator ** np.arange(3)] = np.arange(len(self.local))
-        return numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -181,7 +181,8 @@ def _nested(parts: Sequence[np.ndarray], shape: tuple[int, int]) -> tuple[np.nda
     for number, part in enumerate(parts):
         isInside = [_isInside(part, outer) for outer in parts[:number]]
         depth = max((depths[outer] + 1 for outer in np.flatnonzero(isInside)), default=0)
-        odd.update(CUT if i else JOINED for outer, i in zip(parts, isInside) if _cross(part, outer))
+        shared = [np.count_nonzero(part & outer) for outer in parts[:number]]
+        odd.update(CUT if i else JOINED for i, some in zip(isInside, shared) if 0 < some < np.count_nonzero(part))
         depths.append(depth)
         if depth == len(layers):
             layers.append(np.zeros(shape, bool))
@@ -212,9 +213,3 @@ def apart(pixels: np.ndarray, others: np.ndarray) -> np.ndarray:
     isApart = np.ones(number + 1, bool)
     isApart[parts[others]] = isApart[0] = False
     return isApart[parts]
-
-
-def _cross(one: np.ndarray, other: np.ndarray) -> bool:
-    """Return whether two sets of pixels overlap, but neither contains the other."""
-    shared = np.count_nonzero(one & other)
-    return bool(0 < shared < min(np.count_nonzero(one), np.count_nonzero(other)))

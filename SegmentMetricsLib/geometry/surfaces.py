@@ -97,6 +97,11 @@ class Surface:
         """The slab to which the boundary was reduced, None if it was not."""
         return None
 
+    @property
+    def spreads(self) -> np.ndarray | None:
+        """(m,) what trianglefans.tables() says of the triangles, mm2, if known without their points."""
+        return None
+
     def corners(self, numbers: np.ndarray) -> np.ndarray:
         """Return the corners (n, 3, 3) of triangles, or the ends (n, 2, 3) of segments, by number (n,), mm."""
         # much faster than points[cells[numbers]]
@@ -158,20 +163,16 @@ def outwardNormals(surface: Surface, cells: np.ndarray) -> np.ndarray:
 
     Cells without size get zeros.
     """
-    return np.concatenate([np.zeros((0, 3)), *_eachOutwardNormals(surface, surface.cells[cells])])
+    return np.concatenate([np.zeros((0, 3)), *eachOutwardNormals(surface, surface.cells[cells])])
 
 
-def eachOutwardNormals(surface: Surface) -> Iterator[np.ndarray]:
-    """Yield the outwardNormals() of all cells in batches (k, 3), as those of all at once take much memory."""
-    return _eachOutwardNormals(surface, surface.cells)
-
-
-def _eachOutwardNormals(surface: Surface, chosen: np.ndarray) -> Iterator[np.ndarray]:
+def eachOutwardNormals(surface: Surface, cells: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield outwardNormals() of cells (n, 2 or 3) in batches (k, 3), as those of many at once take much memory."""
     if surface.dimension == 2:
-        corners = surface.points.take(chosen, axis=0)
+        corners = surface.points.take(cells, axis=0)
         yield _unit(np.cross(corners[:, 1] - corners[:, 0], cast(np.ndarray, surface.normal)))
     else:
-        yield from (_unit(vectors.T) for _, vectors in areaVectors(surface.points, chosen))
+        yield from (_unit(vectors.T) for _, vectors in areaVectors(surface.points, cells))
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -26,8 +26,15 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
     surface = surface.solid
     index = grid.toIndex(surface.points)
     if surface.dimension == 2:
+        flat = grid.flatAxis
+        if flat is None:
+            raise InputError("Contours in a plane can only be drawn on a grid of one slice.")
+        kept = [axis for axis in range(3) if axis != flat]
         low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
-        return Mask.fromArray(filledContours(index, surface.cells, low, high, grid), grid, low)
+        low[flat] = 0
+        columns, rows = (high - low + 1)[kept]
+        start, end = (index[surface.cells[:, corner]][:, kept] - low[kept] for corner in (0, 1))
+        return Mask.fromArray(np.expand_dims(filled(start, end, (rows, columns)), 2 - flat), grid, low)
     # keep faces that run through voxel centers there in spite of rounding
     index = rounded(index)
     # no center lies further out
@@ -36,19 +43,6 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
         return Mask.empty(grid)
     index -= low
     return Mask.fromArray(filledSolid(index, surface.cells, tuple((high - low + 1)[::-1])), grid, low, isOwn=True)
-
-
-def filledContours(index: np.ndarray, cells: np.ndarray, low: np.ndarray, high: np.ndarray, grid: Grid) -> np.ndarray:
-    """Return the pixels [k, j, i] inside contours whose points are voxel indices (n, 3), by the even-odd rule."""
-    flat = grid.flatAxis
-    if flat is None:
-        raise InputError("Contours in a plane can only be drawn on a grid of one slice.")
-    column, row = (axis for axis in range(3) if axis != flat)
-    low[flat] = high[flat] = 0
-    kept = [column, row]
-    start, end = (index[cells[:, corner]][:, kept] - low[kept] for corner in (0, 1))
-    size = high - low + 1
-    return np.expand_dims(filled(start, end, (size[row], size[column])), 2 - flat)
 
 
 def gridForMeshes(surfaces: Sequence[Surface], spacing: float, steps: int) -> Grid:
