@@ -54,7 +54,7 @@ def sidesOf(normals: np.ndarray) -> np.ndarray:
 def facedSides(surface: Surface) -> frozenset[str]:
     """Return the sides of the patient that parts of a boundary face."""
     together = np.uint8(0)
-    for normals in eachOutwardNormals(surface):
+    for normals in eachOutwardNormals(surface, surface.cells):
         together |= np.bitwise_or.reduce(sidesOf(normals))
     return frozenset(side for side in DIRECTIONS if together & sideBit(side))
 

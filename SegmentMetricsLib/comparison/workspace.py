@@ -250,7 +250,7 @@ class Workspace:
 
     def gridForMeshes(self, steps: int) -> Grid:
         """Return a grid on which two meshes are filled, with at least this many steps across the smaller one."""
-        return voxelization.gridForMeshes(self.reference.surface, self.test.surface, self.settings.meshSpacing, steps)
+        return voxelization.gridForMeshes((self.reference.surface, self.test.surface), self.settings.meshSpacing, steps)
 
     @property
     def isResampled(self) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from .ranges import levelsOf, partsOf
+
 # Points closer to a line than this fraction of the contours' extent lie on it.
 TOUCHING = 1e-9
 CHUNK = 1 << 21
@@ -95,15 +97,9 @@ def _neighbors(points: np.ndarray, cells: np.ndarray) -> Iterable[tuple[np.ndarr
     order = np.argsort(low[:, 0], kind="stable")
     # candidates of each segment: the later ones in this order that begin before it ends
     last = np.searchsorted(low[order, 0], high[order, 0], side="right")
-    counts = last - np.arange(len(cells)) - 1
-    ends = np.cumsum(counts)
-    first = 0
-    while first < len(cells):
-        stop = max(first + 1, int(np.searchsorted(ends, (ends[first - 1] if first else 0) + CHUNK)))
-        number = counts[first:stop]
-        one = np.repeat(np.arange(first, min(stop, len(cells))), number)
-        other = one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(number) - number, number)
-        one, other = order[one], order[other]
+    following = np.arange(1, len(cells) + 1)
+    for part in partsOf(last - following, CHUNK):
+        one, other = levelsOf(following[part], last[part])
+        one, other = order[one + part.start], order[other]
         meet = (low[one, 1] <= high[other, 1]) & (low[other, 1] <= high[one, 1])
         yield one[meet], other[meet]
-        first = stop

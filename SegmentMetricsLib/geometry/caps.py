@@ -11,6 +11,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from .edges import inOrder, uniqueSides
 from .graphs import components
 from .triangles import areaVectors, dot
 
@@ -29,7 +30,7 @@ def withoutCaps(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
     if not len(caps):
         return cells
     linesAt, pointsOn = defaultdict(set), defaultdict(set)
-    for line, corners in zip(_lines(caps, len(points)).tolist(), caps.tolist(), strict=True):
+    for line, corners in zip(_lines(caps).tolist(), caps.tolist(), strict=True):
         pointsOn[line].update(corners)
         for corner in corners:
             linesAt[corner].add(line)
@@ -47,17 +48,11 @@ def withoutCaps(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
     return np.concatenate([np.delete(cells, list(pieces), axis=0), new[haveArea(points, new)]])
 
 
-def _names(cells: np.ndarray, count: int) -> np.ndarray:
-    """Return a number (m * 3,) for every side of triangles (m, 3) of `count` points, the same for both directions."""
-    following = np.roll(cells, -1, axis=1)
-    return (np.minimum(cells, following) * count + np.maximum(cells, following)).ravel()
-
-
-def _lines(caps: np.ndarray, count: int) -> np.ndarray:
+def _lines(caps: np.ndarray) -> np.ndarray:
     """Return the number (m,) of the line that every cap lies on; caps that share a side lie on the same line."""
-    names = _names(caps, count)
-    order = np.argsort(names, kind="stable")
-    same = names[order][1:] == names[order][:-1]
+    sides = uniqueSides(caps)[1].ravel()
+    order = inOrder(sides)
+    same = np.diff(sides[order]) == 0
     return components(order[1:][same] // 3, order[:-1][same] // 3, len(caps))
 
 
@@ -65,11 +60,9 @@ def _openSides(caps: np.ndarray, cells: np.ndarray, count: int) -> np.ndarray:
     """Return sides between points of caps that only one triangle (m, 3) has, as (n, 3): triangle, start and end."""
     isOfCap = np.zeros(count, bool)
     isOfCap[caps] = True
-    following = np.roll(cells, -1, axis=1)
-    sides = np.flatnonzero(isOfCap[cells] & isOfCap[following])
-    _, first, uses = np.unique(_names(cells, count)[sides], return_index=True, return_counts=True)
-    sides = sides[first[uses == 1]]
-    return np.stack([sides // 3, cells.ravel()[sides], following.ravel()[sides]], axis=1)
+    following, sides = np.roll(cells, -1, axis=1), uniqueSides(cells)[1]
+    triangle, slot = np.nonzero(isOfCap[cells] & isOfCap[following] & (np.bincount(sides.ravel())[sides] == 1))
+    return np.stack([triangle, cells[triangle, slot], following[triangle, slot]], axis=1)
 
 
 def _between(points: np.ndarray, start: int, end: int, others: np.ndarray) -> list[int]:

@@ -5,10 +5,9 @@ A cell is the box between eight neighboring voxel centers; its case encodes whic
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData
 
 from ..base.parallel import lockedCache
+from ..base.progress import chunks
 from .surfaces import barycentricWeights, triangleIndices
 from .triangles import TriangleSet, segmentsCrossTriangles
 
@@ -37,14 +37,14 @@ def cellCodes(block: np.ndarray) -> np.ndarray:
     """Return the case (0..255) of every cell between the voxels of a mask [k, j, i]; one shorter along each axis."""
     result = np.empty(np.subtract(block.shape, 1), np.uint8)
     row = block.shape[2]
-    for first in range(0, len(result), LAYERS):
-        layers = block[first : first + LAYERS + 1]
+    for chosen in chunks(len(result), LAYERS):
+        layers = block[chosen.start : chosen.stop + 1]
         codes = layers.astype(np.uint8).ravel()
         # combine two voxels, four, eight: in all rows at once, so that the last value of each row is meaningless
         for step, weight in ((1, 2), (row, 4), (row * block.shape[1], 16)):
             # several times faster than shifting bits
             codes[:-step] |= codes[step:] * np.uint8(weight)
-        result[first : first + LAYERS] = codes.reshape(layers.shape)[:-1, :-1, :-1]
+        result[chosen] = codes.reshape(layers.shape)[:-1, :-1, :-1]
     return result
 
 
@@ -175,36 +175,35 @@ def _ranks(triangles: np.ndarray) -> list[int]:
 
 def isInside(local: np.ndarray, cases: np.ndarray) -> np.ndarray:
     """Return whether places (p, 3) in a cell, each coordinate from 0 to 1, lie inside the structure of a case (p,)."""
-    triangles, _ = caseTriangles()
-    starts = local[:, None]
-    return _byWitnesses(cases, lambda end: lambda numbers: segmentsCrossTriangles(starts, end, triangles[numbers]))
+    triangles, trianglesOf = caseTriangles()
+    few = triangles[trianglesOf[cases]]
+    return _byWitnesses(cases, (segmentsCrossTriangles(local[:, None], end, few) for end in _ends()))
 
 
 def isInsideAllCases(local: np.ndarray) -> np.ndarray:
     """Return whether places (p, 3) in a cell lie inside the structure of each of the cases, as (p, 256)."""
-    triangles, _ = caseTriangles()
-
-    def crossing(end: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        crossed = segmentsCrossTriangles(local[:, None], end, triangles)
-        return lambda numbers: crossed[:, numbers]
-
-    return _byWitnesses(np.arange(256), crossing)
+    triangles, trianglesOf = caseTriangles()
+    crossed = (segmentsCrossTriangles(local[:, None], end, triangles)[:, trianglesOf] for end in _ends())
+    return _byWitnesses(np.arange(256), crossed)
 
 
-def _byWitnesses(cases: np.ndarray, crossing: Callable[[np.ndarray], Callable]) -> np.ndarray:
-    """Return whether places lie inside the structures of cases (c,), from segments to corners whose side is known.
+def _ends() -> list[np.ndarray]:
+    """Return the places (3,) near corners whose side is known, one for each of the WITNESSES."""
+    return [CORNERS[corner] + np.where(CORNERS[corner], -1, 1) * nudge for corner, nudge in WITNESSES]
 
-    crossing: takes the end of the segments and returns a function that takes triangle numbers (c, 5) and returns
-    whether these are crossed.
+
+def _byWitnesses(cases: np.ndarray, crossed: Iterable[np.ndarray]) -> np.ndarray:
+    """Return whether places (..., c) lie inside the structures of cases (c,).
+
+    crossed: whether the segments from them to each of _ends() cross the triangles (..., c, 5) of the cases.
     """
     _, trianglesOf = caseTriangles()
     isOther = trianglesOf >= 0
     isOther[:, 1:] &= np.diff(trianglesOf, axis=1) != 0
     votes = np.zeros(len(cases), np.int8)
-    for corner, nudge in WITNESSES:
-        isCrossed = crossing(CORNERS[corner] + np.where(CORNERS[corner], -1, 1) * nudge)
+    for (corner, _), isCrossed in zip(WITNESSES, crossed, strict=True):
         # the surface is crossed an odd number of times if the sides differ
-        isOdd = np.logical_xor.reduce(isCrossed(trianglesOf[cases]) & isOther[cases], axis=-1)
+        isOdd = np.logical_xor.reduce(isCrossed & isOther[cases], axis=-1)
         votes = votes + (isOdd ^ ((cases >> corner) & 1 == 1)).astype(np.int8)
     return votes >= 2
 
@@ -281,13 +280,6 @@ class Positions:
     denominator: int
     local: np.ndarray
 
-    @cached_property
-    def numbers(self) -> np.ndarray:
-        """(denominator ** 3,) position numbers, indexed by the multiples x + denominator * (y + denominator * z)."""
-        numbers = np.full(self.denominator**3, -1)
-        numbers[self.local @ self.denominator ** np.arange(3)] = np.arange(len(self.local))
-        return numbers
-
 
 @dataclass(frozen=True, eq=False)
 class TrianglePlaces(Positions):
@@ -355,13 +347,3 @@ def numberedPlaces(
     numbers[found] = np.arange(len(found), dtype=np.int32)
     row, position = np.divmod(found, perCell)
     return owning.take(row) + low, position, numbers.take(keys)
-
-
-@lru_cache(maxsize=8)
-def subVoxelPositions(pieces: int) -> Positions:
-    """Return the centers of voxels cut into pieces along each axis."""
-    if pieces % 2:  # centers are multiples of 1 / pieces away from the voxel center
-        axis, denominator = np.arange(pieces), pieces
-    else:
-        axis, denominator = np.arange(1, 2 * pieces, 2), 2 * pieces
-    return Positions(denominator, np.array(list(itertools.product(axis, repeat=3))))

@@ -30,7 +30,7 @@ class ClosestSurface:
 
     def __init__(self, surface: Surface):
         self.center = surface.center
-        self.isClosed = surface.isClosed
+        self.isClosed, self._spreads = surface.isClosed, surface.spreads
         local = Surface(surface.points - self.center, surface.cells, surface.normal)
         self._triangles = local if local.dimension == 3 else wall(local)
         largest = max(np.abs(surface.points).max(), np.abs(self._triangles.points).max())
@@ -38,7 +38,7 @@ class ClosestSurface:
 
     @cached_property
     def _nearest(self) -> NearestTriangles:
-        return NearestTriangles(self._triangles.points, self._triangles.cells)
+        return NearestTriangles(self._triangles.points, self._triangles.cells, self._spreads)
 
     @cached_property
     def _normals(self) -> PseudoNormals:
@@ -93,11 +93,7 @@ class ClosestSurface:
 
     def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
         """Return the corners (n, 3, 3) in mm of the boundary's triangle next to each of the LPS points (n, 3)."""
-        return self.triangles(self._nearest.find(points - self.center))
-
-    def triangles(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the corners (n, 3, 3) in mm of the boundary's triangles by number (n,)."""
-        return self._triangles.corners(numbers) + self.center
+        return self._triangles.corners(self._nearest.find(points - self.center)) + self.center
 
     def trianglesWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return triangles (k,) within squared distances (n,) in mm2 of LPS points (n, 3), and these points (k,)."""

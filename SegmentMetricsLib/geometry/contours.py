@@ -9,8 +9,10 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
 from ..base.errors import InputError
+from ..base.progress import chunks
 from . import arrangement
 from .masks import Mask
+from .ranges import levelsOf
 from .surfaces import Surface
 
 # Points of a contour may leave its plane by this fraction of the contour's extent (files store single precision).
@@ -180,11 +182,10 @@ def insideContours(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np
     low, high = np.minimum(start[:, 1], end[:, 1]), np.maximum(start[:, 1], end[:, 1])
     rise = np.where(high > low, end[:, 1] - start[:, 1], 1.0)
     slope = (end[:, 0] - start[:, 0]) / rise
-    chunk = max(1, 4_000_000 // max(1, len(start)))
-    for first in range(0, len(points), chunk):
-        x, y = points[first : first + chunk, :1], points[first : first + chunk, 1:]
+    for chosen in chunks(len(points), max(1, 4_000_000 // max(1, len(start)))):
+        x, y = points[chosen, :1], points[chosen, 1:]
         crosses = (low <= y) & (y < high) & (x < start[:, 0] + (y - start[:, 1]) * slope)
-        inside[first : first + chunk] = crosses.sum(axis=1) % 2 == 1
+        inside[chosen] = crosses.sum(axis=1) % 2 == 1
     return inside
 
 
@@ -205,8 +206,7 @@ def sharedArea(reference: Surface, test: Surface, rows: int = 4096) -> float:
     for number, segment in enumerate(ends):
         first = np.searchsorted(middles, segment[..., 1].min(axis=1))
         last = np.searchsorted(middles, segment[..., 1].max(axis=1))
-        which = np.repeat(np.arange(len(segment)), last - first)
-        row = np.arange(len(which)) - np.repeat(np.cumsum(last - first) - (last - first), last - first) + first[which]
+        which, row = levelsOf(first, last)
         start, step = segment[which, 0], segment[which, 1] - segment[which, 0]
         x = start[:, 0] + (middles[row] - start[:, 1]) / step[:, 1] * step[:, 0]
         found.append(np.stack([row, x, np.full(len(row), number)], axis=1))

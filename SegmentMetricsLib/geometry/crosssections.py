@@ -13,10 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.progress import checkpoint
-from .filling import levelsOf
+from ..base.progress import chunks
 from .grids import Grid, rounded
 from .masks import Mask
+from .ranges import levelsOf
 from .surfaces import Surface
 
 # Triangles cut at a time, so that temporary arrays stay small.
@@ -84,12 +84,9 @@ def cut(surface: Surface, grid: Grid, within: tuple[int, int] | None = None) -> 
         levels = np.clip(levels, within[0], within[1] + 1)
     isMirrored = np.linalg.det(grid.axes) < 0
     parts = [
-        _cut(index[:, :2], heights, levels, surface.cells[first : first + PART], isMirrored)
-        for first in range(0, len(surface.cells), PART)
+        _cut(index[:, :2], heights, levels, surface.cells[chosen], isMirrored)
+        for chosen in chunks(max(surface.count, 1), PART)
     ]
-    if not parts:
-        nothing = np.zeros(0, np.int64)
-        return CrossSections(grid, np.zeros((0, 2)), np.zeros((0, 2)), nothing, nothing, nothing)
     start, end, slices, startSides, endSides = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(slices, kind="stable")
     slices = slices[order]
@@ -106,7 +103,6 @@ def _cut(
 
     flat: (n, 2) i and j of points. heights: their k. levels: the first slice at or above each.
     """
-    checkpoint()
     corners = levels.take(cells)
     crossing = np.flatnonzero(corners.min(axis=1) < corners.max(axis=1))
     cells, corners = cells[crossing], corners[crossing]

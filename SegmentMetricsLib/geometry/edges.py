@@ -26,18 +26,6 @@ def uniqueSides(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([low, low + step], axis=1), numbers.reshape(-1, 3)
 
 
-def acrossSides(cells: np.ndarray) -> np.ndarray:
-    """Return the number (m, 3) of the triangle across each side of triangles (m, 3), or -1 if there is not exactly one.
-
-    The sides are those of CORNERS_OF_SIDES.
-    """
-    sides, numbers = uniqueSides(cells)
-    owners = np.repeat(np.arange(len(cells)), 3)
-    both = np.bincount(numbers.ravel(), owners, len(sides)).astype(np.int64)
-    isOfTwo = np.bincount(numbers.ravel(), minlength=len(sides)) == 2
-    return np.where(isOfTwo[numbers], both[numbers] - owners.reshape(-1, 3), -1)
-
-
 def inOrder(*columns: np.ndarray) -> np.ndarray:
     """Return the lexicographic order (n,) of rows of non-negative integers, which are given column by column.
 

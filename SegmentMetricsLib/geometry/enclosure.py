@@ -5,9 +5,9 @@ The result does not depend on normals, so it also holds where triangles are as t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
+
+from .ranges import levelsOf, partsOf
 
 # Triangles processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
@@ -32,8 +32,8 @@ class Enclosure:
         (firstRow, firstColumn), (lastRow, lastColumn) = (
             self._fieldsAt(reduced(axis=1)) for reduced in (corners.min, corners.max)
         )
-        row, triangle = _ranges(firstRow, lastRow)
-        column, number = _ranges(firstColumn[triangle], lastColumn[triangle])
+        triangle, row = levelsOf(firstRow, lastRow + 1)
+        number, column = levelsOf(firstColumn[triangle], lastColumn[triangle] + 1)
         field = row[number] * self._fields + column
         self._triangles = triangle[number][np.argsort(field, kind="stable")]
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(field, minlength=self._fields**2))])
@@ -46,8 +46,8 @@ class Enclosure:
         row, column = self._fieldsAt(places[1:, chosen])
         field = row * self._fields + column
         first, last = self._starts[field], self._starts[field + 1]
-        for part in _parts(last - first):
-            entry, number = _ranges(first[part], last[part] - 1)
+        for part in partsOf(last - first, CHUNK):
+            number, entry = levelsOf(first[part], last[part])
             place = chosen[part][number]
             isCrossed = self._areCrossed(places[:, place], self._triangles[entry])
             crossed += np.bincount(place[isCrossed], minlength=len(crossed))
@@ -88,20 +88,3 @@ class Enclosure:
         low, high = (kind(kind(xa, xb), xc) for kind in (np.minimum, np.maximum))
         # for a triangle seen edge-on, any of its points will do
         return np.where(isFlat, high, np.clip(height, low, high))
-
-
-def _ranges(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the integers of ranges (n,), both ends included, range by range, and the number of the range of each."""
-    counts = np.maximum(last - first + 1, 0)
-    number = np.repeat(np.arange(len(counts)), counts)
-    return first[number] + np.arange(len(number)) - np.repeat(np.cumsum(counts) - counts, counts), number
-
-
-def _parts(counts: np.ndarray) -> Iterator[slice]:
-    """Yield slices of items with counts (n,) whose counts sum to at most CHUNK, or of single items."""
-    ends, start = np.cumsum(counts), 0
-    while start < len(ends):
-        before = ends[start - 1] if start else 0
-        stop = max(int(np.searchsorted(ends, before + CHUNK, side="right")), start + 1)
-        yield slice(start, stop)
-        start = stop

@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from ..base.progress import checkpoint
+from ..base.progress import chunks
 from .grids import SMALLEST_STEP, rounded
+from .ranges import levelsOf, partsOf
 
 # Cuts or crossings processed at a time.
 PART = 1 << 16
@@ -51,8 +52,8 @@ def filledSolid(points: np.ndarray, cells: np.ndarray, shape: tuple[int, int, in
     changes = np.zeros((depth, rows * columns), np.uint8)
     coordinates = np.ascontiguousarray(points.T[[1, 0, 2]])
     levels = np.ceil(coordinates[:2]).astype(np.int32)
-    for first in range(0, len(cells), PART):
-        part = cells[first : first + PART]
+    for chosen in chunks(len(cells), PART):
+        part = cells[chosen]
         # triangles between two rows or two columns of centers cross no line through centers
         for level in levels:
             a, b, c = (level.take(numbers) for numbers in part.T)
@@ -69,8 +70,7 @@ def _cuts(coordinates: np.ndarray, levels: np.ndarray, corners: np.ndarray) -> I
     corners: (3, n) points of the triangles, in the order of their first coordinates.
     """
     first, middle, last = levels.take(corners)
-    for triangles in _parts(last - first):
-        checkpoint()
+    for triangles in partsOf(last - first, PART):
         low, between, high = corners[:, triangles]
         number, row = levelsOf(first[triangles], last[triangles])
         isBelow = row < middle[triangles].take(number)
@@ -104,8 +104,7 @@ def _switch(
     low, high = np.where(swapped, end, start), np.where(swapped, start, end)
     first, last = (np.clip(np.ceil(ends[0]).astype(np.int64), 0, width) for ends in (low, high))
     flat = changes.reshape(-1)
-    for segments in _parts(last - first):
-        checkpoint()
+    for segments in partsOf(last - first, PART):
         number, line = levelsOf(first[segments], last[segments])
         (along,) = _cut(low[:, segments].take(number, axis=1), high[:, segments].take(number, axis=1), line)
         if isFair:
@@ -120,23 +119,6 @@ def _cut(low: np.ndarray, high: np.ndarray, level: np.ndarray) -> np.ndarray:
     """Return the other coordinates (d - 1, n) of lines from low to high (d, n) where the first one is `level`."""
     share = (level - low[0]) / (high[0] - low[0])
     return low[1:] + share * (high[1:] - low[1:])
-
-
-def levelsOf(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return range numbers and values of all integers from `first` to below `last` (n,), range by range."""
-    counts = np.maximum(last - first, 0)
-    number = np.repeat(np.arange(len(counts)), counts)
-    return number, np.arange(len(number), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts - first, counts)
-
-
-def _parts(counts: np.ndarray) -> Iterator[slice]:
-    """Yield slices of items with counts (n,) whose counts sum to at most PART, or of single items."""
-    ends, start = np.cumsum(counts, dtype=np.int64), 0
-    while start < len(ends):
-        before = ends[start - 1] if start else 0
-        stop = max(int(np.searchsorted(ends, before + PART, side="right")), start + 1)
-        yield slice(start, stop)
-        start = stop
 
 
 def _between(changes: np.ndarray) -> np.ndarray:
@@ -205,7 +187,8 @@ def _nested(parts: Sequence[np.ndarray], shape: tuple[int, ...]) -> tuple[np.nda
     for number, part in enumerate(parts):
         isInside = [_isInside(part, outer) for outer in parts[:number]]
         depth = max((depths[outer] + 1 for outer in np.flatnonzero(isInside)), default=0)
-        odd.update(CUT if i else JOINED for outer, i in zip(parts, isInside) if _cross(part, outer))
+        shared = [np.count_nonzero(part & outer) for outer in parts[:number]]
+        odd.update(CUT if i else JOINED for i, some in zip(isInside, shared) if 0 < some < np.count_nonzero(part))
         depths.append(depth)
         if depth == len(layers):
             layers.append(np.zeros(shape, bool))
@@ -236,9 +219,3 @@ def apart(pixels: np.ndarray, others: np.ndarray) -> np.ndarray:
     isApart = np.ones(number + 1, bool)
     isApart[parts[others]] = isApart[0] = False
     return isApart[parts]
-
-
-def _cross(one: np.ndarray, other: np.ndarray) -> bool:
-    """Return whether two sets of pixels overlap, but neither contains the other."""
-    shared = np.count_nonzero(one & other)
-    return bool(0 < shared < min(np.count_nonzero(one), np.count_nonzero(other)))

@@ -115,13 +115,6 @@ class Grid:
         matrix = RAS_FROM_LPS @ np.reshape(numbers[:16], (4, 4))
         return Grid((1, 1, 1), matrix).resized(low, high)
 
-    def toSlicerGeometry(self) -> str:
-        """Return the text that fromSlicerGeometry() reads, without loss of precision."""
-        extent = [bound for size in self.size for bound in (0, size - 1)]
-        numbers = [*(RAS_FROM_LPS @ self.matrix).ravel().tolist(), *extent]
-        # adding 0 turns -0 into 0
-        return "".join(f"{number + 0.0:.17g};" for number in numbers)
-
     @property
     def worldSteps(self) -> np.ndarray:
         """(3,) mm between voxels along the patient axes; for an oblique grid the smallest spacing along each."""
@@ -303,11 +296,6 @@ class Grid:
         if self.flatAxis is not None:
             first[self.flatAxis] = last[self.flatAxis] = 0
         return self.resized(first, last)
-
-    def covers(self, points: np.ndarray) -> bool:
-        """Return whether all LPS points (n, 3) lie inside the grid's voxels."""
-        index = self.toIndex(points)
-        return bool((index >= -0.5 - 1e-6).all() and (index <= np.array(self.size) - 0.5 + 1e-6).all())
 
     def __eq__(self, other) -> bool:
         if not isinstance(other, Grid):

@@ -10,6 +10,7 @@ import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkPlane, vtkPlaneCollection
 
 from . import meshing
+from .edges import CORNERS_OF_SIDES, uniqueSides
 from .masks import Mask
 from .slabs import SAME_PLANE, Slab, alignedAxis, stepAlong
 from .surfaces import Surface, empty, toPolyData
@@ -72,7 +73,7 @@ def lateralOfMask(mask: Mask, slab: Slab) -> LateralSurface:
     """Return the unsmoothed lateral boundary of a mask whose grid the slab fits.
 
     Beyond the slab the mask is continued with copies of the first and the last slice in it; between two equal slices
-    the boundary runs straight on, so that the nearest place is never beyond. `mask` and `lattice` of the result are
+    the boundary runs straight on, so that the nearest place is never beyond. `mask` of the result is that of
     those of the continued mask, for table lookup.
     """
     axis = cast(int, alignedAxis(mask.grid, slab.normal))
@@ -84,8 +85,7 @@ def lateralOfMask(mask: Mask, slab: Slab) -> LateralSurface:
     low[axis] -= MORE_SLICES
     grown = np.pad(mask.block(np.where(np.arange(3) == axis, first, low), high), more, mode="edge")
     whole = meshing.fromMask(Mask.fromArray(grown, mask.grid, low))
-    lattice = cast(np.ndarray, whole.lattice)
-    rows = lattice[:, axis]
+    rows = cast(meshing.MaskSurface, whole).lattice[:, axis]
     # a single slice has no boundary between it and a next one: use that up to its first copy, which is as thick
     top = max(last, first + 1)
     lateral = whole.cells[((rows >= first) & (rows <= top))[whole.cells].all(axis=1)]
@@ -98,7 +98,6 @@ def lateralOfMask(mask: Mask, slab: Slab) -> LateralSurface:
         whole.points[used],
         cells.reshape(-1, 3),
         mask=whole.mask,
-        lattice=lattice[used],
         continued=Surface(stretched, whole.cells),
         within=slab,
     )
@@ -129,13 +128,12 @@ def lateralOfSurface(surface: Surface, slab: Slab) -> LateralSurface:
     points = points + center
     lateral, caps = cells[~isCap], cells[isCap]
     # the boundary continues straight beyond the cuts, with its ends far enough away never to be the nearest place
-    edges = lateral[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
-    keys = np.sort(edges, axis=1) @ np.array([len(points), 1])
-    _, firsts, counts = np.unique(keys, return_index=True, return_counts=True)
+    numbers = uniqueSides(lateral)[1]
+    edges = lateral[:, CORNERS_OF_SIDES[3]][np.bincount(numbers.ravel())[numbers] == 1]
     ways = np.where(points @ slab.normal > (slab.low + slab.high) / 2, 1, -1)[:, None] * slab.normal
     shifts = slab.reach * np.concatenate([[0.0], 2.0 ** np.arange(-RINGS, 1)])
     starts = len(points) * np.arange(len(shifts))[:, None]
-    a, b = (starts + ends for ends in edges[firsts[counts == 1]].T)
+    a, b = (starts + ends for ends in edges.T)
     walls = np.concatenate([[b[:-1], a[:-1], a[1:]], [b[:-1], a[1:], b[1:]]], axis=1).reshape(3, -1).T
     moved = (points + shift * ways for shift in shifts)
     continued = Surface(np.concatenate([*moved]), np.concatenate([lateral, walls, caps + starts[-1]]))

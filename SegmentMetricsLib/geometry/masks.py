@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -11,6 +11,7 @@ from typing import cast
 import numpy as np
 
 from ..base.errors import Undefined
+from ..base.progress import chunks
 from .grids import Grid, gridAround, rounded
 
 # Labels above this are renumbered before their bounding boxes are searched: the search returns a list of that length.
@@ -334,10 +335,9 @@ def boxesOfLabels(labels: np.ndarray) -> dict[int, Box]:
         labels[isLabeled] = numbers + 1
     count = int(labels.max()) + 1
     low, high = np.full((3, count), max(labels.shape)), np.full((3, count), -1)
-    together = max(1, BLOCK // labels[0].size)
-    for first in range(0, len(labels), together):
-        number, *ends = _runs(labels[first : first + together])
-        ends[0] += first
+    for chosen in _blocksOf(labels):
+        number, *ends = _runs(labels[chosen])
+        ends[0] += chosen.start
         # of a run, only the ends along the rows differ
         for axis, (start, end) in enumerate(zip(ends[:3], [*ends[:2], ends[3]], strict=True)):
             np.minimum.at(low[axis], number, start)
@@ -378,10 +378,13 @@ def _inBox(labels: np.ndarray, label: int, box: Box, grid: Grid, start=(0, 0, 0)
 
 def _slicesWith(labels: np.ndarray, label: int) -> tuple[int, int]:
     """Return the first slice of an array [k, j, i] that contains a label, and the one after the last."""
-    together = max(1, BLOCK // labels[0].size)
-    blocks = (labels[first : first + together] == label for first in range(0, len(labels), together))
-    slices = np.flatnonzero(np.concatenate([block.any(axis=(1, 2)) for block in blocks]))
+    slices = np.flatnonzero(np.concatenate([(labels[k] == label).any(axis=(1, 2)) for k in _blocksOf(labels)]))
     return (int(slices[0]), int(slices[-1]) + 1) if len(slices) else (0, 0)
+
+
+def _blocksOf(labels: np.ndarray) -> Iterator[slice]:
+    """Yield parts of the slices of an array [k, j, i], of about BLOCK voxels each."""
+    return chunks(len(labels), max(1, BLOCK // labels[0].size))
 
 
 def slicesOf(low: Sequence[int], high: Sequence[int]) -> Box:
@@ -403,17 +406,13 @@ def boxAround(first: Mask, second: Mask, *boxes) -> tuple[np.ndarray, np.ndarray
 
 
 def union(parts: Sequence[Mask]) -> Mask:
-    """Return the mask of the voxels of any of several masks of whole voxels on one grid, at least one not empty."""
+    """Return the mask of the voxels of any of several masks on one grid, at least one of them not empty."""
     parts = [part for part in parts if not part.isEmpty]
-    low, high = (
-        np.array([part.low for part in parts]).min(axis=0),
-        np.array([part.high for part in parts]).max(axis=0),
-    )
+    low, high = np.min([part.low for part in parts], axis=0), np.max([part.high for part in parts], axis=0)
     voxels = np.zeros((high - low + 1)[::-1], np.uint8)
     for part in parts:
-        voxels[slicesOf(part.low - low, part.high - low)] |= part.voxels
-    i, j, k = map(int, low)
-    return Mask(voxels, (i, j, k), parts[0].grid)
+        voxels[slicesOf(part.low - low, part.high - low)] |= part.voxels > 0
+    return Mask(voxels, tuple(low.tolist()), parts[0].grid)
 
 
 def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:

@@ -18,6 +18,7 @@ from .caps import haveArea, withoutCaps
 from .grids import requireScale
 from .masks import Mask
 from .surfaces import Surface, doublePoints, empty, triangleIndices
+from .trianglefans import caseSpreads
 
 # As a fraction of a mesh's extent: points closer to each other than this are merged if edges are open otherwise.
 NEAR = 1e-6
@@ -82,6 +83,7 @@ class MaskSurface(Surface):
 
     @property
     def lattice(self) -> np.ndarray:
+        """(n, 3) the points in voxel indices of the mask's grid."""
         return self._triangles[0]
 
     @property
@@ -111,8 +113,16 @@ class MaskSurface(Surface):
 
     @cached_property
     def sizes(self) -> np.ndarray:
+        return self._ofCases(cellcases.caseAreas)
+
+    @property
+    def spreads(self) -> np.ndarray:
+        return self._ofCases(caseSpreads)
+
+    def _ofCases(self, values: Callable[[tuple[float, ...]], np.ndarray]) -> np.ndarray:
+        """Return the values (m,) of the triangles of a function of axes that returns those of all cases."""
         _, numbers, _ = cellcases.trianglesIn(self._mixed[1])
-        return cellcases.caseAreas(tuple(cast(Mask, self.mask).grid.axes.ravel().tolist())).take(numbers)
+        return values(tuple(cast(Mask, self.mask).grid.axes.ravel().tolist())).take(numbers)
 
     @cached_property
     def volume(self) -> float:

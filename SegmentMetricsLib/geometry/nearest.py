@@ -30,7 +30,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.progress import checkpoint, chunks
+from ..base.progress import chunks
+from .ranges import partsOf
 from .trianglefans import TriangleFans
 from .triangles import dot
 
@@ -55,10 +56,15 @@ ROUNDING = 1e-12
 
 
 class NearestTriangles:
-    """Finds the triangle nearest to each of many points. points: (n, 3) mm. cells: (m, 3) triangles of them."""
+    """Finds the triangle nearest to each of many points.
 
-    def __init__(self, points: np.ndarray, cells: np.ndarray):
-        self._fans = TriangleFans(points, cells)
+    points: (n, 3) mm. cells: (m, 3) triangles of them. spreads: (m,) those of the triangles if known, see TriangleFans.
+    """
+
+    def __init__(self, points: np.ndarray, cells: np.ndarray, spreads: np.ndarray | None = None):
+        self._fans = TriangleFans(points, cells, spreads)
+        # to masks few points are searched, so that making the tree fast matters more than its quality
+        self._isCompact = spreads is None
         # the product of a point with these is the squared distance from a corner, but for that of the point from 0
         corners = self._fans.corners.T
         self._corners = np.vstack([-2 * corners, dot(corners, corners)])
@@ -70,7 +76,7 @@ class NearestTriangles:
         from scipy.spatial import cKDTree
 
         lifted = np.column_stack([self._fans.corners, np.sqrt(self._largest - self._fans.largestAround)])
-        return cKDTree(lifted, LEAF, balanced_tree=False)
+        return cKDTree(lifted, LEAF, balanced_tree=False, compact_nodes=self._isCompact)
 
     def find(self, points: np.ndarray) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3)."""
@@ -94,7 +100,7 @@ class NearestTriangles:
             found = (self._ofAllCorners if isFew else self._cornersWithin)(points[rows], squared[rows])
             away, mine, near = self._away(points[rows], *found)
             isWithin = away <= squared[rows].take(mine)
-            owners.append(np.arange(len(points))[rows].take(mine[isWithin]))
+            owners.append(rows.start + mine[isWithin])
             triangles.append(near[isWithin])
         return np.concatenate(triangles), np.concatenate(owners)
 
@@ -119,17 +125,15 @@ class NearestTriangles:
         away -= self._fans.largestAround
         return _places(away <= limits[:, None])
 
-    def _blocks(self, points: np.ndarray, squared: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield rows (n,) of points in blocks with few corners in total, unless a single row has many."""
+    def _blocks(self, points: np.ndarray, squared: np.ndarray) -> Iterator[slice]:
+        """Yield the rows of points (n, 3) in blocks with few corners in total, unless a single row has many."""
         counts = self._tree.query_ball_point(*self._ball(points, squared), return_length=True)
-        ends = np.flatnonzero(np.diff(np.cumsum(counts) // MOST_AT_ONCE)) + 1
-        for block in np.split(np.arange(len(points)), ends):
-            checkpoint()
-            yield block
+        return partsOf(counts, MOST_AT_ONCE)
 
     def _ball(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return centers (n, 4) and radii (n,) of balls that hold the corners of triangles within squared distances."""
-        return _level(points), np.sqrt(squared + self._largest) * (1 + ROUNDING)
+        level = np.column_stack([points, np.zeros(len(points))])
+        return level, np.sqrt(squared + self._largest) * (1 + ROUNDING)
 
     def _cornersWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the same as _ofAllCorners(), from the search tree."""
@@ -141,7 +145,7 @@ class NearestTriangles:
         """Return the number of the triangle next to each point (n, 3). count: corners to search first."""
         slots = np.arange(1, min(count, self._tree.n) + 1)
         # on one thread: for this number of points, starting threads takes longer than they save
-        raised, near = self._tree.query(_level(points), k=slots)
+        raised, near = self._tree.query(np.column_stack([points, np.zeros(len(points))]), k=slots)
         raised *= raised
         numbers, limits = np.empty(len(points), np.int64), np.empty(len(points))
         for chosen in chunks(len(points), CHUNK):
@@ -222,10 +226,3 @@ def _places(flags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows (k,), ascending, and columns (k,) of true flags (n, c), many times faster than np.nonzero()."""
     rows, columns = np.divmod(np.flatnonzero(flags), flags.shape[1])
     return rows, columns
-
-
-def _level(points: np.ndarray) -> np.ndarray:
-    """Return points (n, 3) with 0 as fourth coordinate, (n, 4)."""
-    level = np.zeros((len(points), 4))
-    level[:, :3] = points
-    return level

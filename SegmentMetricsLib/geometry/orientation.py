@@ -14,6 +14,7 @@ import numpy as np
 
 from ..base.texts import counted
 from .closest import ClosestSurface
+from .edges import inOrder, uniqueSides
 from .graphs import components
 from .surfaces import Surface
 from .triangles import areaVectors, dot
@@ -47,13 +48,10 @@ class Edges:
 
     @staticmethod
     def of(cells: np.ndarray) -> Edges:
-        start, end = cells.ravel(), np.roll(cells, -1, axis=1).ravel()
-        forward = start < end
-        names = np.where(forward, start, end) * (int(cells.max()) + 1) + np.where(forward, end, start)
-        order = np.argsort(names, kind="stable")
-        names = names[order]
-        first = np.flatnonzero(np.concatenate([[True], names[1:] != names[:-1]]))
-        return Edges(order // 3, forward[order], first, np.diff(np.append(first, len(names))))
+        numbers = uniqueSides(cells)[1].ravel()
+        order, uses = inOrder(numbers), np.bincount(numbers)
+        forward = (cells < np.roll(cells, -1, axis=1)).ravel()
+        return Edges(order // 3, forward[order], np.cumsum(uses) - uses, uses)
 
     @property
     def numbers(self) -> np.ndarray:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.progress import chunks
 from .graphs import components
 from .masks import Mask
+from .ranges import levelsOf
 from .surfaces import Surface
 
 # Slices processed at a time, so that temporary arrays are small compared to the mask.
@@ -49,12 +51,11 @@ def partsOf(mask: Mask, connectivity: int = 26) -> Parts:
         return Parts(np.zeros((0, 3), int), np.zeros(0, int), 0)
     first, last = _runs(mask)
     labels = _labels(first, last, mask, connectivity)
-    lengths = last - first + 1
-    places = np.arange(lengths.sum()) + np.repeat(first - np.cumsum(lengths) + lengths, lengths)
+    number, places = levelsOf(first, last + 1)
     width, depth = _strides(mask)
     rows, i = np.divmod(places, width)
     k, j = np.divmod(rows, depth)
-    return Parts(np.stack([i - 1, j, k], axis=1) + mask.low, np.repeat(labels, lengths), int(labels.max()) + 1)
+    return Parts(np.stack([i - 1, j, k], axis=1) + mask.low, labels[number], int(labels.max()) + 1)
 
 
 def partsOutside(mask: Mask, other: Mask) -> int:
@@ -97,13 +98,13 @@ def _runs(mask: Mask) -> tuple[np.ndarray, np.ndarray]:
     slices, rows, _columns = mask.voxels.shape
     width, depth = _strides(mask)
     found = []
-    for start in range(0, slices, SLICES):
-        some = mask.voxels[start : start + SLICES]
+    for chosen in chunks(slices, SLICES):
+        some = mask.voxels[chosen]
         gapped = np.zeros((len(some), depth, width), np.uint8)
         gapped[:, :rows, 1:-1] = some
         flat = gapped.ravel()
         # where a run of voxels starts, and where the gap after it starts
-        found.append(np.flatnonzero(flat[1:] != flat[:-1]) + (1 + start * depth * width))
+        found.append(np.flatnonzero(flat[1:] != flat[:-1]) + (1 + chosen.start * depth * width))
     changes = np.concatenate(found)
     return changes[::2], changes[1::2] - 1
 
@@ -119,9 +120,8 @@ def _labels(first: np.ndarray, last: np.ndarray, mask: Mask, connectivity: int) 
     beyond = np.array([[differing < most] for _, differing in rows], int)
     low = np.searchsorted(last, first + shifts - beyond).ravel()
     high = np.searchsorted(first, last + shifts + beyond, side="right").ravel()
-    number = np.maximum(high - low, 0)
-    one = np.repeat(np.tile(np.arange(len(first)), len(shifts)), number)
-    other = np.arange(len(one)) + np.repeat(low - np.cumsum(number) + number, number)
+    one, other = levelsOf(low, high)
+    one %= len(first)
     isReached = np.zeros(len(first), bool)
     isReached[other] = True
     # every run but the first touches an earlier one, so that all are connected to the first, as in most small organs

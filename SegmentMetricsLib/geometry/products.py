@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..base.progress import chunks
+
 # Up to this many multiplications in a matrix product, OpenBLAS, which comes with numpy, starts no threads.
 MULTIPLICATIONS = 1 << 18
 
@@ -16,6 +18,6 @@ def product(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """
     result = np.empty((len(rows), matrix.shape[1]), np.result_type(rows, matrix))
     step = max(1, MULTIPLICATIONS // max(1, matrix.size))
-    for first in range(0, len(rows), step):
-        np.matmul(rows[first : first + step], matrix, out=result[first : first + step])
+    for chosen in chunks(len(rows), step):
+        np.matmul(rows[chosen], matrix, out=result[chosen])
     return result

@@ -17,6 +17,7 @@ from functools import reduce
 
 import numpy as np
 
+from ..base.progress import chunks
 from .edges import uniqueSides
 from .enclosure import Enclosure
 from .triangles import areaVectors, columns, dot
@@ -85,8 +86,7 @@ class PseudoNormals:
     def isBehind(self, places: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         """Return whether places (n, 3) lie behind the triangles (n,), by number, that are next to them."""
         result = np.empty(len(places), bool)
-        for first in range(0, len(places), CHUNK):
-            chosen = slice(first, first + CHUNK)
+        for chosen in chunks(len(places), CHUNK):
             result[chosen] = self._areBehind(np.ascontiguousarray(places[chosen].T), triangles[chosen])
         return result
 

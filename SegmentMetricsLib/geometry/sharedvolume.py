@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.progress import checkpoint
+from ..base.progress import checkpoint, chunks
 from .grids import SAME_LATTICE_TOLERANCE
 from .masks import Mask
 
@@ -125,10 +125,9 @@ def _ofTurned(first: Mask, second: Mask) -> float:
     flatAxis = first.grid.flatAxis if first.grid.planar and second.grid.planar else None
     count = int(np.clip(POINTS / len(centers), FEWEST, MOST))
     inside, together = 0, max(CHUNK // count, 1)
-    for start in range(0, len(centers), together):
-        checkpoint()
-        part = centers[start : start + together]
-        numbers = np.arange(start * count, (start + len(part)) * count)
+    for chosen in chunks(len(centers), together):
+        part = centers[chosen]
+        numbers = chosen.start * count + np.arange(len(part) * count)
         # a point for each number, evenly spread over the voxel, for those of every voxel and of all together
         offsets = numbers[:, None] * EVENLY
         offsets -= np.floor(offsets) + 0.5

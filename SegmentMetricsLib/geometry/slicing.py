@@ -18,9 +18,9 @@ from vtkmodules.vtkCommonDataModel import vtkImageData
 
 from .contours import segments
 from .crosssections import NO_LENGTH, CrossSections
-from .filling import levelsOf
 from .grids import Grid
 from .masks import Mask
+from .ranges import levelsOf
 from .surfaces import Surface, empty
 
 # More than four times the pixels along any side of an image.

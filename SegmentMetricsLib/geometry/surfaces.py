@@ -18,7 +18,8 @@ from .triangles import areaVectors, dot
 if TYPE_CHECKING:
     from .slabs import Slab
 
-# Defect of a boundary with open edges.
+# The corners of the halves of a segment and of the quarters of a triangle, among its corners and its sides' middles.
+PIECES = {2: [[0, 2], [2, 1]], 3: [[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]]}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,9 +40,7 @@ class Surface:
     repairs : tuple[str, ...], optional
         What was cleaned, in words.
     mask : Mask | None, optional
-        The mask whose unsmoothed boundary this is, for table lookup on its lattice; None for others.
-    lattice : np.ndarray | None, optional
-        (n, 3) the points in voxel indices of `mask.grid` if the surface is the unsmoothed one of a mask.
+        The mask that the surface was made from, None for others.
     defect : str, optional
         Why a boundary without open edges nevertheless has no inside, "" if it has one.
     """
@@ -53,7 +52,6 @@ class Surface:
     nonManifoldEdges: int = 0
     repairs: tuple[str, ...] = ()
     mask: Mask | None = None
-    lattice: np.ndarray | None = None
     defect: str = ""
 
     def __repr__(self) -> str:
@@ -97,6 +95,11 @@ class Surface:
     @property
     def slab(self) -> Slab | None:
         """The slab to which the boundary was reduced, None if it was not."""
+        return None
+
+    @property
+    def spreads(self) -> np.ndarray | None:
+        """(m,) what trianglefans.tables() says of the triangles, mm2, if known without their points."""
         return None
 
     def corners(self, numbers: np.ndarray) -> np.ndarray:
@@ -160,20 +163,16 @@ def outwardNormals(surface: Surface, cells: np.ndarray) -> np.ndarray:
 
     Cells without size get zeros.
     """
-    return np.concatenate([np.zeros((0, 3)), *_eachOutwardNormals(surface, surface.cells[cells])])
+    return np.concatenate([np.zeros((0, 3)), *eachOutwardNormals(surface, surface.cells[cells])])
 
 
-def eachOutwardNormals(surface: Surface) -> Iterator[np.ndarray]:
-    """Yield the outwardNormals() of all cells in batches (k, 3), as those of all at once take much memory."""
-    return _eachOutwardNormals(surface, surface.cells)
-
-
-def _eachOutwardNormals(surface: Surface, chosen: np.ndarray) -> Iterator[np.ndarray]:
+def eachOutwardNormals(surface: Surface, cells: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield outwardNormals() of cells (n, 2 or 3) in batches (k, 3), as those of many at once take much memory."""
     if surface.dimension == 2:
-        corners = surface.points.take(chosen, axis=0)
+        corners = surface.points.take(cells, axis=0)
         yield _unit(np.cross(corners[:, 1] - corners[:, 0], cast(np.ndarray, surface.normal)))
     else:
-        yield from (_unit(vectors.T) for _, vectors in areaVectors(surface.points, chosen))
+        yield from (_unit(vectors.T) for _, vectors in areaVectors(surface.points, cells))
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
@@ -226,17 +225,8 @@ def barycentricWeights(corners: int, subdivisions: int) -> np.ndarray:
     """
     pieces = np.eye(corners, dtype=np.int64)[None]
     for _ in range(subdivisions):
-        doubled = 2 * pieces
-        if corners == 2:
-            middle = pieces[:, :1] + pieces[:, 1:]
-            halves = [np.concatenate([doubled[:, :1], middle], 1), np.concatenate([middle, doubled[:, 1:]], 1)]
-            pieces = np.stack(halves, 1).reshape(-1, 2, 2)
-        else:
-            middles = pieces + np.roll(pieces, -1, axis=1)  # of the edges 01, 12, 20
-            m01, m12, m20 = middles[:, 0], middles[:, 1], middles[:, 2]
-            a, b, c = doubled[:, 0], doubled[:, 1], doubled[:, 2]
-            quarters = [[a, m01, m20], [m01, b, m12], [m20, m12, c], [m01, m12, m20]]
-            pieces = np.stack([np.stack(q, 1) for q in quarters], 1).reshape(-1, 3, 3)
+        nodes = np.concatenate([2 * pieces, pieces + np.roll(pieces, -1, axis=1)], axis=1)
+        pieces = nodes[:, PIECES[corners]].reshape(-1, corners, corners)
     weights = pieces.sum(axis=1)
     # cached, so callers must not change it
     weights.setflags(write=False)

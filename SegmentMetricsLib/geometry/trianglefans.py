@@ -6,10 +6,14 @@ depends only on the inner products of these two and of the vector from the corne
 
 from __future__ import annotations
 
+from functools import cached_property, lru_cache
+
 import numpy as np
 
 from ..base.progress import chunks
+from .cellcases import cases
 from .edges import inOrder
+from .ranges import levelsOf
 from .triangles import columns, distancesToTriangles, dot
 
 # Compensates for rounding of spreads.
@@ -22,28 +26,30 @@ class TriangleFans:
     """The triangles around every corner of a surface.
 
     points: (n, 3) mm. cells: (m, 3) triangles of them. corners: (c, 3) the points used by triangles, mm, whose numbers
-    identify the fans. spreads: (m,) squared radii of the smallest circles around the triangles, rounded up, mm2.
-    largestAround: (c,) the largest of them around each corner.
+    identify the fans. spreads: (m,) squared radii of the smallest circles around the triangles, rounded up, mm2; they
+    are computed if None. largestAround: (c,) the largest of them around each corner.
     """
 
-    def __init__(self, points: np.ndarray, cells: np.ndarray):
+    def __init__(self, points: np.ndarray, cells: np.ndarray, spreads: np.ndarray | None = None):
+        self._points, self._cells, self._asked = points, cells, 0
         owners = np.ascontiguousarray(cells.ravel(), np.int32)
         self._triangles = (inOrder(owners) // 3).astype(np.int32)
         counts = np.bincount(owners, minlength=len(points))
         # points without triangles would hide those that have some
         used = np.flatnonzero(counts)
         self.corners = points if len(used) == len(points) else points[used]
-        self._count = counts[used].astype(np.int32)
-        self._first = np.cumsum(self._count) - self._count
-        self._tables, self.spreads = _tables(points, cells)
-        self.largestAround = np.maximum.reduceat(self.spreads.take(self._triangles), self._first)
+        self._starts = np.concatenate([[0], np.cumsum(counts[used])])
+        self.spreads = self._every[1] if spreads is None else spreads
+        self.largestAround = np.maximum.reduceat(self.spreads.take(self._triangles), self._starts[:-1])
+
+    @cached_property
+    def _every(self) -> tuple[np.ndarray, np.ndarray]:
+        return tables(self._points, self._cells)
 
     def around(self, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return for every triangle around corners (c,) the row (k,) of its corner, ascending, and its number (k,)."""
-        counts = self._count.take(corners)
-        places = np.repeat(np.arange(len(corners)), counts)
-        shifts = self._first.take(corners) - (np.cumsum(counts) - counts)
-        return places, self._triangles.take(np.arange(len(places)) + shifts.take(places))
+        places, entries = levelsOf(self._starts.take(corners), self._starts.take(corners + 1))
+        return places, self._triangles.take(entries)
 
     def squaredDistances(self, points: np.ndarray, owners: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         """Return the squared distances (k,) in mm2 from points, by number (k,), to one triangle (k,) each.
@@ -51,7 +57,11 @@ class TriangleFans:
         Cancellation of digits hardly affects which triangle is nearest, except for thin ones, whose heights would be
         lost; these are computed separately.
         """
-        table = self._tables.take(triangles, axis=1)
+        self._asked += len(triangles)
+        if self._asked < len(self._cells) and "_every" not in self.__dict__:
+            table, _ = tables(self._points, self._cells.take(triangles, axis=0))
+        else:
+            table = self._every[0].take(triangles, axis=1)
         one, other, (lengthOne, lengthOther, between, area) = table[3:6], table[6:9], table[9:]
         ways = columns(points, owners)
         ways -= table[:3]
@@ -93,14 +103,14 @@ def _lessAlong(along: np.ndarray, length: np.ndarray) -> np.ndarray:
     return result
 
 
-def _tables(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def tables(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return what distances to triangles (m, 3) of points (n, 3) depend on, (13, m), and their spreads (m,), mm2.
 
     A column holds the first corner, the sides from there to the other two, the inner products of the first side with
     itself, of the second with itself and of both, and 4 times the squared area: the product of the first two less the
     square of the third. Thin triangles have an area of -1, and products that are safe to divide by.
     """
-    tables, spreads = np.empty((13, len(cells))), np.empty(len(cells))
+    result, spreads = np.empty((13, len(cells))), np.empty(len(cells))
     for chosen in chunks(len(cells)):
         a, b, c = (columns(points, column) for column in cells[chosen].T)
         one, other = b - a, c - a
@@ -116,5 +126,12 @@ def _tables(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarr
         isThin = area <= THIN * both
         for values, safe in ((lengthOne, 1), (lengthOther, 1), (between, 0), (area, -1)):
             values[isThin] = safe
-        tables[:, chosen] = np.concatenate([a, one, other, [lengthOne, lengthOther, between, area]])
-    return tables, spreads
+        result[:, chosen] = np.concatenate([a, one, other, [lengthOne, lengthOther, between, area]])
+    return result, spreads
+
+
+@lru_cache(maxsize=32)
+def caseSpreads(axes: tuple[float, ...]) -> np.ndarray:
+    """Return the spreads (189,) in mm2 of the triangles of all cases. axes: (9,) the steps between voxels, mm."""
+    corners = cases().triangles @ np.reshape(axes, (3, 3)).T
+    return tables(corners.reshape(-1, 3), np.arange(corners.size // 3).reshape(-1, 3))[1]

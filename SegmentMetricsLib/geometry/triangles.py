@@ -65,7 +65,7 @@ class TriangleSet:
 def distancesToTriangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Return the distances (...) in mm from points (..., 3) to one triangle each (..., 3, 3), broadcast together.
 
-    Both have the same number of dimensions (...). Triangles may be as thin as a line or a point.
+    Triangles may be as thin as a line or a point.
     """
     aside, heights, normals, isAbove = _toTriangles(points, triangles)
     return np.sqrt(np.where(isAbove, heights**2 * dot(normals, normals), dot(aside, aside).min(axis=0)))
@@ -88,6 +88,8 @@ def _toTriangles(points: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray,
     Also return the points' heights (...) above the triangles (..., 3, 3), in lengths of their normals, these normals
     (3, ...), and whether the points are above the inside: there the height decides instead of the sides.
     """
+    more = triangles.ndim - points.ndim - 1
+    points, triangles = points[(None,) * more], triangles[(None,) * -more]
     # coordinate by coordinate, which is several times faster than with vectors of three
     corners = np.ascontiguousarray(np.moveaxis(triangles, (-1, -2), (0, 1)))
     sides = corners.take(FOLLOWING, axis=1) - corners

@@ -26,8 +26,15 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
     surface = surface.solid
     index = grid.toIndex(surface.points)
     if surface.dimension == 2:
+        flat = grid.flatAxis
+        if flat is None:
+            raise InputError("Contours in a plane can only be drawn on a grid of one slice.")
+        kept = [axis for axis in range(3) if axis != flat]
         low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
-        return Mask.fromArray(filledContours(index, surface.cells, low, high, grid), grid, low)
+        low[flat] = 0
+        columns, rows = (high - low + 1)[kept]
+        start, end = (index[surface.cells[:, corner]][:, kept] - low[kept] for corner in (0, 1))
+        return Mask.fromArray(np.expand_dims(filled(start, end, (rows, columns)), 2 - flat), grid, low)
     # keep faces that run through voxel centers there in spite of rounding
     index = rounded(index)
     # no center lies further out
@@ -38,25 +45,7 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
     return Mask.fromArray(filledSolid(index, surface.cells, tuple((high - low + 1)[::-1])), grid, low, isOwn=True)
 
 
-def filledContours(index: np.ndarray, cells: np.ndarray, low: np.ndarray, high: np.ndarray, grid: Grid) -> np.ndarray:
-    """Return the pixels [k, j, i] inside contours whose points are voxel indices (n, 3), by the even-odd rule."""
-    flat = grid.flatAxis
-    if flat is None:
-        raise InputError("Contours in a plane can only be drawn on a grid of one slice.")
-    column, row = (axis for axis in range(3) if axis != flat)
-    low[flat] = high[flat] = 0
-    kept = [column, row]
-    start, end = (index[cells[:, corner]][:, kept] - low[kept] for corner in (0, 1))
-    size = high - low + 1
-    return np.expand_dims(filled(start, end, (size[row], size[column])), 2 - flat)
-
-
-def gridForMeshes(reference: Surface, test: Surface, spacing: float, steps: int) -> Grid:
-    """Return a grid with cubic voxels that contains two boundaries given as meshes, see gridAroundMeshes()."""
-    return gridAroundMeshes((reference, test), spacing, steps)
-
-
-def gridAroundMeshes(surfaces: Sequence[Surface], spacing: float, steps: int) -> Grid:
+def gridForMeshes(surfaces: Sequence[Surface], spacing: float, steps: int) -> Grid:
     """Return a grid with cubic voxels that contains boundaries given as meshes, at least one of them not empty.
 
     spacing: mm; reduced so that the smallest structure's shortest side spans at least `steps` voxels, as far as memory

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..base.progress import chunks
 from .surfaces import Surface
 
 # Number of lines: as many as this number of triangle tests allows, within limits.
@@ -57,16 +58,15 @@ def _near(
     one, other = across
     count = len(lows[0])
     found = [np.zeros(0, np.intp)]
-    step = max(1, AT_ONCE // count)
-    for first in range(0, len(lines), step):
-        places = lines[first : first + step]
+    for chosen in chunks(len(lines), max(1, AT_ONCE // count)):
+        places = lines[chosen]
         isBeside = lows[one] <= places[:, :1]
         isBeside &= highs[one] >= places[:, :1]
         beside = np.flatnonzero(isBeside)
         line, triangle = np.divmod(beside, count)
         place = places[:, 1].take(line)
         isNear = (lows[other].take(triangle) <= place) & (highs[other].take(triangle) >= place)
-        found.append(beside[isNear] + first * count)
+        found.append(beside[isNear] + chosen.start * count)
     return np.divmod(np.concatenate(found), count)
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from ..base.errors import InputError
-from ..geometry.masks import Mask, slicesOf
+from ..geometry.masks import union
 from .lattices import onOneLattice
 from .structures import Structure
 
@@ -46,14 +44,5 @@ def _one(name: str, lesions: list[Structure]) -> Structure:
         if not one.mask.isEmpty:
             masks.append(one.mask)
     first = replace(lesions[0], label="", number=None, isUnlabeled=False, memberships=None, givenSurface=None)
-    whole = _union(masks) if masks else lesions[0].ownMask
+    whole = union(masks) if masks else lesions[0].ownMask
     return replace(first, name=name, mask=whole, surfaceKind="unsmoothed", instances=tuple(masks))
-
-
-def _union(masks: list[Mask]) -> Mask:
-    grid = masks[0].grid
-    low, high = np.min([one.low for one in masks], axis=0), np.max([one.high for one in masks], axis=0)
-    array = np.zeros((high - low + 1)[::-1], np.uint8)
-    for one in masks:
-        array[slicesOf(one.low - low, one.high - low)] |= one.voxels > 0
-    return Mask(array, tuple(low.tolist()), grid)

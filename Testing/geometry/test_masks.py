@@ -196,7 +196,7 @@ def testCommonGridContainsBothAtTheFinerSpacing():
         grid, resampled = commonGrid(*pair)
         assert resampled
         assert grid.spacing == pytest.approx([1, 1, 1])
-        assert grid.covers(np.concatenate([first.corners(), second.corners()]))
+        assert grid.grownTo(np.concatenate([first.corners(), second.corners()])) == grid
     same, resampled = commonGrid(first, first)
     assert same is first.grid and not resampled
 

@@ -10,12 +10,12 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.geometry import planecuts
 from SegmentMetricsLib.geometry.meshing import fromPolyData
-from SegmentMetricsLib.geometry.planecuts import Line
 from SegmentMetricsLib.geometry.triangles import distancesToTriangles
+from SegmentMetricsLib.show.report import planecuts
 from SegmentMetricsLib.show.report import slicepictures as slices
 from SegmentMetricsLib.show.report import sliceviews as views
+from SegmentMetricsLib.show.report.planecuts import Line
 
 AXES = {view.name: view for view in views.VIEWS}
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import SimpleITK
 
-from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.grids import RAS_FROM_LPS, Grid
 from SegmentMetricsLib.io.samples import FOLDER, IMAGE, SAMPLES
 
 # World coordinates are LPS mm: x to the left, y to the back, z to the head; the origin lies between the ear canals.
@@ -510,7 +510,10 @@ def _segmentationHeader(image: SimpleITK.Image, segments: list[tuple]) -> dict[s
 
     segments: name and color of every label, from 1.
     """
-    geometry = Grid.fromImage(image).toSlicerGeometry()
+    grid = Grid.fromImage(image)
+    numbers = [*(RAS_FROM_LPS @ grid.matrix).ravel(), *(bound for size in grid.size for bound in (0, size - 1))]
+    # adding 0 turns -0 into 0
+    geometry = "".join(f"{number + 0.0:.17g};" for number in numbers)
     header = {
         "Segmentation_ContainedRepresentationNames": "Binary labelmap|",
         # Slicer reads and writes the older name of the source representation; the newer one is for other readers.

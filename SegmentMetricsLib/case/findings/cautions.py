@@ -24,10 +24,10 @@ from ...families.topology import formulas as topology
 from ...families.topology.ofpair import bettiNumbersOf, finerOf, gapsOf, skeletonsOf, spursOf, thinnedOf
 from ...families.voxel import formulas as voxels
 from ...families.voxel.ofpair import distancesOf
-from ...geometry.density import shareMissingInside
 from ...geometry.grids import Grid
 from ...geometry.parts import partSizes, partsOutside
 from ...model.structures import REFERENCE_AND_TEST
+from .density import shareMissingInside
 
 if TYPE_CHECKING:
     from ...comparison.measurements import Measurement

@@ -72,7 +72,7 @@ class Drawings:
             grid = finest(drawn).grid
         else:
             surfaces = [structure.surface for structure in structures]
-            grid = voxelization.gridAroundMeshes(surfaces, meshSpacing, voxelization.STEPS_ACROSS)
+            grid = voxelization.gridForMeshes(surfaces, meshSpacing, voxelization.STEPS_ACROSS)
         index = grid.toIndex(np.concatenate([np.stack(structure.box) for structure in structures]))
         if np.prod(np.ptp(index, axis=0) + 1) > LARGEST_BOX:
             raise InputError(

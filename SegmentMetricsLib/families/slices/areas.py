@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...geometry.crosssections import CrossSections
-from ...geometry.filling import levelsOf
 from ...geometry.grids import rounded
 from ...geometry.masks import Mask
+from ...geometry.ranges import levelsOf
 from ...geometry.slicing import SliceStack
 
 

@@ -13,11 +13,11 @@ from ...base.texts import shortest
 from ...case.comparison import Comparison
 from ...comparison.measurements import rounded
 from ...distances.surfacedistances import TIE_TOLERANCE
-from ...geometry.planecuts import Line, clipped, thinned
 from ...model.structures import REFERENCE_AND_TEST
 from .blocks import NOTHING, fromFile
 from .figures import INSIDE, OUTSIDE
 from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
+from .planecuts import Line, clipped, thinned
 from .sliceviews import Largest, Picture, View, largestOf, picturesOf
 
 # Size of a picture and position and size of its window in pixels; letters surround it, the scale bar is below.

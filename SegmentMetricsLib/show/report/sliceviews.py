@@ -11,10 +11,10 @@ from ...analysis.places import positionText
 from ...case.comparison import Comparison
 from ...comparison.measurements import rounded
 from ...distances.surfacedistances import TIE_TOLERANCE
-from ...geometry.planecuts import BESIDE, Cut, Line, cutBeside, distanceFrom, joined, nearestOnSegments, nearestPlace
 from ...geometry.surfaces import Surface
 from ...model.structures import REFERENCE_AND_TEST
 from .figures import worseSide
+from .planecuts import BESIDE, Cut, Line, cutBeside, distanceFrom, joined, nearestOnSegments, nearestPlace
 
 # The line to the nearest place is drawn in a plane if its projection is at least this fraction of its length (less than
 # 20 degrees out of plane), and if it ends within this fraction of its length from the contour.

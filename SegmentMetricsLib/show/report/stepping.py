@@ -13,10 +13,10 @@ from ...case.comparison import Comparison
 from ...comparison.measurements import rounded
 from ...geometry.crosssections import cut
 from ...geometry.grids import Grid
-from ...geometry.planecuts import Cut, Line, joined, thinned
 from ...geometry.surfaces import Surface
 from .blocks import NOTHING, fromFile
 from .gray import Gray, jpeg
+from .planecuts import Cut, Line, joined, thinned
 from .slicepictures import (
     LEFT,
     STEP,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...case.comparison import Comparison
-from ...geometry.planecuts import BESIDE, Line, cutBeside, joined, thinned
+from .planecuts import BESIDE, Line, cutBeside, joined, thinned
 from .slicepictures import ACROSS, DOWN, STEP, drawn, pathOf, windowsOf
 from .sliceviews import VIEWS, Picture, largestOf, picturesOf
 

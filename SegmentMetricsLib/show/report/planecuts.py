@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .crosssections import cut
-from .grids import Grid
-from .surfaces import Surface
-from .triangles import closestPoints
+from ...geometry.crosssections import cut
+from ...geometry.grids import Grid
+from ...geometry.surfaces import Surface
+from ...geometry.triangles import closestPoints
 
 # Offset of planes beside a place, as a fraction of the surfaces' extent: a plane that contains a flat end of a surface,
 # as surfaces of masks have, would cut nothing.

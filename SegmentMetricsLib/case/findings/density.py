@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .masks import Mask
+from ...geometry.masks import Mask
 
 
 def shareMissingInside(mask: Mask, least: float = 0.0) -> float:
