@@ -11,6 +11,7 @@ from ..base.errors import InputError, requireKind
 from ..base.texts import shortest
 from .checks import (
     classes,
+    nameOrNumber,
     notNegative,
     oneOf,
     oneOfNumbers,
@@ -90,7 +91,7 @@ class Settings:
                       step=0.5, isAlwaysShown=True),
     )
     percentiles: tuple[float, ...] = setting(
-        None, orNone(several("percentile", 100)), "Percentile of the Hausdorff distance", unit="%",
+        None, orNone(several("percentile", 100, " %")), "Percentile of the Hausdorff distance", unit="%",
         about="Share of the surface, in %, that the reported Hausdorff distance covers; 95 ignores the worst 5 %.",
         inPython="None means those in the keys of the metrics, else 95.",
         option=Option("--percentile", MEASURED, "percentile of the Hausdorff distance, up to 100", "P"),
@@ -189,6 +190,16 @@ class Settings:
                       words={"reference": _("Reference image"), "union": _("Union of both")}),
         entries="dependsOnGrid",
     )
+    ignore: str | None = setting(
+        None, orNone(nameOrNumber("label to be ignored")), "Label that is ignored",
+        about="The label of the reference that marks what nobody annotated: its voxels count on neither side, and both "
+              "contours end at their border.",
+        inPython='None is the one called "ignore", as in nnU-Net, if names of labels are given and have it. Not used '
+                 "between observers.",
+        option=Option("--ignore", MEASURED,
+                      "label of the reference that marks what nobody annotated, which counts on neither side, by name "
+                      "or number", "NAME", "the one that --label-names call ignore"),
+    )
     extent: str = setting(
         "whole", oneOf("extent", ("whole", "common")), "Extent",
         about="How much of the two is compared. Whole: everything. Common: only the slices that both contours cover, "
@@ -250,7 +261,7 @@ class Settings:
         families=("hazard",),
     )
     hazardReach: float = setting(
-        10.0, positive("reach of the hazard"), "Reach of the hazard", unit="mm",
+        10.0, positive("reach of the hazard", unit=" mm"), "Reach of the hazard", unit="mm",
         about="Distance to a critical structure, in mm, at and beyond which there is no hazard.",
         option=Option("--hazard-reach", HAZARD, "distance at which polynomial hazard ends", "MM"),
         panel=InPanel(label=_("Hazard reach"), row=8, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
@@ -263,7 +274,7 @@ class Settings:
         families=("hazard",), onlyIf=("hazardKernel", "polynomial"),
     )
     hazardDecay: float = setting(
-        8.0, positive("decay of the hazard"), "Decay length of the hazard", unit="mm",
+        8.0, positive("decay of the hazard", unit=" mm"), "Decay length of the hazard", unit="mm",
         about="Distance to a critical structure, in mm, at which hazard has fallen to 37 %.",
         option=Option("--hazard-decay", HAZARD, "distance over which exponential hazard falls to 1/e", "MM"),
         panel=InPanel(label=_("Decay length"), row=9, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
@@ -341,15 +352,14 @@ class Settings:
         about="Every label or segment is one lesion, and all together are one structure.",
         inPython="Or several, as given by instanceClasses.",
         option=Option("--instances", INSTANCES, "every label or segment is one lesion of one structure", default=""),
-        families=("instances",),
     )
     instanceClasses: tuple[tuple[str, str], ...] = setting(
         (), classes("The classes of lesions"), "Classes of the lesions",
         about="The structure that each label or segment of an instance map is a lesion of, by its name or number; "
               "those that are not named are left out.",
         option=Option("--instance-classes", INSTANCES,
-                      "table of labels, and the structure that each is a lesion of (.csv, .tsv, .json)", "FILE", ""),
-        families=("instances",),
+                      "table of labels, and the structure that each is a lesion of (.csv, .tsv, .json); needs "
+                      "--instances", "FILE", ""),
         onlyIf=("instanceMaps", True),
     )
     lesionMinimum: float = setting(
@@ -446,9 +456,14 @@ class Settings:
             object.__setattr__(self, name, declaration.check(getattr(self, name)))
         self._chooseMetrics()
         self._chooseAccuracy()
-        for name, value in (DECIDED_BY_TOOLS if self.isOfAnotherTool else PRESETS[self.convention]).items():
-            if getattr(self, name) != value:
+        fixed = DECIDED_BY_TOOLS if self.isOfAnotherTool else PRESETS[self.convention]
+        for name in (one for one, value in fixed.items() if getattr(self, one) != value):
+            if getattr(self, name) != getattr(Settings, name):
                 raise InputError(f"The convention {self.convention} fixes the {name}; leave either one out.")
+            raise InputError(
+                f"{self.convention} is a preset with other settings, too, such as {name}: take all of them with "
+                f"Settings.preset({self.convention!r})."
+            )
 
     def _chooseMetrics(self) -> None:
         """Settle the families, the single measurements, and the parameters that their keys state."""

@@ -281,8 +281,8 @@ def testTablesFitIntoATerminal(run, pair, monkeypatch):
     [
         ((), "the following arguments are required: COMMAND (see segment-metrics --help)"),
         (("compare", "a"), "are required: TEST (see segment-metrics compare --help)"),
-        (("conventions", "a"), "are required: TEST, -o/--output (see segment-metrics conventions --help)"),
-        (("compare", "a", "b", "--tolerance", "2,5"), "argument --tolerance: '2,5' is not a number (see"),
+        (("conventions", "a"), "are required: TEST (see segment-metrics conventions --help)"),
+        (("compare", "a", "b", "--tolerance", "2;5"), "argument --tolerance: '2;5' is not a number (see"),
         (("demo", "--cuts", "1.5"), "argument --cuts: '1.5' is not a whole number (see"),
     ],
 )

@@ -205,6 +205,7 @@ def testAResultIsAMapping():
     comparison = compare(BOX, OTHER)
     expected = sum(definition.family in DEFAULT_FAMILIES for definition in REGISTRY)
     assert "HD95" in comparison and len(comparison) == len(list(comparison)) == expected
+    assert comparison["hd95"] is comparison["Hausdorff distance, 95th percentile"] is comparison["HD95"]
     with pytest.raises(KeyError, match="There are HD, HD95"):
         comparison["?"]
     assert "HD95 2.00 mm" in repr(comparison)
@@ -313,8 +314,9 @@ def testMeasurementsArePrintedShort():
 
 def testMisspelledKey():
     comparison = compare(shapes.ball(5), shapes.ball(5), Settings(families="boundary"))
-    with pytest.raises(KeyError, match=r"no measurement 'hd95' here. Did you mean HD95\?"):
-        comparison["hd95"]
+    with pytest.raises(KeyError, match=r"no measurement 'hd59' here. Did you mean HD95\?"):
+        comparison["hd59"]
+    assert comparison["hd95"] is comparison["Hausdorff distance, 95th percentile"] is comparison["HD95"]
     with pytest.raises(KeyError, match="There are HD, HD95"):
         comparison["?"]
 

@@ -125,6 +125,10 @@ class TestEveryDefinition:
                 re.match(r"\\mathrm\{\w+\}" + re.escape(letter) + " ", definition.formula)
             )
 
+    def testACountIsNoFraction(self, definition):
+        unit, *_ = formulas.facts(definition)
+        assert (unit == "count") == (definition.isCount and not definition.unit)
+
     def testItsCodeIsOnThePage(self, definition):
         kind = next(kind for kind in formulas.kinds() if definition in kind)
         section = TEXT.split(f"### {formulas.heading(kind)}\n")[1].split("\n#")[0]

@@ -33,7 +33,7 @@ class Tree:
     def __init__(self, rng: np.random.Generator):
         along = np.linspace(0, 1, 400)
         offset = rng.uniform(-0.5, 0.5, 3) if rng.random() < 0.5 else rng.choice([0, 0.5], 3)
-        stem = np.outer(48 * along, [1, 0, 0]) + (np.array([8, 32, 32]) + offset)
+        stem = np.outer(48 * along, [1, 0, 0]) + np.add([8, 32, 32], offset)
         if rng.random() < 0.5:
             turns = rng.random(2) * 6
             stem += rng.uniform(1, 5) * np.c_[0 * along, np.sin(3 * along + turns[0]), np.cos(3 * along + turns[1])]

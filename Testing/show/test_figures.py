@@ -42,8 +42,7 @@ def testWhatIsDrawnAsWithinIsWhatIsWithin(tolerance):
     assert (max(figure["data"][0]["width"]) > tolerance) == isWide
     # areas are shares then, and otherwise heights
     assert ("% per mm" in figure["layout"]["yaxis"]["title"]["text"]) == isWide
-    parts = [part for _, _, part in figure["data"][0]["customdata"]]
-    assert sum(parts) == pytest.approx(100, abs=0.01)
+    assert sum(figure["data"][0]["shares"]) == pytest.approx(100, abs=0.01)
 
 
 def testNothingIsWithinWithoutATolerance():

@@ -18,6 +18,7 @@ from ...base.statements import Place
 from ...base.texts import commaSeparated, counted, shortest
 from ...comparison.findings import Finding, Kind
 from ...families.boundary import formulas as boundary
+from ...families.instances.ofpair import lesionsOf
 from ...families.overlap import formulas as overlap
 from ...families.topology import formulas as topology
 from ...families.topology.ofpair import bettiNumbersOf, finerOf, gapsOf, skeletonsOf, spursOf, thinnedOf
@@ -31,6 +32,7 @@ from ...model.structures import REFERENCE_AND_TEST
 if TYPE_CHECKING:
     from ...comparison.measurements import Measurement
     from ...comparison.workspace import Workspace
+    from ...model.structures import Structure
 
 # A structure is small if it spans less than this fraction of its image along any axis.
 SMALL = 0.05
@@ -47,6 +49,8 @@ AT_THEIR_BEST = ("ACC", "TNR", "FPR", "RI")
 OUTLYING_FACTOR, OUTLYING_VOXELS, OUTLYING_PERCENTILE = 3, 3, 95.0
 # At least this many parts, most of them single voxels, indicate noise.
 MANY_PARTS = 50
+# Structures of patients that span no more voxels than this may be smaller than a tolerance.
+FEW_VOXELS = 4
 THRESHOLD = Place("--threshold 0.5", "threshold=0.5")
 LESIONS = Place("--metrics instances", 'metrics="instances"', "Metrics > instances")
 UNION = Place("--grid union", 'grid="union"', "Advanced > Evaluated grid")
@@ -55,6 +59,7 @@ UNION = Place("--grid union", 'grid="union"', "Advanced > Evaluated grid")
 def find(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Yield the cautions of a pair whose measurements are known."""
     yield from _memberships(pair)
+    yield from _lesions(pair)
     if not pair.emptiness:
         yield from _outliers(pair, values)
         yield from _parts(pair)
@@ -77,6 +82,16 @@ def _memberships(pair: Workspace) -> Iterator[str]:
     if pair.isFuzzy and _chosen(pair, "overlap", "agreement"):
         which = " and the ".join(w for w, s in zip(REFERENCE_AND_TEST, pair.structures) if s.memberships is not None)
         yield Finding.of(Kind.COUNTED_IN_PART, which=which, where=THRESHOLD)
+
+
+def _lesions(pair: Workspace) -> Iterator[str]:
+    both = pair.planned(lesionsOf)
+    which = [which for which, lesions in zip(REFERENCE_AND_TEST, both or ()) if lesions.areOverlapping]
+    if which:
+        yield Finding.remark(
+            f"Lesions of the {' and of the '.join(which)} overlap each other: every one counts with all of its voxels.",
+            "By a voxel of several, only those belong together that fit each other best.",
+        )
 
 
 def _outliers(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
@@ -146,17 +161,24 @@ def _are(count: int) -> str:
 
 
 def _units(pair: Workspace) -> Iterator[str]:
-    """Warn if the structures are smaller than every tolerance, which structures of patients never are."""
+    """Warn if the structures are smaller than every tolerance, which those of patients are only if of few voxels."""
     if not _isTolerant(pair):
         return
     smallest = min(pair.settings.tolerances)
-    size = max(float(np.ptp(s.box, axis=0).max()) for s in pair.structures)
-    if smallest > size:
+    size = max(float(np.ptp(_boxOf(s), axis=0).max()) for s in pair.structures)
+    masks = [s.mask for s in pair.structures if s.mask is not None]
+    isOfFew = bool(masks) and max(int((mask.high - mask.low).max()) + 1 for mask in masks) <= FEW_VOXELS
+    if smallest > size and not isOfFew:
         yield Finding.remark(
             f"The tolerance of {shortest(smallest)} mm is larger than the structures, which measure "
             f"{float(f'{size:.2g}'):g} mm: nothing can exceed it.",
             "Check the unit of the files.",
         )
+
+
+def _boxOf(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and highest coordinates of a structure, of its voxels if smoothing has shrunk its surface."""
+    return (structure if structure.mask is None else structure.unsmoothed()).box
 
 
 def _percentiles(pair: Workspace) -> Iterator[str]:
@@ -206,10 +228,7 @@ def _size(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     shares = np.where(sizes > 1, spans / sizes, np.inf)
     axis = int(shares.argmin())
     if shares[axis] < SMALL:
-        yield Finding.remark(
-            f"The reference is small: {what}{spans[axis]:.0f} of the image's {sizes[axis]} along one axis.",
-            "Overlap changes much with few voxels, so prefer distances.",
-        )
+        yield Finding.of(Kind.SMALL, extent=f"{what}{spans[axis]:.0f}", size=int(sizes[axis]))
 
 
 def _isShared(values: Mapping[str, Measurement]) -> bool:
