@@ -102,7 +102,10 @@ def testRandomTrees(count):
         further = topologyOf(tree.voxels(0.5), tree.voxels(0.5, cut))
         assert found["Gaps"].value >= 1 and further["Gaps"].value >= 1, seed
         assert [itself[key].value for key in ("clDice", "Gaps", "Spurs")] == [1, 0, 0], seed
-        lost += bool(findingOf(found))
+        if findingOf(found):
+            lost += 1
+            if cut[2] < tree.along[cut[0]][-1]:
+                assert found["GapLength"].value == pytest.approx(cut[2] - cut[1], abs=3), seed
         moved.append(abs(found["clDice"].value - further["clDice"].value))
     assert lost  # thinning the voxels alone does not do
     assert max(moved) <= 0.06 and np.mean(np.array(moved) <= 0.03) >= 0.95

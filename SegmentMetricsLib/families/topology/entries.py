@@ -87,7 +87,7 @@ TOPOLOGY = (
             needs=(Workspace.masks, runs),
             symmetric=False, identity=0, hint=hint, isCount=True,
             formula=formula, code="families.topology.formulas.numberOf",
-            steps=("families.topology.formulas.runsOutside", "families.topology.formulas.withoutSpikes"),
+            steps=("families.topology.formulas.runsOutside",),
         )
         for runs, key, title, description, hint, formula in (
             (gapsOf, "Gaps", "Gaps of the center line",
@@ -108,7 +108,7 @@ TOPOLOGY = (
             needs=(Workspace.masks, runs),
             symmetric=False, identity=0, hint=hint, heading=title,
             formula=formula, code="families.topology.formulas.lengthOf",
-            steps=("families.topology.formulas.runsOutside", "families.topology.formulas.withoutSpikes"),
+            steps=("families.topology.formulas.runsOutside",),
         )
         for runs, key, title, description, hint, formula in (
             (gapsOf, "GapLength", "Length of gaps",

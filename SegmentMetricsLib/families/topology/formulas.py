@@ -138,11 +138,11 @@ def withoutSpikes(skeleton: Skeleton, mask: Mask) -> Skeleton:
     """Return a skeleton of half voxels without the spikes that bumps of its mask leave beside the center line.
 
     From where it branches off, a spike is longer than the way to the background by at most a voxel. Where a center
-    line ends in several spikes, the longest one is its end. A skeleton of whole voxels is returned as it is.
+    line ends in several spikes, the longest one is its end.
     """
     points, count = skeleton.points, len(skeleton.points)
     one, other, lengths = _links(skeleton)
-    if skeleton.perVoxel == 1 or not len(one):
+    if not len(one):
         return skeleton
     one, other, _ = _tree(one, other, lengths, np.zeros(len(one), int), count)
     ends = np.concatenate([one, other])

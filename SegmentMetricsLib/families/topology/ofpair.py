@@ -18,16 +18,16 @@ MANY_VOXELS = 50_000
 
 
 class Finer(NamedTuple):
-    """The skeletons of both on the lattice of twice the resolution.
+    """The skeletons of both on the lattice of twice the resolution, without spikes.
 
-    lost: of each, the stretches that the skeleton of its voxels does not reach.
+    lost: of each, the stretches that the skeleton of its voxels does not reach; if there are none, nobody needs these.
     """
 
-    skeletons: tuple[Skeleton, Skeleton]
-    lost: tuple[tuple[Run, ...], tuple[Run, ...]]
+    skeletons: tuple[Skeleton, ...]
+    lost: tuple[tuple[Run, ...], ...]
 
 
-def skeletonsOf(pair: Workspace) -> tuple[Skeleton, Skeleton]:
+def skeletonsOf(pair: Workspace) -> tuple[Skeleton, ...]:
     """Return the skeletons of both on the grid on which overlap is counted.
 
     They are those of the voxels, or where these do not reach a part of one of both, those of twice the resolution.
@@ -36,7 +36,7 @@ def skeletonsOf(pair: Workspace) -> tuple[Skeleton, Skeleton]:
     return finer.skeletons if finer and any(finer.lost) else pair.once(thinnedOf)
 
 
-def thinnedOf(pair: Workspace) -> tuple[Skeleton, Skeleton]:
+def thinnedOf(pair: Workspace) -> tuple[Skeleton, ...]:
     """Return the skeletons of the voxels of both, as other tools take them."""
     return _skeletons(pair, 1)
 
@@ -47,15 +47,14 @@ def finerOf(pair: Workspace) -> Finer | None:
         skeletons = _skeletons(pair, 2)
     except TooLarge:
         return None
-    first, second = map(topology.lostRuns, skeletons, pair.once(thinnedOf), pair.masks)
-    return Finer(skeletons, (first, second))
+    lost = tuple(map(topology.lostRuns, skeletons, pair.once(thinnedOf), pair.masks))
+    return Finer(tuple(map(topology.withoutSpikes, skeletons, pair.masks)) if any(lost) else skeletons, lost)
 
 
-def _skeletons(pair: Workspace, perVoxel: int) -> tuple[Skeleton, Skeleton]:
+def _skeletons(pair: Workspace, perVoxel: int) -> tuple[Skeleton, ...]:
     reference, test = pair.masks
     tasks = [partial(topology.skeletonOf, *both, perVoxel) for both in ((reference, test), (test, reference))]
-    first, second = sideBySide(tasks, reference.voxels.size + test.voxels.size > MANY_VOXELS)
-    return first, second
+    return tuple(sideBySide(tasks, reference.voxels.size + test.voxels.size > MANY_VOXELS))
 
 
 def bettiNumbersOf(pair: Workspace) -> tuple[Betti, Betti]:
@@ -66,12 +65,12 @@ def bettiNumbersOf(pair: Workspace) -> tuple[Betti, Betti]:
 
 def gapsOf(pair: Workspace) -> tuple[Run, ...]:
     """Return the stretches of the reference's skeleton that the test does not cover."""
-    return topology.runsOutside(topology.withoutSpikes(pair.once(skeletonsOf)[0], pair.masks[0]))
+    return topology.runsOutside(pair.once(skeletonsOf)[0])
 
 
 def spursOf(pair: Workspace) -> tuple[Run, ...]:
     """Return the stretches of the test's skeleton outside the reference."""
-    return topology.runsOutside(topology.withoutSpikes(pair.once(skeletonsOf)[1], pair.masks[1]))
+    return topology.runsOutside(pair.once(skeletonsOf)[1])
 
 
 def bettiErrorOf(pair: Workspace, number: int) -> int:

@@ -15,9 +15,9 @@ from ...base.progress import checkpoint
 from ...geometry.masks import Mask
 
 # A point of the finer skeleton is lost if the skeleton of the voxels is farther away than the background, by more than
-# so many voxels, and at least so many points in a row are: fewer are how the two differ at tips and branchings. What
-# the other structure lacks has a lower limit, or gaps of four voxels in thin branches go unseen, as in one of a hundred
-# random trees.
+# so many voxels, and at least so many points in a row are: fewer are how the two differ at tips and branchings. The
+# limits are lower for what the other structure lacks, or gaps of four voxels in thin branches go unseen, as in one of
+# a hundred random trees.
 LOST, LOST_OUTSIDE = (2.0, 8), (0.0, 4)
 # Boxes of more voxels that are less filled are halved, so that nobody thins the space between vessels. Each half has
 # some of the other, so that how it ends does not matter where they are joined.
@@ -99,7 +99,7 @@ def valuesAt(values: np.ndarray, low: np.ndarray, points: np.ndarray, perVoxel: 
 def lossOf(finer: np.ndarray, voxels: np.ndarray, mask: Mask) -> np.ndarray:
     """Return by how many voxels (n,) points of a mask's finer skeleton are farther from the other than from outside.
 
-    finer: in half voxels. voxels: (m, 3) of the skeleton of the mask's voxels; infinitely far if there are none.
+    finer: (n, 3) in half voxels. voxels: (m, 3) of the skeleton of the voxels; infinitely far if there are none.
     """
     from scipy.spatial import cKDTree
 
