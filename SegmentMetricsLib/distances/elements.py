@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
-from typing import NamedTuple, cast
+from functools import cached_property, partial
+from typing import cast
 
 import numpy as np
 
@@ -115,27 +115,6 @@ class Elements:
         )
 
 
-class GivenPoints(NamedTuple):
-    """Points (n, 3) of nodes, LPS mm."""
-
-    points: np.ndarray
-
-    def take(self, rows: np.ndarray) -> np.ndarray:
-        return self.points.take(rows, axis=0)
-
-
-class LatticePoints(NamedTuple):
-    """Points of nodes on a lattice. cells, positions: (n,) as for lattice.pointsOf()."""
-
-    lattice: Lattice
-    cells: np.ndarray
-    positions: np.ndarray
-    places: Positions
-
-    def take(self, rows: np.ndarray) -> np.ndarray:
-        return self.lattice.pointsOf(self.cells.take(rows), self.positions.take(rows), self.places)
-
-
 class Sampler:
     """Measures distances for a field whose segments are the two directions between a reference and a test.
 
@@ -155,11 +134,11 @@ class Sampler:
     def __init__(self, surfaces: tuple[Surface, Surface], search: Callable[[int], ClosestSurface]):
         self.surfaces, self._search = surfaces, search
         self.values = np.zeros(0)
-        self._places: list[tuple[int, GivenPoints | LatticePoints]] = []
+        self._places: list[tuple[int, Callable[[np.ndarray], np.ndarray]]] = []
         self.totals = np.array([float(surface.sizes.sum()) for surface in surfaces])
 
-    def _append(self, values: np.ndarray, points: GivenPoints | LatticePoints) -> int:
-        """Append nodes, and return the number of the first. points: those of the nodes."""
+    def _append(self, values: np.ndarray, points: Callable[[np.ndarray], np.ndarray]) -> int:
+        """Append nodes, and return the number of the first. points: returns the LPS points (n, 3) of some of them."""
         first = len(self.values)
         self._places.append((first, points))
         self.values = np.concatenate([self.values, values])
@@ -172,7 +151,7 @@ class Sampler:
         for which, (first, points) in enumerate(self._places):
             rows = np.flatnonzero(number == which)
             if len(rows):
-                result[rows] = points.take(nodes[rows] - first)
+                result[rows] = points(nodes[rows] - first)
         return result
 
     def closest(self, segment: int) -> ClosestSurface:
@@ -213,7 +192,7 @@ class Sampler:
                 halves[6:] = len(firsts) + np.arange(3 * len(chosen)).reshape(3, -1)
                 points = np.concatenate([points[:6].reshape(-1, 3)[firsts], points[6:].reshape(-1, 3)])
             points = points.reshape(-1, 3)
-            more[:, chosen] = self._append(self.signedAt(segment, points), GivenPoints(points)) + halves
+            more[:, chosen] = self._append(self.signedAt(segment, points), _pointsOf(points)) + halves
         return pieces(self.values, elements, rows, more)
 
     def surfaceCells(self, segment: int) -> np.ndarray:
@@ -239,6 +218,19 @@ class Sampler:
     def areShared(self, segment: int, rows: np.ndarray) -> np.ndarray:
         """Return whether elements (n,) of a segment, given by number in the base, are part of both boundaries."""
         return np.zeros(len(rows), bool)
+
+
+# Neither closures nor methods of a sampler: these could not go to other processes, and would keep it from being freed.
+
+
+def _pointsOf(points: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    return partial(np.take, points, axis=0)
+
+
+def _pointsOn(
+    lattice: Lattice, cells: np.ndarray, positions: np.ndarray, places: Positions, rows: np.ndarray
+) -> np.ndarray:
+    return lattice.pointsOf(cells.take(rows), positions.take(rows), places)
 
 
 class LatticeSampler(Sampler):
@@ -271,7 +263,7 @@ class LatticeSampler(Sampler):
 
         # kept for all nodes, hence small
         cells, positions = measured.cells.astype(np.int32), measured.positions.astype(np.int16)
-        points = LatticePoints(self.lattice, cells, positions, measured.places)
+        points = partial(_pointsOn, self.lattice, cells, positions, measured.places)
         numbers = measured.numbers
         numbers += np.int32(self._append(measured.values, points))
         return numbers
@@ -331,7 +323,7 @@ class SearchSampler(Sampler):
             sides, numbers = uniqueSides(cells)
             ends = points.take(sides[:, 0], axis=0), points.take(sides[:, 1], axis=0)
             coordinates = np.concatenate([points, (ends[0] + ends[1]) / 2])
-            self._firsts.append(self._append(self.signedAt(source, coordinates), GivenPoints(coordinates)))
+            self._firsts.append(self._append(self.signedAt(source, coordinates), _pointsOf(coordinates)))
             ofElements = np.concatenate([cells, len(points) + numbers], axis=1).T + self._firsts[-1]
             nodes.append(ofElements.astype(np.int32))
             sizes.append((surface.sizes / np.bincount(owners, minlength=surface.count)).take(owners))

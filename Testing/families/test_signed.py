@@ -13,7 +13,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.bounded import Bounded
 from SegmentMetricsLib.distances.field import Field
-from SegmentMetricsLib.geometry.closest import ClosestSurface
+from SegmentMetricsLib.geometry.nearest import NearestTriangles
 from SegmentMetricsLib.geometry.surfaces import toPolyData
 
 SIGNED = Settings(families="signed")
@@ -58,13 +58,13 @@ def testWhatLiesInsideIsToldFromVoxels(monkeypatch):
     voxels[7] &= np.roll(voxels[7], 1, axis=0)
     inner = shapes.imageOf(voxels, outer.GetSpacing(), outer.GetOrigin())
     asked = []
-    search = ClosestSurface._nearestTo
+    search = NearestTriangles.find
 
     def counted(self, points):
         asked.append(len(points))
         return search(self, points)
 
-    monkeypatch.setattr(ClosestSurface, "_nearestTo", counted)
+    monkeypatch.setattr(NearestTriangles, "find", counted)
     for pair, none, some in (((outer, inner), "OverMax", "UnderMax"), ((inner, outer), "UnderMax", "OverMax")):
         asked.clear()
         found = compare(*pair, Settings(families=("boundary", "signed")))
