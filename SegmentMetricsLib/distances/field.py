@@ -60,8 +60,8 @@ FEWEST = 300
 LEFT_OF_MEAN, LEFT_OF_SIZE = (0.15, 0.3), (0.2, 1.0)
 # The same after the second pass, for a mean.
 LEFT_OF_FINE_MEAN = (0.12, 0.4)
-# In one of twenty pairs an error may reach this multiple of its estimate.
-BOUNDS = 1.8
+# In one of twenty pairs an error may reach this multiple of its estimate: of means and percentiles, and of sizes.
+BOUNDS, BOUNDS_OF_SIZE = 3.0, 1.8
 # Passes after the second one, for the smallest boundaries and for meshes, in which places are searched; and elements
 # that are cut in each.
 MORE_PASSES, MOST_CUT = 4, 20_000
@@ -292,7 +292,8 @@ class Field:
         sizes = np.where(np.abs(sizes - self.totals) <= SIZE_ROUNDING * self.totals, self.totals, sizes)
         sizes = np.where(sizes <= SIZE_ROUNDING * self.totals, 0.0, sizes)
         sizes = sizes + np.bincount(segment, differences, self.count) / 3
-        errors = BOUNDS * self._errorOf(segment, differences, LEFT_OF_SIZE) + np.bincount(segment, doubts, self.count)
+        errors = BOUNDS_OF_SIZE * self._errorOf(segment, differences, LEFT_OF_SIZE)
+        errors = errors + np.bincount(segment, doubts, self.count)
         isPassed = np.bincount(segment, minlength=self.count) > 0
         errors = np.where(isPassed, np.maximum(errors, LEAST_SHARE_ERROR * self.totals), errors)
         for number in range(self.count):
