@@ -17,7 +17,7 @@ from typing import cast
 import numpy as np
 
 from ..base.parallel import lockedCache
-from ..distances.elements import chunks
+from ..base.progress import chunks
 from ..distances.lattice import CellTables, Lattice, cellTables
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching
 from ..geometry.cellcases import caseNormals, trianglePlaces

@@ -37,10 +37,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base.progress import checkpoint
+from ..base.progress import checkpoint, chunks
 from ..geometry.edges import CORNERS_OF_SIDES
 from .bounded import Bounded
-from .elements import Elements, LatticeSampler, Sampler, chunks, chunksOf
+from .elements import Elements, LatticeSampler, Sampler, chunksOf
 from .largest import farthest
 from .linear import WITH_PIECES, meanMagnitude, ofWholeAndPieces, shareBelow, shareWithin, turned, withPieces
 from .percentiles import SIZE_ROUNDING, Pieces, binned, evenlySpread

@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from ..base.errors import InputError
+from ..base.progress import chunks
 from ..geometry.closest import ClosestSurface
 from ..geometry.surfaces import Surface, barycentricWeights, elementCenters
 from . import lattice
 from .bounded import Bounded
-from .elements import LatticeSampler, SearchSampler, chunks
+from .elements import LatticeSampler, SearchSampler
 from .field import Field
 from .largest import nearCorner
 from .linear import PIECES

@@ -44,7 +44,7 @@ FEW_CORNERS, MANY_CORNERS = 7, 32
 LEAF = 20
 # Of up to so many points, the distances to all corners are measured: if there are few corners, because importing SciPy
 # takes longer, and up to so many distances, because making a search tree takes longer.
-FEW_POINTS, SMALL, EVERY = 2_000, 2_500, 500_000
+FEW_POINTS, SMALL, EVERY = 2_000, 2_500, 100_000
 # Distances, and points, of which all are measured at a time.
 AT_ONCE, TOGETHER = 1 << 16, 1 << 8
 # Corners of all points processed at a time.

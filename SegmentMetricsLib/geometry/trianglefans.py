@@ -58,7 +58,7 @@ class TriangleFans:
         lost; these are computed separately.
         """
         self._asked += len(triangles)
-        if self._asked < len(self._cells) and "_every" not in self.__dict__:
+        if "_every" not in self.__dict__ and self._asked < len(self._cells):
             table, _ = tables(self._points, self._cells.take(triangles, axis=0))
         else:
             table = self._every[0].take(triangles, axis=1)
