@@ -118,7 +118,7 @@ class NearestTriangles:
         squared: (n,) mm2; None for the distances to the nearest corners, which the nearest triangles do not exceed.
         """
         # relative to the squared distances of the points from the origin
-        away = np.column_stack([points, np.ones(len(points))]) @ self._corners
+        away = _lifted(points, 1.0) @ self._corners
         own = dot(points.T, points.T)
         limits = away.min(axis=1) if squared is None else squared - own
         limits += ROUNDING * (own + self._corners[3].max())
@@ -132,8 +132,7 @@ class NearestTriangles:
 
     def _ball(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return centers (n, 4) and radii (n,) of balls that hold the corners of triangles within squared distances."""
-        level = np.column_stack([points, np.zeros(len(points))])
-        return level, np.sqrt(squared + self._largest) * (1 + ROUNDING)
+        return _lifted(points, 0.0), np.sqrt(squared + self._largest) * (1 + ROUNDING)
 
     def _cornersWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the same as _ofAllCorners(), from the search tree."""
@@ -145,7 +144,7 @@ class NearestTriangles:
         """Return the number of the triangle next to each point (n, 3). count: corners to search first."""
         slots = np.arange(1, min(count, self._tree.n) + 1)
         # on one thread: for this number of points, starting threads takes longer than they save
-        raised, near = self._tree.query(np.column_stack([points, np.zeros(len(points))]), k=slots)
+        raised, near = self._tree.query(_lifted(points, 0.0), k=slots)
         raised *= raised
         numbers, limits = np.empty(len(points), np.int64), np.empty(len(points))
         for chosen in chunks(len(points), CHUNK):
@@ -186,8 +185,10 @@ class NearestTriangles:
 
     def _nearestOf(self, points: np.ndarray, owners: np.ndarray, corners: np.ndarray) -> np.ndarray:
         """Return the nearest (n,) of the triangles around corners (c,) that belong to points (n, 3), by number (c,)."""
-        numbers = np.zeros(len(points), np.int64)
-        self._improve(np.full(len(points), np.inf), numbers, *self._away(points, owners, corners))
+        away, owners, triangles = self._away(points, owners, corners)
+        least = np.minimum.reduceat(away, np.searchsorted(owners, np.arange(len(points))))
+        nearest, numbers = np.flatnonzero(away == least.take(owners)), np.empty(len(points), np.int64)
+        numbers[owners.take(nearest)] = triangles.take(nearest)
         return numbers
 
     def _away(
@@ -220,6 +221,13 @@ class NearestTriangles:
         least[owners.take(firsts)] = np.minimum.reduceat(away, firsts)
         nearest = np.flatnonzero(away == least.take(owners))
         numbers[owners.take(nearest)] = triangles.take(nearest)
+
+
+def _lifted(points: np.ndarray, height: float) -> np.ndarray:
+    """Return points (n, 3) with a height as fourth coordinate, (n, 4)."""
+    lifted = np.full((len(points), 4), height)
+    lifted[:, :3] = points
+    return lifted
 
 
 def _places(flags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
