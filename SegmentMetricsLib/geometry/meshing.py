@@ -87,7 +87,7 @@ class MaskSurface(Surface):
         return self._triangles[0]
 
     @property
-    def cells(self) -> np.ndarray:  # type: ignore[override]
+    def cells(self) -> np.ndarray:
         return self._triangles[2]
 
     @property
@@ -96,7 +96,7 @@ class MaskSurface(Surface):
         return self._triangles[1]
 
     @cached_property
-    def points(self) -> np.ndarray:  # type: ignore[override]
+    def points(self) -> np.ndarray:
         return cast(Mask, self.mask).grid.toWorld(self.lattice)
 
     @cached_property
@@ -112,7 +112,7 @@ class MaskSurface(Surface):
         return int(cellcases.cases().counts.take(self._mixed[1]).sum())
 
     @cached_property
-    def sizes(self) -> np.ndarray:  # type: ignore[override]
+    def sizes(self) -> np.ndarray:
         return self._ofCases(cellcases.caseAreas)
 
     @property

@@ -65,10 +65,13 @@ class NearestTriangles:
         self._fans = TriangleFans(points, cells, spreads)
         # to masks few points are searched, so that making the tree fast matters more than its quality
         self._isCompact = spreads is None
-        # the product of a point with these is the squared distance from a corner, but for that of the point from 0
-        corners = self._fans.corners.T
-        self._corners = np.vstack([-2 * corners, dot(corners, corners)])
         self._largest = float(self._fans.largestAround.max())
+
+    @cached_property
+    def _products(self) -> np.ndarray:
+        """(4, c) times (n, 4) points and 1: squared distances from the corners, but for those of the points from 0."""
+        corners = self._fans.corners.T
+        return np.vstack([-2 * corners, dot(corners, corners)])
 
     @cached_property
     def _tree(self) -> cKDTree:
@@ -118,10 +121,10 @@ class NearestTriangles:
         squared: (n,) mm2; None for the distances to the nearest corners, which the nearest triangles do not exceed.
         """
         # relative to the squared distances of the points from the origin
-        away = _lifted(points, 1.0) @ self._corners
+        away = _lifted(points, 1.0) @ self._products
         own = dot(points.T, points.T)
         limits = away.min(axis=1) if squared is None else squared - own
-        limits += ROUNDING * (own + self._corners[3].max())
+        limits += ROUNDING * (own + self._products[3].max())
         away -= self._fans.largestAround
         return _places(away <= limits[:, None])
 
