@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .case.multilabel import compareLabels
     from .case.observers.study import ObserverStudy, compareObservers
     from .case.stress import StressTest, stressTest
+    from .commands.batch import compareBatch
     from .comparison.measurements import Measurement
     from .geometry.grids import Grid
     from .geometry.masks import Mask
@@ -67,6 +68,7 @@ __all__ = [
     "Surface",
     "__version__",
     "compare",
+    "compareBatch",
     "compareCase",
     "compareLabels",
     "compareObservers",
@@ -92,6 +94,7 @@ _HOMES = {
     "StructureSet": "model.structureset",
     "Surface": "geometry.surfaces",
     "compare": "case.comparison",
+    "compareBatch": "commands.batch",
     "compareCase": "case.casework",
     "compareLabels": "case.multilabel",
     "compareObservers": "case.observers.study",

@@ -38,7 +38,7 @@ def write(path: Path, model, logic, work) -> list[str]:
     measured = []
     for number, comparison in enumerate(comparisons):
         work.report(number, len(comparisons), comparison.reference.name)
-        work.run(lambda comparison=comparison: report.add(comparison, _pictures(comparison, report)))
+        work.run(lambda comparison=comparison: report.add(comparison))
         if protocol is not None:
             measured.append(work.run(lambda comparison=comparison: measuredFor(comparison, protocol)))
     judgment = logic.judge(parameters, comparisons, measured)
@@ -66,13 +66,3 @@ def writeObservers(path: Path, study, work) -> None:
                 VariationPicture(found).write(file, cache)
             pictures.append(pictureOf(file))
     path.write_text(pageOf(study, pictures, path.stem), encoding="utf-8", errors="backslashreplace")
-
-
-def _pictures(comparison, report) -> list:
-    """Return pictures of the map by Slicer's renderer if the page cannot have one to turn."""
-    if not report.isFlat or comparison.distances is None:
-        return []
-    from SegmentMetricsLib.mrml.pictures import ViewCache, mapsFromSides
-
-    with ViewCache() as cache:
-        return mapsFromSides(comparison, cache)

@@ -14,6 +14,7 @@ from functools import reduce
 import numpy as np
 
 from ..distances.surfacedistances import TIE_TOLERANCE, SurfaceDistances
+from ..model.dose import Dose
 
 # The width of bins is the tolerance divided by one of these, so that bins end at the tolerance and at round numbers.
 PARTS = (1, 2, 4, 5, 8, 10, 16, 20, 25, 40, 50, 80, 100, 200, 500, 1000)
@@ -139,6 +140,13 @@ def mapRange(distances: SurfaceDistances, tolerance: float) -> float:
     It is the same for both boundaries, so that their maps are comparable, and at least 0.1 mm, as for equal boundaries.
     """
     return roundAbove(max(distances.usualLargest, tolerance, 0.1))
+
+
+def doseRange(dose: Dose, distances: SurfaceDistances) -> float:
+    """Return the end of the colors of a dose in Gy: a round number that no corner of either surface exceeds."""
+    found = [dose.at(one.surface.points) for one in distances.directions]
+    largest = max(float(values[areKnown].max(initial=0)) for values, areKnown in found)
+    return roundAbove(largest or 1.0)
 
 
 def roundAbove(value: float, steps: Sequence[float] = ROUND) -> float:

@@ -6,6 +6,8 @@ from __future__ import annotations
 # Agreement is a light sand, never white: white would vanish on bright slices and on a white page.
 SIGNED = ("#1f3f8f", "#3a76bd", "#77b0dc", "#bcd6dd", "#f1e8ca", "#f6c48d", "#e98a50", "#cc4a31", "#8c1427")
 ABSOLUTE = ("#f1e8ca", "#f8cf84", "#f4a653", "#e2733f", "#c14140", "#8d2349", "#551247")
+# Of a dose, which is no distance.
+DOSE = ("#e8e3c4", "#b7d3a8", "#79bd9a", "#3f9f98", "#25798c", "#1f527a", "#2a2a5e")
 # What happened to a lesion; apart from each other with every color vision deficiency (Okabe & Ito).
 EVENTS = {
     "missed": "#d55e00",

@@ -79,6 +79,14 @@ class Statement(str):
         return any(isinstance(value, Place) for value in self.values.values())
 
     @property
+    def onPaper(self) -> str:
+        """The text for pages to sign, on which nobody changes a setting: without the places where that is done."""
+        text = str(self)
+        for place in self.values.values():
+            text = text.replace(f" {place}", "") if isinstance(place, Place) else text
+        return text
+
+    @property
     def inPanel(self) -> str:
         """The text for users of Slicer's panel: of the places where a setting can be changed, only that one."""
         text = str(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -21,6 +22,13 @@ def counted(number: int, one: str, many: str = "") -> str:
     The words may include more of the sentence, as far as it depends on the number.
     """
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def percent(share: float) -> str:
+    """Return a fraction in percent: 0.39 as 39 %, 0.006 as 0.6 %, and anything smaller as less than 0.1 %."""
+    if share < 0.001:
+        return "less than 0.1 %"
+    return f"{100 * share:.{0 if share >= 0.1 else 1}f} %"
 
 
 def commaSeparated(names: Iterable[str], most: int = 10) -> str:
@@ -47,8 +55,18 @@ def didYouMean(given: str, choices: Iterable[str]) -> str:
 
 
 def inAnyCase(given: str, names: Iterable[str]) -> str:
-    """Return the name that differs from a given one only in case; the given one if there is none."""
-    return next((name for name in names if name.casefold() == given.casefold()), given)
+    """Return the name that differs from a given one only in case, or else in spaces, hyphens and underscores as well.
+
+    The given one is returned if there is none.
+    """
+    names = list(names)
+    exact = next((name for name in names if name.casefold() == given.casefold()), "")
+    return exact or next((name for name in names if folded(name) == folded(given)), given)
+
+
+def folded(name: str) -> str:
+    """Return a name in lower case without spaces, hyphens and underscores."""
+    return re.sub(r"[\s_-]", "", name.casefold())
 
 
 def tellingApart(paths: Iterable[str | os.PathLike]) -> dict[str | os.PathLike, str]:

@@ -31,6 +31,7 @@ SHORT = {
     Kind.OTHER_DOSE_PATIENT: "a dose of another patient",
     Kind.OTHER_DOSE_FRAME: "a dose in another frame of reference",
     Kind.OUTSIDE_DOSE: "a part outside the dose",
+    Kind.DOSE_IN_CGY: "a dose that is likely in cGy",
     Kind.OTHER_UNITS: "a match in another unit",
     Kind.OTHER_AXES: "a match with the signs of x and y changed",
 }

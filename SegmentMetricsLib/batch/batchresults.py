@@ -30,6 +30,10 @@ class BatchResults:
     ----------
     outcomes : Iterable[dict]
         Of its cases, as in results.jsonl.
+    cases : Iterable[str], optional
+        All that every method should have; those of the outcomes are among them.
+    remarks : Iterable[str], optional
+        Sentences on what was compared, and what was not.
 
     Attributes
     ----------
@@ -37,8 +41,8 @@ class BatchResults:
         The measurements of all cases.
     """
 
-    def __init__(self, outcomes: Iterable[dict]):
-        self.outcomes = list(outcomes)
+    def __init__(self, outcomes: Iterable[dict], cases: Iterable[str] = (), remarks: Iterable[str] = ()):
+        self.outcomes, self.cases, self.remarks = list(outcomes), list(cases), list(remarks)
 
     def __repr__(self) -> str:
         structures, methods = len(self.cohort.structures), len(self.cohort.methods)
@@ -50,7 +54,7 @@ class BatchResults:
 
     @cached_property
     def cohort(self) -> Cohort:
-        return Cohort(self.outcomes, roster=Roster(self.outcomes))
+        return Cohort(self.outcomes, roster=Roster(self.outcomes), cases=self.cases)
 
     def toFrame(self):
         """Return a data frame with a row per case, method and structure, and a column per measurement.

@@ -10,8 +10,9 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from ..base.errors import InputError
 from ..base.texts import commaSeparated, counted, oneLine
 from ..io.reading import stemOf, suffixOf
 from ..io.sheets import Line, Sheet
-from ..io.structurenames import namesOfFiles
+from ..io.structurenames import isOrgan, namesOfFiles
 from .cases import RECORDS
 
 # Words at either end of a name that say what kind of file it is or who made it, but not which case.
@@ -42,50 +43,74 @@ class Entry(NamedTuple):
     path: Path
     isFile: bool
 
+    @property
+    def called(self) -> str:
+        """The name of its file or folder there."""
+        return self.path.name if self.isFile else self.name
+
 
 @dataclass(frozen=True)
 class FolderCases:
     """The cases of several folders.
 
-    sheet: as if somebody had listed them. structures: for each line, what a single structure without a name is called,
-    as namesOfFiles() returns it. remarks: sentences on what was found, and on what has no counterpart.
+    sheet: as if somebody had listed them; a case that a folder has twice is a line with a mistake. structures: for each
+    line, what a single structure without a name is called, as namesOfFiles() returns it. remarks: sentences on what was
+    found, and on what has no counterpart. cases: the names of all cases of the references.
     """
 
     sheet: Sheet
     structures: tuple[str, ...]
     remarks: tuple[str, ...]
+    cases: tuple[str, ...]
 
 
 def casesIn(reference: Path, tests: Sequence[tuple[str, Path]]) -> FolderCases:
     """Return the cases of a folder of references that have a test of at least one method.
 
-    tests: name and folder of each method. Raises InputError for folders that cannot be read or hold no case, and if no
-    test belongs to any reference.
+    tests: name and folder of each method. Raises InputError for folders that cannot be read or hold no case, if no test
+    belongs to any reference, and if the files are called like the structures of one patient.
     """
     references = entriesOf(reference)
     plain = [withoutAffixes(entry.name) for entry in references]
-    isEach = len({name.casefold() for name in plain}) == len(plain)
+    isEach = len({name.casefold() for name in plain}) == len(set(map(_spelled, references)))
     titles = dict(zip(references, plain if isEach else [entry.name for entry in references]))
-    remarks = [f"{counted(len(references), 'case')} in {reference}."]
+    cases = tuple(dict.fromkeys(titles.values()))
+    remarks = [f"{counted(len(cases), 'case')} in {reference}."]
     lines: list[tuple[Entry, Entry, str]] = []
+    mistakes: dict[tuple[Entry, str], InputError] = {}
     unused: list[Entry] = []
     for method, folder in tests:
         entries = entriesOf(folder)
         found = matched(references, entries, method)
         lines += [(entry, found[entry], method) for entry in references if entry in found]
         remarks.append(f"{counted(len(found), 'test')} in {folder}{f' ({method})' if method else ''}.")
-        lacking = [entry.name for entry in references if entry not in found]
-        others = [entry.path.name for entry in entries if entry not in found.values()]
-        unused += [entry for entry in entries if entry not in found.values()]
-        if lacking:
-            remarks.append(f"Only in {reference}, not in {folder}: {commaSeparated(lacking, MOST_NAMES)}.")
-        if others:
-            remarks.append(f"Only in {folder}, not in {reference}: {commaSeparated(others, MOST_NAMES)}.")
+        lacking = [entry for entry in references if entry not in found]
+        others = [entry for entry in entries if entry not in found.values()]
+        for own, theirs in _repeated(lacking, others, method):
+            lines.append((own[0], theirs[0], method))
+            twice = [(reference, own)] * (len(own) > 1) + [(folder, theirs)] * (len(theirs) > 1)
+            mistakes[own[0], method] = _twice(titles[own[0]], twice)
+            lacking = [entry for entry in lacking if entry not in own]
+            others = [entry for entry in others if entry not in theirs]
+        unused += others
+        for here, there, left, used in (
+            (reference, folder, lacking, found.keys()),
+            (folder, reference, others, found.values()),
+        ):
+            beside, alone = _besideUsed(left, used, method)
+            if beside:
+                names = [entry.called for entry in beside]
+                told = commaSeparated(names, MOST_NAMES)
+                remarks.append(f"Not compared, as {here} has another file of the same case: {told}.")
+            if alone:
+                names = [entry.name if here == reference else entry.called for entry in alone]
+                remarks.append(f"Only in {here}, not in {there}: {commaSeparated(names, MOST_NAMES)}.")
     if not lines:
         raise InputError(
             f"No file of {reference} has a counterpart of the same name in {commaSeparated(str(f) for _, f in tests)}: "
             f"the names are like {references[0].name} and {unused[0].name}."
         )
+    _requireCases(reference, tests[0][1], [line[0] for line in lines if line[0].isFile])
     # all methods of a case together, in the order of the cases
     order = {entry: number for number, entry in enumerate(references)}
     lines.sort(key=lambda line: order[line[0]])
@@ -101,10 +126,56 @@ def casesIn(reference: Path, tests: Sequence[tuple[str, Path]]) -> FolderCases:
                 "method": method,
             },
             str(entry.path),
+            mistakes.get((entry, method)),
         )
         for entry, test, method in lines
     ]
-    return FolderCases(Sheet(str(reference), (), tuple(rows)), _structures(lines, titles), tuple(map(oneLine, remarks)))
+    sheet = Sheet(str(reference), (), tuple(rows))
+    return FolderCases(sheet, _structures(lines, titles), tuple(map(oneLine, remarks)), cases)
+
+
+def _repeated(
+    references: Sequence[Entry], tests: Sequence[Entry], method: str
+) -> Iterator[tuple[list[Entry], list[Entry]]]:
+    """Yield the references and the tests of each case that one of both folders has more than once.
+
+    references, tests: those that matched() leaves, so that what is called alike here is called so more than once.
+    """
+    left, right = list(references), list(tests)
+    for key in (_spelled, partial(_plain, method=method)):
+        ours, theirs = _byKey(left, key), _byKey(right, key)
+        for name in ours.keys() & theirs.keys():
+            yield ours[name], theirs[name]
+            left = [entry for entry in left if entry not in ours[name]]
+            right = [entry for entry in right if entry not in theirs[name]]
+    for own, others in _goingOn(left, right, method).items():
+        yield [own], others
+
+
+def _twice(case: str, folders: Iterable[tuple[Path, Sequence[Entry]]]) -> InputError:
+    """Return the error for a case that folders have more than once."""
+    told = (f"{folder} has {commaSeparated(entry.called for entry in entries)}" for folder, entries in folders)
+    said = f"It is not clear which file of {case} is meant: {' and '.join(told)}."
+    return InputError(f"{said} Leave only one of them there.")
+
+
+def _besideUsed(left: Sequence[Entry], used: Iterable[Entry], method: str) -> tuple[list[Entry], list[Entry]]:
+    """Return those entries left in a folder that are further files of the cases that are used there, and the rest."""
+    known = {_plain(entry, method) for entry in used}
+    beside = [entry for entry in left if _plain(entry, method) in known]
+    return beside, [entry for entry in left if entry not in beside]
+
+
+def _requireCases(reference: Path, test: Path, files: Sequence[Entry]) -> None:
+    """Raise InputError if files are called like the structures of one patient, which are no cases of a cohort."""
+    names = list(dict.fromkeys(entry.name for entry in files))
+    organs = [entry for entry, own in zip(names, _withoutCommon(names, isEnd=True)) if isOrgan(own)]
+    if len(organs) > 1 and 2 * len(organs) >= len(names):
+        raise InputError(
+            f"Are these the structures of one patient? The files of {reference} are called so: "
+            f"{commaSeparated(organs, MOST_NAMES)}. To compare them: segment-metrics compare {reference} {test}. If "
+            "every one is a case, list them in a table: case, reference, test."
+        )
 
 
 def entriesOf(folder: Path) -> list[Entry]:
@@ -177,10 +248,7 @@ def matched(references: Sequence[Entry], tests: Sequence[Entry], method: str = "
     where the other one ends, such as case1_net and case1.
     """
 
-    def plain(entry: Entry) -> str:
-        # a method that is called like a case must not make names empty
-        return withoutAffixes(_spelled(entry), [method] if method else ())
-
+    plain = partial(_plain, method=method)
     alone = _withoutCommon([plain(entry) for entry in references], isEnd=True)
     aloneTests = _withoutCommon([plain(entry) for entry in tests], isEnd=True)
     ends = [dict(zip(references, alone)), dict(zip(tests, aloneTests))]
@@ -206,9 +274,20 @@ def matched(references: Sequence[Entry], tests: Sequence[Entry], method: str = "
         }
     taken = set(found.values())
     unmatched = [entry for entry in references if entry not in found]
-    likely = [(r, t) for r in unmatched for t in tests if t not in taken and _goesOn(plain(r), plain(t))]
-    ofReferences, ofTests = Counter(r for r, _ in likely), Counter(t for _, t in likely)
-    return found | {r: t for r, t in likely if ofReferences[r] == ofTests[t] == 1}
+    likely = _goingOn(unmatched, [entry for entry in tests if entry not in taken], method)
+    return found | {own: others[0] for own, others in likely.items() if len(others) == 1}
+
+
+def _goingOn(references: Iterable[Entry], tests: Sequence[Entry], method: str) -> dict[Entry, list[Entry]]:
+    """Return the tests whose names go on where that of a reference ends, or the other way round, and no other does."""
+    found = {r: [t for t in tests if _goesOn(_plain(r, method), _plain(t, method))] for r in references}
+    times = Counter(test for others in found.values() for test in others)
+    return {own: others for own, others in found.items() if others and all(times[test] == 1 for test in others)}
+
+
+def _plain(entry: Entry, method: str = "") -> str:
+    """Return a name without affixes; a method that is called like a case does not make it empty."""
+    return withoutAffixes(_spelled(entry), [method] if method else ())
 
 
 def _spelled(entry: Entry) -> str:

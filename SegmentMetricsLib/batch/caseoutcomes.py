@@ -39,17 +39,17 @@ def compared(task: Task) -> dict:
     settings = case.settings if report is None else report.settings
     work = PairWork(settings, task.protocol, case.criticals, task.displayed, isSpread=task.isSpread, dose=case.dose)
 
-    thumbnails: dict[int, dict | None] = {}
+    thumbnails: dict[int, dict] = {}
     if report is not None:
-        from ..show.report.thumbnails import thumbnail
+        from ..show.report.thumbnails import thumbnail, typical
 
     def kept(number: int, match: Match) -> PairResult:
         # a copy, so that the surfaces made on the way are freed with it
         one = work(number, match.anew())
         if report is not None:
-            drawn = task.drawn if report.isFlat and one.comparison.distances is not None else None
-            report.add(one.comparison, () if drawn is None else drawn(one.comparison))
-            thumbnails[number] = thumbnail(one.comparison)
+            report.add(one.comparison)
+            both = {"thumbnail": thumbnail(one.comparison), "typical": typical(one.comparison)}
+            thumbnails[number] = {name: picture for name, picture in both.items() if picture}
         return replace(one, comparison=one.comparison.record())
 
     result = case.compare(task.protocol, kept)
@@ -70,8 +70,7 @@ def compared(task: Task) -> dict:
         **({"failures": result.failures} if result.failures else {}),
     }
     for record, number in zip(pairs, sorted(thumbnails)):
-        if thumbnails[number]:
-            record["thumbnail"] = thumbnails[number]
+        record.update(thumbnails[number])
     if result.judgment is not None:
         outcome["protocol"] = result.judgment.toDictionary()
     if report is not None:

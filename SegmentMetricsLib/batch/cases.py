@@ -9,12 +9,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..base.errors import InputError, asPath, requireKind
 from ..base.texts import oneLine
 from ..base.version import __version__
-from ..case.protocol.protocol import Protocol, readProtocol
+from ..case.protocol.protocol import Protocol, asProtocol, readProtocol
 from ..io.dicom.neighbors import MOST_FILES, filesNear, holdsWhatItNames
 from ..io.dicom.opening import isDicom
 from ..io.formats.table import dataFileOf
@@ -24,9 +23,6 @@ from ..io.sheets import Line, Sheet, readSheet
 from ..io.structurenames import namesOfFiles
 from ..model.structures import REFERENCE_AND_TEST, Labels, Structure
 from ..settings.settings import Settings, asSettings
-
-if TYPE_CHECKING:
-    from ..case.comparison import Comparison
 
 OK, FAILED = "ok", "failed"
 REQUIRED = ("case", "reference", "test")
@@ -55,8 +51,8 @@ class Task:
     structures without a name of their own in the two files, "" for that of their labels. displayed: function of a
     module that makes the surface which Slicer displays of a structure, None if the settings do not ask for it. names:
     of the structures to compare, in any spelling, besides those in choices; () for all. image: path of the image under
-    the contours, "" for none. script: as of a Report. drawn: function of a module that draws the pictures of a flat
-    Report. isSpread: as of a PairWork. dose: path of the dose of a plan, "" for none.
+    the contours, "" for none. script: as of a Report. isSpread: as of a PairWork. dose: path of the
+    dose of a plan, "" for none.
     """
 
     case: str
@@ -76,7 +72,6 @@ class Task:
     image: str = ""
     script: str = ""
     isSpread: bool = False
-    drawn: Callable[[Comparison], Sequence] | None = None
     names: tuple[str, ...] = ()
     dose: str = ""
 
@@ -94,7 +89,7 @@ def readCases(
     path: str | Path,
     settings: Settings,
     *,
-    protocol: Protocol | None = None,
+    protocol: Protocol | str | Path | None = None,
     choices: Mapping[str, str | None] | None = None,
     labelNames: Mapping[Labels, str] | None = None,
     dose: str | Path | None = None,
@@ -103,13 +98,13 @@ def readCases(
 
     Paths are relative to the file's folder. In the table, a protocol is a file or the name of an example. A line that
     cannot be run, such as a second one of the same case and method, is a task with a problem. protocol: for cases
-    without one of their own, and so is dose. choices, labelNames: as of a Task. Raises InputError, naming the line, for
-    a file that is not such a table.
+    without one of their own, as for compareCase(), and so is dose. choices, labelNames: as of a Task. Raises
+    InputError, naming the line, for a file that is not such a table.
     """
     path, settings = asPath(path), asSettings(settings)
-    for given, kind, what in ((protocol, Protocol, "The protocol"), (choices, Mapping, "The chosen pairs")):
-        if given is not None:
-            requireKind(given, kind, what, f"a {kind.__name__}")
+    if choices is not None:
+        requireKind(choices, Mapping, "The chosen pairs", "a Mapping")
+    protocol = asProtocol(protocol)
     names = labelNamesFrom(labelNames) if labelNames is not None else None
     return tasksOf(readList(path), settings, protocol, tuple((choices or {}).items()), names, dose=dose)
 
@@ -176,9 +171,11 @@ def _task(
 ) -> Task:
     cells = line.cells
     problem = ""
-    missing = [name for name in REQUIRED if not cells[name]]
+    missing = [] if line.mistake else [name for name in REQUIRED if not cells[name]]
     key = (cells["case"], cells["method"])
-    if missing:
+    if line.mistake:
+        problem = str(line.mistake)
+    elif missing:
         problem = str(line.problem(missing[0], "it is empty."))
     elif key in seen:
         problem = str(line.problem("case", f"this case is already listed ({seen[key]})."))

@@ -34,7 +34,8 @@ class CohortPage:
         self._reports[case, method] = outcome.get("report", "")
         for number, pair in enumerate(outcome["pairs"]):
             title = pairTitle(pair[side]["name"] for side in REFERENCE_AND_TEST)
-            found = {"number": number, "alarm": inShort(pair), "picture": pair.get("thumbnail")}
+            worst, typical = pair.get("thumbnail"), pair.get("typical")
+            found = {"number": number, "alarm": inShort(pair), "picture": worst, "typical": typical or worst}
             self._pairs[case, method, structures.get(title, title)] = found
 
     def content(self, cohort: Cohort, options: Options, tests: Iterable[PairedTest]) -> dict | None:
@@ -63,7 +64,7 @@ class CohortPage:
             "reports": self._reportsOf(numbers),
             "values": values,
             "missing": missing,
-            "pairs": self._pairsOf(numbers, _worthAPicture(values, keys, missing)),
+            "pairs": self._pairsOf(numbers, *_worthAPicture(values, keys, missing)),
             "tests": [_test(test) for test in asked],
         }
 
@@ -75,14 +76,17 @@ class CohortPage:
             if report and case in numbers.cases and method in numbers.methods
         }
 
-    def _pairsOf(self, numbers: _Numbers, shown: Collection[str]) -> dict[str, dict]:
-        """Return what there is to show of each pair, by its numbers. shown: the pairs that are shown with a picture."""
+    def _pairsOf(self, numbers: _Numbers, best: Collection[str], worst: Collection[str]) -> dict[str, dict]:
+        """Return what there is to show of each pair, by its numbers. best, worst: what is shown with a picture."""
         pairs = {}
         for (case, method, structure), pair in self._pairs.items():
             if (at := numbers.of(case, structure, method)) is not None:
                 where = _joined(at)
                 entry = {name: pair[name] for name in ("number", "alarm") if pair[name] not in ("", None)}
-                pairs[where] = entry | ({"picture": pair["picture"]} if pair["picture"] and where in shown else {})
+                for name, shown in (("picture", worst), ("typical", best)):
+                    if pair[name] and where in shown:
+                        entry[name] = pair[name]
+                pairs[where] = entry
         return pairs
 
 
@@ -142,18 +146,22 @@ def _measurement(key: str, unit: str) -> dict[str, str]:
 
 def _test(test: PairedTest) -> dict:
     names = ("structure", "measurement", "cases", "p", "corrected", "tests", "favors", "reason", "correction")
+    ofAll = ("friedmanMethods", "friedmanCases", "friedmanP", "friedmanCorrected")
     numbers = ("rankBiserial", "rankBiserialLow", "rankBiserialHigh", "shift", "shiftLow", "shiftHigh")
     return {
-        **{name: getattr(test, name) for name in names},
+        **{name: getattr(test, name) for name in (*names, *ofAll)},
         "first": test.first or NO_METHOD,
         "second": test.second or NO_METHOD,
         **{name: None if getattr(test, name) is None else _plain(getattr(test, name)) for name in numbers},
     }
 
 
-def _worthAPicture(values: Mapping[str, list], keys: Iterable[str], missing: Mapping[str, str]) -> set[str]:
-    """Return the pairs that may be among the worst or the best of any choice of structure and method."""
-    found: set[str] = set()
+def _worthAPicture(
+    values: Mapping[str, list], keys: Iterable[str], missing: Mapping[str, str]
+) -> tuple[set[str], set[str]]:
+    """Return the pairs that may be among the best, and among the worst, of any choice of structure and method."""
+    best: set[str] = set()
+    worst: set[str] = set()
     for key in keys:
         sign = 1 if betterOf(key) == "lower" else -1
         groups: dict[tuple, list[tuple[float, str]]] = {}
@@ -164,5 +172,6 @@ def _worthAPicture(values: Mapping[str, list], keys: Iterable[str], missing: Map
                     groups.setdefault(group, []).append((sign * float(value), at))
         for members in groups.values():
             members.sort()
-            found |= {at for _, at in (*members[:BEST], *members[-WORST:])}
-    return found
+            best |= {at for _, at in members[:BEST]}
+            worst |= {at for _, at in members[-WORST:]}
+    return best, worst

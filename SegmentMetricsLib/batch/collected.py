@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ..case.missing import REFERENCE, TEST, Roster
 from ..show.report.index import CaseLine
@@ -16,12 +16,13 @@ from .statistics import Cohort
 class Collected:
     """What a batch tells of all its cases, whose outcomes are added one by one.
 
+    cases: as of a Cohort.
     paired: names of reference and test of the compared pairs. lines: of the list of cases. judged: titles of cases and
     their verdicts. withoutLimits: names of structures for which a protocol has no limits.
     """
 
-    def __init__(self, roster: Roster):
-        self.cohort = Cohort(roster=roster)
+    def __init__(self, roster: Roster, cases: Iterable[str] = ()):
+        self.cohort = Cohort(roster=roster, cases=cases)
         self.alarms, self.page, self.lesionSizes = Alarms(), CohortPage(), LesionSizes(roster)
         self.paired: set[tuple[str, str]] = set()
         self.lines: list[CaseLine] = []

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InputError, installing
-from ..base.texts import counted, didYouMean, oneLine
+from ..base.texts import counted, oneLine
 from ..case.resulttables import heading
 from ..case.tablemodel import Column, Table
 from ..families.registry import findDefinition
-from ..model.naming import parse
+from ..model.naming import hintAt, meant
 from ..settings.names import OWN_CONVENTION
 from ..show.writing import fileNames, writeJson, writeTable
 from .correlations import Correlations, chosenKeys, correlate, ranking
@@ -83,9 +83,9 @@ def structuresToPlot(names: Sequence[str], known: Sequence[str]) -> list[str]:
     """Return the structures to draw, all without names. Raises InputError for one that the cohort does not have."""
     found = []
     for name in names:
-        alike = [other for other in known if parse(other).spelled == parse(name).spelled]
+        alike = meant(name, known)
         if not alike:
-            raise InputError(f"There is no structure {name!r} to be drawn.{didYouMean(name, known)}")
+            raise InputError(f"There is no structure {name!r} to be drawn.{hintAt(name, known)}")
         found += alike
     return list(dict.fromkeys(found)) or list(known)
 

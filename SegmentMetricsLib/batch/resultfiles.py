@@ -136,10 +136,13 @@ class CohortFiles:
         for other in others:
             self.addRows(other)
 
-    def writeIndex(self, lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None) -> None:
+    def writeIndex(
+        self, lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None, remarks: Sequence[str] = ()
+    ) -> None:
         """Write the page about all cases beside their reports, if there are any.
 
         lines: as from caselist.lineOf(). cohort: what the page shows of all cases, as CohortPage.content() returns it.
+        remarks: sentences on the cases that a method lacks.
         """
         folder = self.folder / REPORTS
         # the record may have been edited: link to nothing outside the folder
@@ -152,6 +155,7 @@ class CohortFiles:
                 title,
                 folder / INDEX,
                 cohort,
+                remarks,
             )
 
     def _keepValid(self) -> None:

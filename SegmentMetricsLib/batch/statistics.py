@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..base.errors import requireKind
-from ..case.missing import REFERENCE, TEST, CountedNames, Roster
+from ..case.missing import BOTH, REFERENCE, TEST, CountedNames, Roster
 from ..families.registry import REGISTRY, Found, findDefinition, restored
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST, TEST_EMPTY
@@ -151,9 +151,13 @@ class Cohort:
     """The measurements of many cases, by structure, method, key and case, from outcomes of cohort.tasks.runCase().
 
     roster: the structures of all cases that will be added; None collects them from the outcomes as they are added.
+    cases: all that every method should have, also those that none has; further ones are those that are added.
     """
 
-    def __init__(self, outcomes: Iterable[Mapping] = (), *, roster: Roster | None = None) -> None:
+    def __init__(
+        self, outcomes: Iterable[Mapping] = (), *, roster: Roster | None = None, cases: Iterable[str] = ()
+    ) -> None:
+        self.cases = list(cases)
         self.values: dict[tuple[str, str, str], dict[str, Value]] = {}
         self.units: dict[str, str] = {}
         self._names = CountedNames()
@@ -180,7 +184,20 @@ class Cohort:
                 group = self.values.setdefault((structure, outcome["method"], key), {})
                 isEmpty = not missing and measurement.empty == TEST_EMPTY
                 group[outcome["case"]] = Value(measurement.value, record.get("diagonal"), missing, isEmpty)
+        self._takeHealthy(outcome)
         return names
+
+    def _takeHealthy(self, outcome: Mapping) -> None:
+        """Add what is known of lesions where neither side has any structure, for the only one of the cohort."""
+        for record in outcome["pairs"]:
+            if record.get("missing") != BOTH or not self.roster.only:
+                continue
+            for key, given in record["measurements"].items():
+                measurement = restored(key, given)
+                if measurement.family == "instances" and measurement.status == "ok":
+                    group = self.values.setdefault((self.roster.only, outcome["method"], key), {})
+                    group[outcome["case"]] = Value(measurement.value, record.get("diagonal"))
+                    self.units.setdefault(key, measurement.unit)
 
     @property
     def structures(self) -> list[str]:
@@ -195,6 +212,16 @@ class Cohort:
     @property
     def methods(self) -> list[str]:
         return list(dict.fromkeys(method for _, method, _ in self.values))
+
+    @property
+    def lacking(self) -> dict[str, list[str]]:
+        """The cases of which a method has nothing at all, by method: it has no file of them, or they failed."""
+        having: dict[str, set[str]] = {}
+        for (_, method, _), group in self.values.items():
+            having.setdefault(method, set()).update(group)
+        cases = dict.fromkeys([*self.cases, *(case for group in self.values.values() for case in group)])
+        found = {method: [case for case in cases if case not in own] for method, own in having.items()}
+        return {method: lacked for method, lacked in found.items() if lacked}
 
     @property
     def keys(self) -> list[str]:

@@ -13,13 +13,14 @@ from pathlib import Path
 import numpy as np
 
 from ..base.errors import InputError
-from ..base.texts import commaSeparated, didYouMean
+from ..base.texts import commaSeparated
 from ..case.casework import criticalsOf, withLabelsNamed
 from ..case.stress import USUAL_SHARE, StressTest, stressTest
 from ..comparison.measurements import ROUNDING, Measurement
 from ..families.registry import findDefinition
 from ..io import reading
 from ..io.sheets import readSheet
+from ..model.naming import hintAt
 from ..model.structures import Labels, Structure, nameMeant, requireUsable
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
@@ -127,7 +128,7 @@ def structureNamed(
         names = [structure.name for structure in structures]
         raise InputError(
             f"{where} has {problem} structure named {name!r}; it has {commaSeparated(names)}."
-            f"{'' if matches else didYouMean(name, names)}"
+            f"{'' if matches else hintAt(name, names)}"
         )
     return matches[0]
 

@@ -15,7 +15,7 @@ from ..show.tables import LONGEST_NAME, aligned, shortened, shortenedName
 from ..show.writing import versions, writeJson, writeTable
 from .alarms import Alarms
 from .correlations import removeCorrelations
-from .statistics import OVERALL, Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
+from .statistics import NO_METHOD, OVERALL, Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 from .tableschema import SUMMARY_FILE, TESTS_FILE, columnName
 
@@ -58,6 +58,8 @@ def writeSummary(
         "meansOfStructures": [summary.toDictionary() for summary in means],
         "pairedTests": [test.toDictionary() for test in tests],
         "undrawn": cohort.undrawn,
+        "lacking": [{"method": name, "cases": cases} for name, cases in cohort.lacking.items()],
+        "ofLacking": " ".join(lackingCases(cohort)),
         "onlyInTests": [{"structure": name, "cases": len(cases)} for name, cases in cohort.roster.unexpected.items()],
         "proposals": [
             {"reference": reference, "test": test, "cases": len(cases)}
@@ -108,6 +110,7 @@ def summaryTable(
     found = {(s.structure, s.method, s.measurement): s for s in shown}
     sides = cohort.sides()
     sides |= {(OVERALL, method): dict.fromkeys(_casesOf(cohort, method), "") for method in cohort.methods}
+    lackedBy = cohort.lacking
     lacks = {name: list(sides[name].values()) for name in dict.fromkeys((s.structure, s.method) for s in shown)}
     told = ["Missing"] if any(map(any, lacks.values())) else []
     isLeftOut = (options or Options()).missing == LEAVE_OUT
@@ -119,7 +122,9 @@ def summaryTable(
     for (structure, method), lacking in lacks.items():
         texts = [_cell(found.get((structure, method, key)), len(lacking)) for key in keys]
         names = [shortenedName(structure, LONGEST_NAME), *[shortened(method, LONGEST_NAME)] * isNamed]
-        counts = [str(lacking.count("") if isLeftOut else len(lacking)), *[_missing(lacking)] * len(told)]
+        number = lacking.count("") if isLeftOut else len(lacking)
+        whole = f" of {number + len(lackedBy[method])}" if method in lackedBy else ""
+        counts = [f"{number}{whole}", *[_missing(lacking)] * len(told)]
         rows.append([*names, *counts, *texts])
     table = aligned(Table.headed(heads, rows, 1 + isNamed), width)
     if any(text.endswith("*") for row in rows for text in row):
@@ -167,9 +172,29 @@ def _cell(summary: Summary | None, cases: int) -> str:
     return f"{median}*" if summary.ranked < cases else median
 
 
+def lackingCases(cohort: Cohort) -> list[str]:
+    """Return in sentences which cases a method lacks, and what that means for the statistics; [] if none does."""
+    found = cohort.lacking
+    sentences = [
+        f"{f'Method {method}' if method else NO_METHOD.capitalize() if len(cohort.methods) > 1 else 'The test'} lacks "
+        f"{counted(len(cases), 'case')}: {commaSeparated(cases)}."
+        for method, cases in found.items()
+    ]
+    if found and len(cohort.methods) > 1:
+        ofAll = "ranks and Friedman's test count" if len(cohort.methods) > 2 else "ranks count"
+        sentences.append(
+            "Medians and means of a method are of the cases that it has. A test of two methods counts the cases that "
+            f"both have; {ofAll} those that all have. So a rank does not get worse by a case that is lacking: complete "
+            "it, or leave it out of all methods."
+        )
+    elif found:
+        sentences.append("All statistics are of the other cases.")
+    return list(map(oneLine, sentences))
+
+
 def remarks(cohort: Cohort, options: Options) -> list[str]:
-    """Return remarks, in sentences, about the structures that only one side of a case has."""
-    sentences = []
+    """Return remarks, in sentences, about cases that a method lacks and structures that one side of a case lacks."""
+    sentences = lackingCases(cohort)
     isEmpty = options.missing != LEAVE_OUT
     # those that no test has are not in the table, and have a sentence of their own
     drawn = (group for (structure, *_), group in cohort.values.items() if structure not in cohort.undrawn)

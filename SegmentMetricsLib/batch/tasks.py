@@ -57,15 +57,18 @@ def _outcome(task: Task, reason: str = "") -> dict:
 
 
 def runAll(
-    tasks: Sequence[Task], makeExecutor: Callable[[int | None], Executor], window: int
+    tasks: Sequence[Task], makeExecutor: Callable[[int | None], Executor] | None, window: int
 ) -> Generator[tuple[Task, dict], None, None]:
     """Run tasks on an executor and yield each with its outcome as it is completed.
 
     When a worker process dies, the tasks that may have killed it are run again, each alone; one that kills its worker
     again fails. makeExecutor: returns an executor with the given number of workers, or with all available ones for
-    None; it is called again when an executor breaks. window: number of tasks submitted at a time. Raises InputError
-    when no worker can be started.
+    None; it is called again when an executor breaks. Without it, all tasks are run in this process. window: number of
+    tasks submitted at a time. Raises InputError when no worker can be started.
     """
+    if makeExecutor is None:
+        yield from ((task, runCase(task)) for task in tasks)
+        return
     with closing(runEach(tasks, runCase, makeExecutor, window)) as outcomes:
         for task, outcome in outcomes:
             yield task, _outcome(task, _problem(outcome)) if isinstance(outcome, Exception) else outcome

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..base.errors import InputError, raiseAny
 from ..base.texts import counted
 from ..comparison.measurements import Measurement
-from ..model.naming import onlyIn, pairTitle
+from ..model.naming import onlyIn, pairTitle, placeOf
 from ..model.structures import Match, Pairing, Structure
 from ..settings.settings import Settings
 from .frames import frameOf, pandasOrError
@@ -118,7 +118,13 @@ class CaseResult(list[Kept]):
         self.wasStopped = True
 
     def __getitem__(self, index):
-        """Return one comparison, or for a slice some of them, with the other attributes unchanged."""
+        """Return one comparison, by its place or the name of its structure, or for a slice some of them.
+
+        Those have the other attributes unchanged. A name may have any spelling, and a pair has that of either structure
+        and that of both, as in case["Lens-Lt / Lens_L"]. Raises KeyError, with the names that there are.
+        """
+        if isinstance(index, str):
+            index = placeOf(index, [(pairTitle(names), *names) for names in map(_namesOf, self)])
         found = super().__getitem__(index)
         if not isinstance(index, slice):
             return found
@@ -160,3 +166,9 @@ class CaseResult(list[Kept]):
     def _repr_html_(self: CaseResult[Comparison]) -> str:
         """Return the comparisons as notebooks show them."""
         return overviewHtml(((pairTitle((c.reference.name, c.test.name)), c.measurements) for c in self), self.remarks)
+
+
+def _namesOf(kept) -> tuple[str, ...]:
+    """Return the names of the two structures of a comparison, or of its record."""
+    sides = (kept.reference, kept.test)
+    return tuple(side["name"] if isinstance(side, Mapping) else side.name for side in sides)

@@ -14,24 +14,35 @@ from ..base.progress import Cancelled
 from ..base.texts import commaSeparated
 from ..comparison.findings import alarmsFirst
 from ..comparison.measurements import Measurement
-from ..io.grayimages import readGrayImage
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
+from ..model.ignored import annotated
 from ..model.instances import joined
-from ..model.structures import Labels, Match, Pairing, Structure, inAnySpelling, nameMeant, requireUsable, unusableIn
+from ..model.naming import hintAt, isPattern
+from ..model.structures import (
+    Labels,
+    Match,
+    Pairing,
+    Structure,
+    asName,
+    inAnySpelling,
+    nameMeant,
+    requireUsable,
+    unusableIn,
+)
 from ..model.structureset import StructureSet
-from ..settings.settings import Settings, asSettings
+from ..settings.settings import Settings
 from . import comparison
 from .caseresult import CaseResult, PairResult
 from .comparison import Comparison
-from .findings.imagefit import aroundPairs, imageFindings
+from .findings.imagefit import imageUnder
 from .pairing import pairStructures, whyNothingIsPaired
 from .protocol.judgment import judgeCase
 from .protocol.measuring import compareMatch
-from .protocol.protocol import Protocol
+from .protocol.protocol import Protocol, asProtocol
 
 T = TypeVar("T")
 # What the structures of one side are given as: the path of a file or folder, or the structures themselves.
@@ -52,11 +63,12 @@ def compareCase(
     test: Side,
     settings: Settings | None = None,
     *,
-    protocol: Protocol | None = None,
+    protocol: Protocol | str | os.PathLike | None = None,
     names: Collection[str] | None = None,
     choices: Mapping[str, str | None] | None = None,
     labelNames: Mapping[int, str] | None = None,
     dose: comparison.DoseLike | None = None,
+    ignore: str | int | None = None,
     progress: Progress | None = None,
 ) -> CaseResult[Comparison]:
     """Compare all structures that a test and a reference have in common, and return their comparisons.
@@ -70,10 +82,11 @@ def compareCase(
         Paths of files or folders, as for readStructures(), or several Structures.
     settings : Settings | None, optional
         What to measure and how; None means the defaults. Critical structures that they name are those of the reference.
-    protocol : Protocol | None, optional
-        Defines which measurements every structure needs, and determines the result's `judgment`.
+    protocol : Protocol | str | os.PathLike | None, optional
+        Defines which measurements every structure needs, and determines the result's `judgment`: a Protocol, a file, or
+        the name of an example.
     names : Collection[str] | None, optional
-        Structures to compare, in any spelling; all when None.
+        Structures to compare, in any spelling, by label number, or by a pattern such as "Parotid*"; all when None.
     choices : Mapping[str, str | None] | None, optional
         Names of test structures by names of reference structures, which are compared regardless of their names; None
         leaves a structure without a counterpart.
@@ -81,6 +94,8 @@ def compareCase(
         Names, by number, of labels that have none of their own.
     dose : DoseLike | None, optional
         Of a plan, as for compare().
+    ignore : str | int | None, optional
+        Name or number of the label of the reference that marks what nobody annotated, as in the settings.
     progress : Progress | None, optional
         Called before every pair is compared, with its index, the number of pairs and the structure's name; returning
         False stops the comparison, and the pairs compared so far are returned.
@@ -95,15 +110,15 @@ def compareCase(
         For files that cannot be read, for names that do not exist or occur more than once, and for missing critical
         structures.
     """
-    settings = asSettings(settings)
-    if protocol is not None:
-        requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
+    settings = comparison.withIgnored(settings, ignore)
+    protocol = asProtocol(protocol)
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
     if progress is not None:
         requireFunction(progress, "The progress function")
     numbers = None if labelNames is None else labelNamesFrom(labelNames)
-    chosen = tuple((choices or {}).items())
+    given = (choices or {}).items()
+    chosen = [(asName(name), None if other is None else asName(other)) for name, other in given]
     case = openCase(reference, test, settings, names=names, choices=chosen, labelNames=numbers, dose=dose)
     return case.compare(protocol, each=partial(oneByOne, progress=progress))
 
@@ -263,8 +278,8 @@ def openCase(
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
-    sets = [_lesions(one, settings) if settings.instanceMaps else one for one in sets]
-    sets = settled(sets, name=listedAs)
+    ours, theirs = annotated(sets, settings.ignore, labelNames, partial(_joined, settings=settings))
+    sets = settled((ours, theirs), name=listedAs)
     isInFiles = len(paths) == len(given)
     ours, theirs = sets
     settings = withLabelsNamed(settings, ours, theirs, labelNames)
@@ -281,10 +296,9 @@ def openCase(
             raise InputError(" ".join([*why, advice]).rstrip())
     isWhole = names is None or (not names and listedAs is None)
     unusable = unusableIn(pairing, ours, theirs) if isWhole else {}
-    shown = None
-    if image is not None:
-        shown = aroundPairs(readGrayImage(Path(image)), pairing.pairs)
-        pairing = replace(pairing, findings=alarmsFirst([*imageFindings(shown, pairing.pairs), *pairing.findings]))
+    shown, doubts = (None, []) if image is None else imageUnder(Path(image), pairing.pairs)
+    if doubts:
+        pairing = replace(pairing, findings=alarmsFirst([*doubts, *pairing.findings]))
     return Case(pairing, settings, sets, unusable, isWhole, advice, why, shown, plan)
 
 
@@ -294,9 +308,11 @@ def _ofCase(names: Collection[str], sets: Sequence[StructureSet], labelNames: Ma
     return [name for name in inAnySpelling(names, labelNames, *sets) if name in known]
 
 
-def _lesions(structures: StructureSet, settings: Settings) -> StructureSet:
-    """Return the structures of an instance map, in which every label or segment is a lesion."""
-    return structures.having(joined(structures, dict(settings.instanceClasses)))
+def _joined(structures: StructureSet, settings: Settings) -> StructureSet:
+    """Return structures as they are, or those of an instance map, in which every label or segment is a lesion."""
+    return (
+        structures.having(joined(structures, dict(settings.instanceClasses))) if settings.instanceMaps else structures
+    )
 
 
 def _several(structures: Iterable[Structure]) -> StructureSet:
@@ -348,14 +364,22 @@ def withLabelsNamed(
     test: Sequence[Structure] = (),
     labelNames: Mapping[Labels, str] | None = None,
 ) -> Settings:
-    """Return settings in which structures given in another spelling, or by number, are replaced by their actual names.
+    """Return settings in which structures given in another spelling, by number or by pattern have their actual names.
 
     labelNames: names, by number, of labels that have none of their own.
     """
-    critical = {nameMeant(name, reference, labelNames): weight for name, weight in settings.critical}
+
+    def named(given: Iterable[tuple[str, float]], structures: Collection[Structure]) -> tuple[tuple[str, float], ...]:
+        found: dict[str, float] = {}
+        for name, weight in given:
+            fitting = inAnySpelling([name], labelNames, structures) if isPattern(name) else ()
+            found |= dict.fromkeys(fitting or [nameMeant(name, structures, labelNames)], weight)
+        return tuple(found.items())
+
     both = StructureSet.of(reference) + test
-    weights = {nameMeant(name, both, labelNames): weight for name, weight in settings.labelWeights}
-    return replace(settings, critical=tuple(critical.items()), labelWeights=tuple(weights.items()))
+    return replace(
+        settings, critical=named(settings.critical, reference), labelWeights=named(settings.labelWeights, both)
+    )
 
 
 def criticalsOf(structures: Sequence[Structure], settings: Settings) -> dict[str, Structure]:
@@ -368,7 +392,7 @@ def criticalsOf(structures: Sequence[Structure], settings: Settings) -> dict[str
             problem = "more than one" if matches else "no"
             raise InputError(
                 f"The reference has {problem} critical structure named {name!r}; it has "
-                f"{commaSeparated(s.name for s in structures)}."
+                f"{commaSeparated(s.name for s in structures)}.{hintAt(name, (s.name for s in structures))}"
             )
         found[name] = matches[0]
     return found

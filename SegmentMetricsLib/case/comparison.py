@@ -25,7 +25,7 @@ from ..families.dose.ofpair import curvesOf
 from ..families.hazard.formulas import Field
 from ..families.hazard.ofpair import errorsOf, fieldOf
 from ..families.instances.ofpair import Lesion, lesionsOf, listOf
-from ..families.selection import selected
+from ..families.selection import keyMeant, selected
 from ..families.similarity.formulas import Similarity
 from ..families.similarity.ofpair import inSlices
 from ..families.slices.formulas import SliceRow
@@ -35,14 +35,14 @@ from ..families.topology.ofpair import gapsOf, spursOf
 from ..io.doses import readDose
 from ..model import inputs
 from ..model.dose import Dose
+from ..model.ignored import leftOut
 from ..model.inputs import Placing
-from ..model.structures import SEGMENTATION, Structure, asName, dimensionOf
+from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
-from . import multilabel, resulttables, summary
+from . import gridspread, multilabel, resulttables, summary
 from .findings import pairfindings
 from .frames import frameOf
-from .given import Comparable, asCriticals, asStructure, criticalsFrom
-from .gridspread import spreads
+from .given import Comparable, asCriticals, asStructure, criticalsFrom, marksIn
 from .multilabel import Share
 from .records import Record
 
@@ -129,7 +129,8 @@ class Comparison(Mapping):
         return cast(SurfaceDistances, self.distances)
 
     def __getitem__(self, key: str) -> Measurement:
-        return measurementOf(key, self.measurements)
+        meant = key if key in self.measurements else keyMeant(key)
+        return measurementOf(meant if meant in self.measurements else key, self.measurements)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{key} {measurement.text()}" for key, measurement in self.items())
@@ -186,11 +187,11 @@ class Comparison(Mapping):
     def withGridUncertainty(self, displayed: Callable[[Structure], Structure] | None = None) -> Comparison:
         """Return the comparison with the spread of every measurement that the voxel grid alone causes, as its `grid`.
 
-        The smooth surfaces of both structures are measured on the reference's grid, shifted by fractions of a voxel.
-        displayed: makes these surfaces; None is Slicer's own conversion, which needs Slicer or the package slicer-core.
-        Raises InputError if both are missing.
+        The measured surfaces of both structures are measured on the reference's grid, shifted by fractions of a voxel.
+        A structure that vanishes in some of the shifts is a finding instead. displayed: makes the surfaces that Slicer
+        displays, if the settings ask for them; None is Slicer's own conversion.
         """
-        if displayed is None:
+        if displayed is None and self.settings.surface == "displayed":
             from ..mrml.inputs import displayed as converted
 
             displayed = converted
@@ -199,9 +200,11 @@ class Comparison(Mapping):
         def measure(reference: Structure, test: Structure, settings: Settings) -> Mapping[str, Measurement]:
             return compare(reference, test, settings, criticals=criticals, dose=self.dose).measurements
 
-        found = spreads(self.reference, self.test, self.settings, measure, displayed)
+        values, findings = gridspread.shifted(self.reference, self.test, self.settings, measure, displayed)
+        asked = selected(self.settings, definitionsOf(self.settings.convention).values())
+        found = gridspread.spreads(self.measurements, values, asked)
         told = {key: replace(one, grid=found.get(key)) for key, one in self.measurements.items()}
-        return replace(self, measurements=told)
+        return replace(self, measurements=told, findings=(*self.findings, *findings))
 
     def which(self, value: str | float, key: str | None = None) -> list[Candidate]:
         """Return the numbers that this pair may be given, the nearest to a value first, each with how it comes about.
@@ -231,7 +234,6 @@ class Comparison(Mapping):
             surface=" and ".join(dict.fromkeys((self.reference.surfaceKind, self.test.surfaceKind))),
             convention=self.settings.convention,
             method=self.distances.method if self.distances else "",
-            subdivisions=self.settings.subdivisionsFor(self.dimension),
             measurements=self.measurements,
             findings=self.findings,
             slices=self.slices,
@@ -281,6 +283,7 @@ def compare(
     name: str | int | None = None,
     criticals: Mapping[str, Comparable] | None = None,
     dose: DoseLike | None = None,
+    ignore: str | int | None = None,
     spacing: float | Sequence[float] | None = None,
     origin: Sequence[float] | None = None,
     direction: Sequence | np.ndarray | None = None,
@@ -309,6 +312,9 @@ def compare(
     dose : DoseLike | None, optional
         Of a plan: a Dose, an image in Gy, or a file, RTDOSE or an image in Gy. The family dose is added to those that
         are asked for.
+    ignore : str | int | None, optional
+        The label of the reference that marks what nobody annotated, as in the settings: its number, in a file also its
+        name.
     spacing : float | Sequence[float] | None, optional
         Of an array's voxels in mm, one number if it is the same along all axes; required for arrays. An array is
         indexed [k, j, i], like those of SimpleITK.GetArrayFromImage; spacing, origin and direction are in the order i,
@@ -328,7 +334,7 @@ def compare(
     ValueError
         For input that is not a structure, and for a label that neither side has.
     """
-    settings, dose = withDose(asSettings(settings), dose)
+    settings, dose = withDose(withIgnored(settings, ignore), dose)
     placing = Placing(spacing=spacing, origin=origin, direction=direction)
     criticals = criticalsFrom(criticals)
     placing.requireUse(reference, test, *criticals.values())
@@ -338,9 +344,15 @@ def compare(
         asName(name)  # raises for anything but a name or a number
         if not any(isinstance(one, (str, os.PathLike)) for one in (reference, test)):
             raise InputError("The name chooses a structure of a file, and neither the reference nor the test is one.")
+    ours, theirs = (
+        asStructure(one, which, label, settings, name=name, placing=placing)
+        for one, which in zip((reference, test), REFERENCE_AND_TEST)
+    )
+    if settings.ignore is not None and not (ours.ignored or theirs.ignored):  # else a case has left it out already
+        ours, theirs = leftOut((ours, theirs), marksIn(reference, settings, placing), settings.ignore)
     pair = Workspace(
-        asStructure(reference, "reference", label, settings, name=name, placing=placing),
-        asStructure(test, "test", label, settings, name=name, placing=placing),
+        ours,
+        theirs,
         settings,
         asCriticals(criticals, settings, placing),
         dose=dose,
@@ -348,6 +360,12 @@ def compare(
     if label is not None:
         requireEither(pair.given, label)
     return compared(pair)
+
+
+def withIgnored(settings: Settings | None, ignore: str | int | None) -> Settings:
+    """Return settings, the defaults for None, that ignore a label of the reference if one is given."""
+    settings = asSettings(settings)
+    return settings if ignore is None else settings.changed(ignore=ignore)
 
 
 def withDose(settings: Settings, given: DoseLike | None) -> tuple[Settings, Dose | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import SimpleITK
@@ -15,9 +15,11 @@ from ..base.texts import commaSeparated
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..model import inputs
+from ..model.ignored import apart
 from ..model.inputs import UNPLACED, Placing
 from ..model.instances import joined
 from ..model.structures import Structure, numbered
+from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 
 # What compare() takes as a reference or a test.
@@ -74,7 +76,7 @@ def asStructure(
             given = placing.imageOf(given)
         if isinstance(given, SimpleITK.Image):
             scale = (settings.threshold, settings.membershipMaximum)
-            return inputs.structureFromImage(given, which, label, *scale, canChoose)
+            return inputs.structureFromImage(given, which, label, *scale, canChoose, _ignoredNumber(settings))
         if isinstance(given, vtkPolyData):
             return inputs.structureFromPolyData(given, which)
     except InputError as error:
@@ -95,6 +97,8 @@ def _instances(given: Any, which: str, settings: Settings, placing: Placing) -> 
             masks = inputs.labelMasks(image, inputs.HALF)
             found = masks or {1: Mask.empty(Grid.fromImage(image))}
             lesions = [Structure(numbered(label), mask) for label, mask in found.items()]
+        if settings.ignore is not None:
+            lesions, _ = apart(StructureSet.of(lesions), settings.ignore)
         structures = joined(lesions, dict(settings.instanceClasses))
     except InputError as error:
         raise InputError(f"The {which} cannot be compared. {error}") from error
@@ -102,6 +106,39 @@ def _instances(given: Any, which: str, settings: Settings, placing: Placing) -> 
         names = commaSeparated(one.name for one in structures) or "no structure"
         raise InputError(f"The {which} has {names}: compare one of them, or compare all with compareCase().")
     return structures[0]
+
+
+def marksIn(given: object, settings: Settings, placing: Placing) -> Sequence[Structure]:
+    """Return the structure of the label that the settings ignore in a reference given as compare() takes it.
+
+    None or one. Raises InputError for what has no other labels.
+    """
+    if isinstance(given, (str, os.PathLike)):
+        from ..io.reading import readStructures
+
+        read = readStructures(given, threshold=settings.threshold, maximum=settings.membershipMaximum)
+        return apart(read, cast(str, settings.ignore))[1]
+    if isinstance(given, np.ndarray):
+        given = placing.imageOf(given)
+    if not isinstance(given, SimpleITK.Image):
+        raise InputError(
+            "What is ignored is a label of the reference: give it as an image, an array or a file, or give all "
+            "structures to compareCase()."
+        )
+    number = cast(int, _ignoredNumber(settings))
+    if inputs.membershipsOf(given, settings.membershipMaximum) is not None:
+        return []
+    mask, _ = inputs.labelMask(given, number, inputs.HALF)
+    return [] if mask.isEmpty else [Structure(numbered(number), mask)]
+
+
+def _ignoredNumber(settings: Settings) -> int | None:
+    """Return the number of the label of an image that the settings ignore. Raises InputError for a name."""
+    if settings.ignore is None:
+        return None
+    if not settings.ignore.isdecimal():
+        raise InputError(f"The labels of an image have no names: give the number of the one that is {settings.ignore}.")
+    return inputs.positiveLabel(int(settings.ignore))
 
 
 def _hint(given: object) -> str:

@@ -1,84 +1,100 @@
 """What the voxel grid itself contributes to measurements: their spread if it had lain a fraction of a voxel elsewhere.
 
-A mask does not know its surface better than to the voxel. So the smooth surfaces of both structures are put on the
+A mask does not know its surface better than to the voxel. So the measured surfaces of both structures are put on the
 reference's grid again and again, each time with the same random shift for both, and are measured anew.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from ..base.progress import checkpoint
-from ..comparison.measurements import Measurement, Spread
+from ..comparison.definitions import Asked
+from ..comparison.findings import Finding
+from ..comparison.measurements import ROUNDING, Measurement, Spread
 from ..comparison.workspace import Workspace
 from ..geometry.grids import Grid, translation
-from ..geometry.surfaces import Surface
+from ..geometry.masks import Mask, union
+from ..geometry.meshing import fromMask
 from ..geometry.voxelization import maskOf
-from ..model.structures import Structure
+from ..model.structures import REFERENCE_AND_TEST, Structure
 from ..settings.settings import Settings
 
 SHIFTS, SEED = 36, 0
-# The range that 95 % of the shifts are in, in percent.
-RANGE = 2.5, 97.5
-# The smooth surface is that of the structure only if its area exceeds this fraction of the measured one: smoothing
-# makes almost nothing of a structure one or two voxels thick.
-LEAST_AREA = 0.25
+# Standard deviations to either side of a number between which 95 % of a normal distribution lie.
+REACH = 1.96
 # For readers of the numbers.
 NOTE = (
-    f"Grid: what the number is when the voxel grid lies a fraction of a voxel elsewhere, from {SHIFTS} shifts of the "
-    "smooth surfaces. Differences no larger than this range say nothing about the contours. The mean may lie beside "
-    "the number itself: smoothing makes small structures smaller."
+    f"Grid: how much the number changes if the voxel grid lies a fraction of a voxel elsewhere, from {SHIFTS} shifts "
+    f"of the measured surfaces: the standard deviation (SD), and the number ± {REACH} SD. Differences no larger than "
+    "this range say nothing about the contours. Where the mean over the shifts lies more than one SD from the number, "
+    "it is stated, too."
 )
 
 
-def spreads(
+def shifted(
     reference: Structure,
     test: Structure,
     settings: Settings,
     measure: Callable[[Structure, Structure, Settings], Mapping[str, Measurement]],
-    displayed: Callable[[Structure], Structure],
-) -> dict[str, Spread]:
-    """Return the spread of each measurement, by key, for SHIFTS shifts; {} if a structure is empty.
+    displayed: Callable[[Structure], Structure] | None = None,
+) -> tuple[dict[str, list[float]], list[Finding]]:
+    """Return the values of each measurement, by key, for SHIFTS shifts; none if a structure is empty or has no inside.
 
-    Measurements without a finite value for any of the shifts are left out. measure: measures two structures. displayed:
-    makes the surface that Slicer displays of a structure.
+    If one vanishes in any of the shifts, there are no values, but a finding that says so. measure: measures two
+    structures. displayed: makes the surface that Slicer displays of a structure, for settings that ask for it.
     """
     if reference.isEmpty or test.isEmpty:
-        return {}
-    surfaces = [_smoothSurface(structure, displayed) for structure in (reference, test)]
+        return {}, []
+    # of voxels the surface around them, a mesh as it is
+    given = [one if one.mask is None else one.unsmoothed() for one in (reference, test)]
+    if not all(one.surface.isClosed for one in given):
+        return {}, []
     grid = reference.samplingGrid or test.samplingGrid or Workspace(reference, test, settings).overlapGrid.grid
     # the profile of slices is none of the measurements
     families = tuple(family for family in settings.families if family != "slices")
     chosen = replace(settings, families=families) if families else settings
     found: dict[str, list[float]] = {}
+    vanished = np.zeros(2, int)
     for shift in np.random.default_rng(SEED).uniform(-0.5, 0.5, (SHIFTS, 3)):
         checkpoint()
         moved = _moved(grid, shift)
-        pair = [
-            replace(
-                structure, mask=maskOf(surface, moved), givenSurface=None, surfaceKind="unsmoothed", memberships=None
-            )
-            for structure, surface in zip((reference, test), surfaces, strict=True)
-        ]
-        if settings.surface == "displayed":
-            pair = [one if one.isEmpty else displayed(one) for one in pair]
+        pair = [_on(moved, one) for one in given]
+        vanished += [one.isEmpty for one in pair]
+        if vanished.any():
+            continue
+        if settings.surface == "displayed" and displayed is not None:
+            pair = [displayed(one) for one in pair]
         for key, measurement in measure(pair[0], pair[1], chosen).items():
-            if math.isfinite(measurement.value):
-                found.setdefault(key, []).append(measurement.value)
-    return {key: _spreadOf(np.array(values)) for key, values in found.items()}
+            found.setdefault(key, []).append(measurement.value)
+    return ({}, [_vanishing(vanished)]) if vanished.any() else (found, [])
 
 
-def _smoothSurface(structure: Structure, displayed: Callable[[Structure], Structure]) -> Surface:
-    """Return the surface of a structure that is put on the grids: that of a mesh as it is, contours in a plane, too."""
-    if structure.mask is None or structure.surfaceKind == "displayed" or structure.dimension == 2:
-        return structure.surface
-    smooth = displayed(structure).surface
-    isThere = not smooth.isEmpty and smooth.sizes.sum() > LEAST_AREA * structure.surface.sizes.sum()
-    return smooth if isThere else structure.surface
+def spreads(
+    measurements: Mapping[str, Measurement], values: Mapping[str, list[float]], asked: Iterable[Asked]
+) -> dict[str, Spread]:
+    """Return the spread of each measurement, by key, from its values for all shifts.
+
+    Measurements that are not finite, as they are or for one of the shifts, are left out. asked: their definitions,
+    which have their ranges.
+    """
+    limits = {one.key: (one.definition.low, one.definition.high) for one in asked}
+    found = {}
+    for key, measurement in measurements.items():
+        given, number = np.array(values.get(key, [math.nan])), measurement.value
+        if not (math.isfinite(number) and np.isfinite(given).all()):
+            continue
+        mean, sd = float(given.mean()), float(given.std(ddof=1))
+        # the number itself is in it, whatever its rounding
+        least, most = min(number, limits[key][0]), max(number, limits[key][1])
+        ends = max(number - REACH * sd, least), min(number + REACH * sd, most)
+        isOff = abs(mean - number) > sd + ROUNDING * abs(number)
+        found[key] = Spread(mean if isOff else None, sd, *ends, len(given))
+    return found
 
 
 def _moved(grid: Grid, shift: np.ndarray) -> Grid:
@@ -89,7 +105,27 @@ def _moved(grid: Grid, shift: np.ndarray) -> Grid:
     return Grid(grid.size, grid.matrix @ translation(along), grid.planar)
 
 
-def _spreadOf(values: np.ndarray) -> Spread:
-    low, high = np.percentile(values, RANGE)
-    deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    return Spread(float(values.mean()), deviation, float(low), float(high), len(values))
+def _on(grid: Grid, structure: Structure) -> Structure:
+    """Return a structure as its surface is on a grid; of known lesions each by itself."""
+    lesions = structure.instances
+    if lesions is None:
+        mask = maskOf(structure.surface, grid)
+    else:
+        lesions = tuple(one for lesion in lesions if not (one := maskOf(fromMask(lesion), grid)).isEmpty)
+        mask = union(lesions) if lesions else Mask.empty(grid)
+    return replace(
+        structure, mask=mask, givenSurface=None, surfaceKind="unsmoothed", memberships=None, instances=lesions
+    )
+
+
+def _vanishing(times: np.ndarray) -> Finding:
+    """Return the finding that structures vanish. times: (2,) in how many of the shifts each does."""
+    told = [
+        f"the {which} vanishes in {number} of {SHIFTS} shifts"
+        for which, number in zip(REFERENCE_AND_TEST, times)
+        if number
+    ]
+    return Finding.remark(
+        f"On voxel grids that lie a fraction of a voxel elsewhere, {' and '.join(told)}: no range is given of what the "
+        "grid contributes."
+    )

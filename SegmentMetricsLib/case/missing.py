@@ -122,6 +122,7 @@ class Roster:
         self._inTests: set[tuple] = set()
         self._counterparts: dict[tuple, str] = {}
         self._onlyInTest: dict[str, set[str]] = {}
+        self._names: dict[tuple, str] = {}
         for outcome in outcomes:
             self.learn(outcome)
 
@@ -129,6 +130,8 @@ class Roster:
         """Add the structures of the reference and the test of a case."""
         for record in (*outcome["pairs"], *outcome.get("missing", ())):
             side, name = record.get("missing", ""), record["structure"]
+            if side != BOTH:
+                self._names.setdefault(_spelled(name), name)
             if side in ("", TEST):
                 self._inReferences.add(_spelled(name))
             if side in ("", REFERENCE):
@@ -163,6 +166,11 @@ class Roster:
     def counts(self, record: Mapping) -> bool:
         """Return whether a record counts in the statistics: its structure is expected, and it has measurements."""
         return bool(record["measurements"]) and record.get("missing") != BOTH and self.isExpected(record)
+
+    @property
+    def only(self) -> str:
+        """The name of the only structure of the cohort, "" if there are several or none."""
+        return next(iter(self._names.values())) if len(self._names) == 1 else ""
 
     @property
     def unexpected(self) -> dict[str, set[str]]:

@@ -17,11 +17,12 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..base.errors import InputError, Undefined, requireKind
-from ..base.texts import commaSeparated, didYouMean
+from ..base.texts import commaSeparated
 from ..comparison.measurements import Measurement, measurementOf
 from ..families.multilabel.entries import GIVEN, MULTI_LABEL, WEIGHTINGS
 from ..families.selection import isSelected
 from ..model import inputs, naming
+from ..model.ignored import annotated
 from ..model.inputs import Placing
 from ..model.structures import BOTH_EMPTY, Structure, pairByName
 from ..model.structureset import StructureSet
@@ -150,7 +151,7 @@ def compareLabels(
     if weights is not None:
         settings = settings.changed(labelWeights=weights)
     sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
-    pairing = pairByName(*sides, isAlonePair=False)
+    pairing = pairByName(*annotated(sides, settings.ignore), isAlonePair=False)
     shares = [shareOf(Workspace(one, other, settings)) for one, other in pairing.pairs]
     shares += alone(pairing.unmatchedReference, settings, "reference") + alone(pairing.unmatchedTest, settings, "test")
     return combined(shares, settings)
@@ -262,7 +263,7 @@ def _labelMeant(given: str, names: Sequence[str]) -> str:
     alike = naming.meant(given, names)
     if len(alike) == 1:
         return alike[0]
-    known = f"there are {commaSeparated(alike or names)}.{'' if alike else didYouMean(given, names)}"
+    known = f"there are {commaSeparated(alike or names)}.{'' if alike else naming.hintAt(given, names)}"
     raise InputError(f"There is {'more than one' if alike else 'no'} label {given!r} to give a weight to; {known}")
 
 

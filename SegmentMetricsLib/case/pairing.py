@@ -11,7 +11,7 @@ import numpy as np
 from ..base.errors import InputError, PairError, Undefined, requireKind
 from ..base.progress import checkpoint
 from ..base.statements import Place
-from ..base.texts import commaSeparated, cutShort, didYouMean
+from ..base.texts import commaSeparated, cutShort
 from ..comparison.findings import ALIKE, Finding, Kind, alarmsFirst, asFinding, shareOfBoxes
 from ..comparison.workspace import Workspace
 from ..families.overlap import formulas as overlap
@@ -214,7 +214,11 @@ def _byEqualNames(reference: StructureSet, test: StructureSet, names: Collection
         return [], [reference, test]
     if names is not None:
         known = {s.name for s in (*reference, *test)}
-        names = _withRelatives([name for name in names if name in known], reference, test)
+        # what both have once under the very name is not disturbed by other spellings, even if there are several
+        own = [[s.name for s in structures] for structures in (reference, test)]
+        alone = [name for name in names if all(some.count(name) == 1 for some in own)]
+        others = [name for name in names if name in known and name not in alone]
+        names = [*alone, *_withRelatives(others, reference, test)]
     pairing = pairByName(reference, test, names)
     matches = [replace(m, confidence=CONFIDENCE.get(m.how, 1.0)) for m in pairing.pairs if isWhole or m.how != "only"]
     apart = [m for m in pairing.pairs if not isWhole and m.how == "only"]
@@ -348,7 +352,7 @@ def _theOnly(name: str, structures: StructureSet, which: str) -> Structure:
     if not found:
         requireUsable(name, structures)
         known = [s.name for s in structures]
-        hint = didYouMean(name, known)
+        hint = naming.hintAt(name, known)
         raise InputError(f"The {which} has no structure named {name!r}; it has {commaSeparated(known)}.{hint}")
     if len(found) > 1:
         raise severalNamed(name, which, structures)

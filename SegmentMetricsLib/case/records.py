@@ -46,7 +46,6 @@ class Record:
     surface: str
     convention: str
     method: str
-    subdivisions: int | None
     measurements: Mapping[str, Measurement]
     findings: tuple[str, ...]
     worstPlaces: tuple[Place, ...] = ()
@@ -86,7 +85,6 @@ class Record:
             "surface": self.surface,
             "convention": self.convention,
             "method": self.method or None,
-            "subdivisions": self.subdivisions,
             "measurements": {key: measurement.toDictionary() for key, measurement in self.measurements.items()},
             "findings": asDictionaries(self.findings),
             "slices": [row.toDictionary() for row in self.slices],
@@ -116,7 +114,6 @@ class Record:
                 surface=data["surface"],
                 convention=data["convention"],
                 method=data["method"] or "",
-                subdivisions=data["subdivisions"],
                 measurements={key: _measurement(key, m, data["convention"]) for key, m in data["measurements"].items()},
                 findings=tuple(map(asFinding, data["findings"])),
                 worstPlaces=tuple(Place.fromDictionary(place) for place in data["worstPlaces"]),

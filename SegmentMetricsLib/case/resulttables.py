@@ -13,6 +13,7 @@ from ..comparison.definitions import AREA
 from ..comparison.measurements import Measurement, fixed, withUnit
 from ..families.instances.ofpair import ROW, Lesion
 from ..families.registry import REGISTRY, findDefinition
+from ..families.selection import headingOf, rowOf
 from ..settings.names import OWN_CONVENTION
 from .records import Record, identityOf
 from .tablemodel import Amount, Column, Table, notebookSentences, notebookTable
@@ -47,15 +48,21 @@ MEASUREMENT = (
 )
 # Columns with what the voxel grid contributes: fields of a Spread. They exist only if that was computed.
 SPREAD = (
-    Column("GridMean", "Grid: mean", description="Mean over shifts of the voxel grid by fractions of a voxel"),
-    Column("GridSD", "SD", description="Standard deviation over shifts of the voxel grid"),
-    Column("GridRange", "95 % range", description="Range of 95 % of the values over shifts of the voxel grid"),
+    Column(
+        "GridSD", "Grid: SD", description="Standard deviation over shifts of the voxel grid by fractions of a voxel"
+    ),
+    Column("GridRange", "95 % range", description="The value ± 1.96 of these standard deviations", isText=True),
+    Column("GridMean", "Mean", description="Mean over the shifts, if it lies more than one of them from the value"),
 )
 OF_GRID = (
-    ("gridMean", "mean over shifts of the grid", "Mean over shifts of the voxel grid by fractions of a voxel"),
-    ("gridSD", "SD over shifts of the grid", "Standard deviation over shifts of the voxel grid"),
-    ("gridLow", "low over shifts of the grid", "Lower end of the range of 95 % of the shifts of the voxel grid"),
-    ("gridHigh", "high over shifts of the grid", "Upper end of the range of 95 % of the shifts of the voxel grid"),
+    ("gridMean", "mean over shifts of the grid", "Mean over shifts of the voxel grid, if more than one SD off"),
+    (
+        "gridSD",
+        "SD over shifts of the grid",
+        "Standard deviation over shifts of the voxel grid by fractions of a voxel",
+    ),
+    ("gridLow", "low for shifts of the grid", "Value less 1.96 standard deviations over shifts of the voxel grid"),
+    ("gridHigh", "high for shifts of the grid", "Value plus 1.96 standard deviations over shifts of the voxel grid"),
 )
 # Columns of files that say which pair a row is about.
 IDENTITY = (
@@ -104,11 +111,9 @@ LISTED = {LESIONS_FILE: (*LESION_COLUMNS, *POSITION), GAPS_FILE: (*RUN_COLUMNS, 
 FAMILY_OF_LIST = {LESIONS_FILE: "instances", GAPS_FILE: "topology"}
 # Ends of keys of the dose family, with the column of a table that they are in: what only the test has is the test's.
 OF_DOSE = {"Reference": "reference", "Test": "test", "Difference": "difference", "Under": "reference", "Over": "test"}
-# How rows of that table are called that are about such a part.
-OF_PART = "{} of what the other one lacks"
 # Short headings of MEASUREMENT, where they have little room.
 SHORT = {"Value": "value", "ReferenceToTest": "ref. to test", "TestToReference": "test to ref."}
-SHORT_OF_SPREAD = {"GridMean": "grid: mean", "GridSD": "SD", "GridRange": "95 % range"}
+SHORT_OF_SPREAD = {"GridSD": "grid: SD", "GridRange": "95 % range", "GridMean": "mean"}
 
 
 def measurementsTable(measurements: Iterable[Measurement]) -> Table:
@@ -128,9 +133,13 @@ def measurementsTable(measurements: Iterable[Measurement]) -> Table:
 
 def _spreadCells(one: Measurement) -> list:
     if one.grid is None:
-        return [None, None, None]
-    amounts = Amount(one.grid.mean, one.unit), Amount(one.grid.sd, one.unit)
-    return [*amounts, inOneUnit(one.grid.low, " to ", one.grid.high, one.unit)]
+        return [None, "", None]
+    mean, sd, low, high, _ = one.grid
+    return [
+        Amount(sd, one.unit),
+        inOneUnit(low, " to ", high, one.unit),
+        None if mean is None else Amount(mean, one.unit),
+    ]
 
 
 def inOneUnit(first: float, between: str, second: float, unit: str) -> str:
@@ -252,8 +261,7 @@ def doseTable(record: Record | Comparison) -> Table | None:
     for key, measurement in record.measurements.items():
         if isOfDose(key):
             end = next(end for end in OF_DOSE if key.endswith(end))
-            name = key.removesuffix(end)
-            rows.setdefault(OF_PART.format(name) if end in ("Under", "Over") else name, {})[OF_DOSE[end]] = measurement
+            rows.setdefault(rowOf(key), {})[OF_DOSE[end]] = measurement
     heads = [column for column in dict.fromkeys(OF_DOSE.values()) if any(column in row for row in rows.values())]
     return Table.headed(["Dose", *heads], [[n, *map(row.get, heads)] for n, row in rows.items()]) if rows else None
 
@@ -340,7 +348,5 @@ def overviewKeys(keys: Iterable[str]) -> list[str]:
 @cache
 def heading(key: str) -> str:
     """Return a short name of a measurement as the heading of a column or row: NSD_2mm is "NSD 2 mm"."""
-    name, _, parameter = key.partition("_")
     found = findDefinition(key)
-    short = found.definition.heading.format(**found[1]) if found else HEADINGS_OF_SLICES.get(name, "")
-    return f"{short or name} {parameter.replace('mm', ' mm')}".strip()
+    return headingOf(key, found.definition.heading.format(**found.words) if found else HEADINGS_OF_SLICES.get(key, ""))

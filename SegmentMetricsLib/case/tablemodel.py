@@ -6,11 +6,12 @@ decided here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..base.markup import Markup, filled, joined
-from ..comparison.measurements import infiniteText, rounded, statusOf, typeset, withUnit
+from ..comparison.measurements import IN_CENTIMETERS, decimalsOf, infiniteText, rounded, statusOf, typeset, withUnit
 
 
 class Column(NamedTuple):
@@ -48,6 +49,26 @@ class Column(NamedTuple):
         if (status := statusOf(value)) != "ok":
             return infiniteText(value) if status == "infinite" else status
         return withUnit(value, self.unit) if self.digits is None else rounded(value, self.digits)
+
+    def texts(self, values: Sequence[Any]) -> list[str]:
+        """Return all values of this column as people read them: in one unit, if they have the same.
+
+        Where some volumes are so small that alone they would be in mm3, all are in cm3 with one more decimal place.
+        """
+        found = [self.text(value) for value in values]
+        known = {number: value for number, value in enumerate(values) if _isNumber(value)}
+        units = {getattr(value, "unit", self.unit) for value in known.values()}
+        areMixed = len(units) == 1 and len({found[number].rpartition(" ")[2] for number in known}) > 1
+        if not areMixed or not units <= set(IN_CENTIMETERS):
+            return found
+        larger, scale = IN_CENTIMETERS[units.pop()]
+        decimals = decimalsOf(larger) + 1
+        for number, value in known.items():
+            size = plain(value) / scale
+            isSeen = round(size, decimals) != 0 or not size
+            text = rounded(size, decimals) if isSeen else f"{'< ' if size > 0 else '> -'}{10.0**-decimals:.{decimals}f}"
+            found[number] = f"{text} {larger}"
+        return found
 
 
 class Amount(NamedTuple):
@@ -87,8 +108,18 @@ class Table(NamedTuple):
 
     def texts(self) -> list[list[str]]:
         """Return all rows as people read them, below a row of headings."""
-        rows = [[column.text(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows]
-        return [[column.heading for column in self.columns], *rows]
+        cells = zip(*(column.texts(values) for column, values in self.byColumn()), strict=True)
+        return [[column.heading for column in self.columns], *map(list, cells)]
+
+    def byColumn(self) -> Iterator[tuple[Column, Sequence[Any]]]:
+        """Yield each column with its values."""
+        for number, column in enumerate(self.columns):
+            yield column, [row[number] for row in self.rows]
+
+
+def _isNumber(value: Any) -> bool:
+    """Return whether a value of a table is a finite number, but no count."""
+    return isinstance(plain(value), float) and math.isfinite(plain(value))
 
 
 def plain(value: Any) -> Any:

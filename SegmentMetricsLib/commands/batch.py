@@ -7,12 +7,13 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..base.errors import InputError
+from ..base.errors import InputError, asPath
 from ..base.parallel import availableProcessors, requireWorkers
-from ..base.texts import counted, didYouMean, oneLine
+from ..base.texts import counted, oneLine
 from ..batch.summaryoptions import (
     BONFERRONI,
     CORRECTIONS,
@@ -22,8 +23,9 @@ from ..batch.summaryoptions import (
     RESAMPLES,
     SEED,
     TREATMENTS,
+    Options,
 )
-from ..model.naming import parse
+from ..model.naming import hintAt, labelNumber, meant, parse
 from ..settings.names import OWN_CONVENTION
 from .batchplan import Plan, planned
 from .options import (
@@ -37,14 +39,18 @@ from .options import (
     addSettings,
     addStructure,
     pathFrom,
+    requireWritable,
 )
 from .results import finalStatus, progressBar, tellFailures, terminalWidth
 
 if TYPE_CHECKING:
+    from ..batch.batchresults import BatchResults
     from ..batch.cases import Task
     from ..batch.collected import Collected
     from ..batch.resultfiles import CohortFiles
     from ..batch.statistics import Cohort, Summary
+    from ..case.protocol.protocol import Protocol
+    from ..settings.settings import Settings
 
 NOTHING_RUN = 2
 
@@ -149,36 +155,151 @@ def run(options: argparse.Namespace) -> int:
     """
     requireWorkers(options.workers)
     plan = planned(options)
-    from ..batch.collected import Collected
     from ..batch.resultfiles import CohortFiles
 
-    with (
-        executors(options, len(plan.tasks)) as (makeExecutor, window),
-        CohortFiles(options.output, plan.tasks) as files,
-    ):
+    with executors(options, len(plan.tasks)) as (makeExecutor, window), CohortFiles(plan.output, plan.tasks) as files:
         if aside := files.earlier.describe():
             print(f"segment-metrics: {aside}", file=sys.stderr)
-        files.repeatRows()
-        repeated = len(files.done)
-        broken, failed = runAll(plan.tasks, files, makeExecutor, window, plan.output)
-        failures, given = [*broken, *failed], len(plan.tasks)
-        counts = {"given": given, "ok": given - len(failures), "failed": len(failures), "repeated": repeated}
-        found = Collected(files.roster)
-        for outcome in files.outcomes():
-            found.add(outcome)
-        for outcome in broken:
-            found.list(outcome)
-        summaries, undrawn = writeStatistics(plan, found, files, counts)
-    tell(plan, found, failures, counts, summaries, undrawn)
-    if not found.cohort.roster.hasPairs:
-        if counts["ok"]:
+        done = carryOut(plan, files, makeExecutor, window)
+    tell(plan, done)
+    if not done.found.cohort.roster.hasPairs:
+        if done.counts["ok"]:
             print("segment-metrics: no case has a structure with the same name in both", file=sys.stderr)
         return NOTHING_RUN
-    return finalStatus(bool(failures), [verdict for _, verdict in found.judged], options.fail_on)
+    return finalStatus(bool(done.failures), [verdict for _, verdict in done.found.judged], options.fail_on)
+
+
+def compareBatch(
+    cases: str | os.PathLike,
+    settings: Settings | None = None,
+    *,
+    output: str | os.PathLike,
+    tests: str | os.PathLike | Mapping[str, str | os.PathLike] | None = None,
+    protocol: Protocol | str | os.PathLike | None = None,
+    names: Collection[str] | None = None,
+    choices: Mapping[str, str] | None = None,
+    labelNames: Mapping[int, str] | str | Path | None = None,
+    dose: str | Path | None = None,
+    options: Options | None = None,
+    isReported: bool = False,
+    workers: int = 1,
+) -> BatchResults:
+    """Compare many cases, write and summarize the results as the command batch does, and return them.
+
+    A case that fails stops no other. The same call goes on where it was interrupted.
+
+    Parameters
+    ----------
+    cases : str | os.PathLike
+        A table with the columns case, reference and test, as for readCases(); with tests the folder of the references.
+    settings : Settings | None, optional
+        What to measure and how; None means the defaults.
+    output : str | os.PathLike
+        Folder of the results.
+    tests : str | os.PathLike | Mapping[str, str | os.PathLike] | None, optional
+        The folder of the tests, or the folders of several methods by their names; None for a table.
+    protocol : Protocol | str | os.PathLike | None, optional
+        Judges cases without one of their own: a Protocol, a file, or the name of an example.
+    names : Collection[str] | None, optional
+        Structures to compare, in any spelling; all when None.
+    choices : Mapping[str, str] | None, optional
+        Names of test structures by names of reference structures, compared in every case that has both.
+    labelNames : Mapping[int, str] | str | Path | None, optional
+        Names, by number, of labels that have none of their own, or a file with them.
+    dose : str | Path | None, optional
+        Of a plan, for cases without one of their own.
+    options : Options | None, optional
+        For the statistics; None means the usual ones.
+    isReported : bool, optional
+        Whether to write a report for each case, and a page about all.
+    workers : int, optional
+        Number of processes. With 1 all is done in this process; more start anew what runs this, so that a script needs
+        `if __name__ == "__main__":`.
+
+    Returns
+    -------
+    BatchResults
+        Its remarks say what folders hold and what a method lacks.
+
+    Raises
+    ------
+    ValueError
+        For a table or folders that cannot be read, and for arguments that no batch can have.
+    """
+    requireWorkers(workers)
+    from ..batch import tasks as cohort
+    from ..batch.batchresults import BatchResults, readBatch
+    from ..batch.resultfiles import CohortFiles, requireInputsKept
+    from ..batch.summarywriting import lackingCases
+    from ..case.protocol.protocol import asProtocol
+    from ..model.structures import asName
+    from ..settings.settings import asSettings
+    from .batchplan import casesFrom, planOf, withReports
+
+    path, folder = asPath(cases), asPath(output)
+    requireWritable(folder)
+    requireInputsKept(folder, [path])
+    if tests is None:
+        given = casesFrom(path, None, None, labelNames)
+    else:
+        methods = tests.items() if isinstance(tests, Mapping) else [("", tests)]
+        given = casesFrom(None, path, [(name, asPath(one)) for name, one in methods], labelNames)
+    plan = planOf(
+        given,
+        asSettings(settings),
+        folder,
+        protocol=asProtocol(protocol),
+        pairs=[(asName(name), asName(other)) for name, other in (choices or {}).items()],
+        names=[asName(one) for one in ([names] if isinstance(names, (str, int)) else names or ())],
+        dose=dose,
+        statistics=options,
+    )
+    plan = withReports(plan) if isReported else plan
+    with (
+        cohort.processes(min(workers, len(plan.tasks))) as (makeExecutor, window),
+        CohortFiles(folder, plan.tasks) as files,
+    ):
+        done = carryOut(plan, files, makeExecutor if workers > 1 else None, window)
+    remarks = [*given.remarks, *lackingCases(done.found.cohort)]
+    return BatchResults([*readBatch(folder).outcomes, *done.broken], given.cases, remarks)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a batch found.
+
+    broken: outcomes of lines that are no tasks. failures: these, and outcomes of cases that failed. counts: numbers of
+    cases: given, ok, failed, and repeated from an earlier run. undrawn: sentences on what was not drawn.
+    """
+
+    found: Collected
+    broken: Sequence[dict]
+    failures: Sequence[dict]
+    counts: Mapping[str, int]
+    summaries: Sequence[Summary]
+    undrawn: Sequence[str]
+
+
+def carryOut(plan: Plan, files: CohortFiles, makeExecutor: Callable | None, window: int) -> Done:
+    """Run all cases of a plan that have no outcome yet, and write all there is to say about them."""
+    from ..batch.collected import Collected
+
+    files.repeatRows()
+    repeated = len(files.done)
+    broken, failed = runAll(plan.tasks, files, makeExecutor, window, plan.output)
+    failures, given = [*broken, *failed], len(plan.tasks)
+    counts = {"given": given, "ok": given - len(failures), "failed": len(failures), "repeated": repeated}
+    found = Collected(files.roster, plan.cases)
+    for outcome in files.outcomes():
+        found.add(outcome)
+    for outcome in broken:
+        found.list(outcome)
+    summaries, undrawn = writeStatistics(plan, found, files, counts)
+    return Done(found, broken, failures, counts, summaries, undrawn)
 
 
 def runAll(
-    tasks: Sequence[Task], files: CohortFiles, makeExecutor: Callable, window: int, output: Path
+    tasks: Sequence[Task], files: CohortFiles, makeExecutor: Callable | None, window: int, output: Path
 ) -> tuple[list[dict], list[dict]]:
     """Run all tasks that are not done; return the outcomes of lines that are no tasks, and of tasks that failed."""
     from ..batch import tasks as cohort
@@ -201,19 +322,19 @@ def writeStatistics(
 ) -> tuple[list[Summary], list[str]]:
     """Write what there is to say about all cases; return the summaries, and in a sentence why nothing was drawn.
 
-    counts: see tell().
+    counts: as of Done.
     """
     from ..batch.correlations import writeCorrelations
     from ..batch.plots import removePlots
     from ..batch.resultfiles import writeParquet
     from ..batch.statistics import compareMethods
-    from ..batch.summarywriting import writeSummary
+    from ..batch.summarywriting import lackingCases, writeSummary
 
     cohort, statistics, convention = found.cohort, plan.statistics, plan.settings.convention
     content = None
     if plan.isReported:
         content = found.page.content(cohort, statistics, compareMethods(cohort, statistics))
-    files.writeIndex(found.lines, Path(plan.source).stem, content)
+    files.writeIndex(found.lines, Path(plan.source).stem, content, lackingCases(cohort))
     summaries = writeSummary(cohort, statistics, counts, plan.output, convention, found.alarms)
     writeCorrelations(cohort, statistics, plan.output, plan.correlated, convention)
     found.lesionSizes.write(plan.output)
@@ -226,27 +347,16 @@ def writeStatistics(
     return summaries, undrawn
 
 
-def tell(
-    plan: Plan,
-    found: Collected,
-    failures: Sequence[dict],
-    counts: Mapping[str, int],
-    summaries: Sequence[Summary],
-    undrawn: Sequence[str],
-) -> None:
-    """Print the results of all cases; failures go to standard error.
-
-    counts: numbers of cases: given, ok, failed, and repeated from an earlier run. undrawn: sentences on what was not
-    drawn.
-    """
+def tell(plan: Plan, done: Done) -> None:
+    """Print the results of all cases; failures go to standard error."""
     from ..batch.caselist import notPassing, titleOf
     from ..batch.summarywriting import summaryTable
 
-    convention = plan.settings.convention
-    if table := summaryTable(summaries, found.cohort, plan.statistics, terminalWidth()):
+    found, counts, convention = done.found, done.counts, plan.settings.convention
+    if table := summaryTable(done.summaries, found.cohort, plan.statistics, terminalWidth()):
         stated = "" if convention == OWN_CONVENTION else f", boundary and overlap in the convention {convention}"
         print(f"Median (interquartile range){stated}\n\n{table}\n")
-    if sentences := [*caveatsOf(plan, found), *undrawn]:
+    if sentences := [*caveatsOf(plan, found), *done.undrawn]:
         print("\n".join(sentences) + "\n")
     repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
     print(f"{counts['ok']} of {counted(counts['given'], 'case')} compared{repeated}.")
@@ -256,7 +366,7 @@ def tell(
         print(f"Protocol: {summary(verdict for _, verdict in found.judged)}.")
         print("".join(f"{oneLine(line)}\n" for line in notPassing(found.judged)), end="")
         print("".join(f"{line}\n" for line in filter(None, [unjudged(found.withoutLimits)])), end="")
-    tellFailures([f"{titleOf(outcome)}: {outcome['reason']}" for outcome in failures], "results.csv")
+    tellFailures([f"{titleOf(outcome)}: {outcome['reason']}" for outcome in done.failures], "results.csv")
     print(f"Results are in {oneLine(str(plan.output))}{os.sep}")
 
 
@@ -280,16 +390,16 @@ def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[s
     spelled = {tuple(parse(name).spelled for name in pair) for pair in paired}
     isUsed: dict[str, bool] = {}
     for pair in choices:
-        mayBe = any(name.isdigit() for name in pair) or tuple(parse(name).spelled for name in pair) in spelled
+        isOfLabels = any(labelNumber(name) is not None for name in pair)
+        mayBe = isOfLabels or tuple(parse(name).spelled for name in pair) in spelled
         isUsed["=".join(pair)] = isUsed.get("=".join(pair), False) or mayBe
     return [f"--pair {oneLine(text)}: no case has such a pair." for text, used in isUsed.items() if not used]
 
 
 def unusedNames(names: Iterable[str], known: Collection[str]) -> list[str]:
     """Return sentences about chosen structures that no case has. known: names of all structures that were compared."""
-    spelled = {parse(name).spelled for name in known}
-    unused = [name for name in names if not name.isdigit() and parse(name).spelled not in spelled]
-    return [f"--structure {oneLine(name)}: no case has such a structure.{didYouMean(name, known)}" for name in unused]
+    unused = [name for name in names if labelNumber(name) is None and not meant(name, known)]
+    return [f"--structure {oneLine(name)}: no case has such a structure.{hintAt(name, known)}" for name in unused]
 
 
 def executors(options: argparse.Namespace, tasks: int):
@@ -332,7 +442,7 @@ def tellHowToGoOn(done: int, number: int, output: Path) -> None:
     )
 
 
-def runWaiting(tasks: Sequence[Task], files: CohortFiles, makeExecutor: Callable, window: int) -> list[dict]:
+def runWaiting(tasks: Sequence[Task], files: CohortFiles, makeExecutor: Callable | None, window: int) -> list[dict]:
     """Run the tasks that are not done, write their outcomes, and return those that failed, without their pairs.
 
     They are in the order of the tasks, regardless of the order of completion.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from .options import (
     isReportWanted,
     namesFrom,
     protocolFrom,
+    requireOutput,
     requireWritable,
     settingsFrom,
     tellWithoutEffect,
@@ -24,8 +25,24 @@ from .options import (
 
 if TYPE_CHECKING:
     from ..batch.cases import Task
+    from ..case.protocol.protocol import Protocol
     from ..io.sheets import Sheet
     from ..settings.settings import Settings
+
+
+@dataclass(frozen=True)
+class Given:
+    """The cases of a batch, as a table or two folders give them.
+
+    structures: what single structures of each line are called, None to find out. cases: the names of all cases. labels:
+    the file with the names of labels, or a known name, None for none. remarks: sentences on what is in folders.
+    """
+
+    sheet: Sheet
+    structures: Sequence[str] | None
+    cases: Sequence[str]
+    labels: str | Path | Mapping[int, str] | None
+    remarks: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -33,9 +50,9 @@ class Plan:
     """What a batch is to do, read from its options before anything runs.
 
     output: the folder of the results. source: the name of the list of cases. names: of the structures that were
-    chosen, () for all. pairs: names of the pairs that were chosen. isReported: whether there are reports. correlated:
-    names of measurements, None for all. plotted: names of measurements, None for no plots; plottedStructures: of the
-    structures in them, () for all.
+    chosen, () for all. pairs: names of the pairs that were chosen. isReported: whether there are reports. cases: names
+    of all cases that a method should have. correlated: names of measurements, None for all. plotted: names of
+    measurements, None for no plots; plottedStructures: of the structures in them, () for all.
     """
 
     tasks: Sequence[Task]
@@ -46,9 +63,10 @@ class Plan:
     pairs: Sequence[tuple[str, str]]
     statistics: Options
     isReported: bool
-    correlated: Sequence[str] | None
-    plotted: Sequence[str] | None
-    plottedStructures: Sequence[str]
+    cases: Sequence[str]
+    correlated: Sequence[str] | None = None
+    plotted: Sequence[str] | None = None
+    plottedStructures: Sequence[str] = ()
 
 
 def planned(options: argparse.Namespace) -> Plan:
@@ -59,13 +77,15 @@ def planned(options: argparse.Namespace) -> Plan:
     if options.seed < 0:
         raise InputError(f"The seed must not be negative, not {options.seed}.")
     settings = settingsFrom(options)
-    requireWritable(options.output)
+    if options.output is not None:
+        requireWritable(options.output)
     from ..base.texts import commaSeparated
-    from ..batch.cases import tasksOf
+    from ..batch.casefolders import methodFolders
     from ..batch.correlations import chosenKeys
     from ..batch.plots import keysToPlot, requireMatplotlib
     from ..batch.resultfiles import columnsOf, requireInputsKept
     from ..io.labelnames import labelNamesFrom
+    from ..model.ignored import IGNORE
 
     statistics = Options(
         treatment=options.infinite,
@@ -74,86 +94,109 @@ def planned(options: argparse.Namespace) -> Plan:
         missing=options.missing,
         correction=options.correction,
     )
-    pairs = pairsFrom(options)
-    cases, structures, labelFile = casesFrom(options)
-    labelNames = labelNamesFrom(labelFile)
-    names = options.structure or ()
-    tasks = tasksOf(cases, settings, protocolFrom(options), pairs, labelNames, names, structures, options.dose)
-    # they ask for the family dose as well if any case has one
-    settings = next((task.settings for task in tasks), settings)
-    if cases.ignored:
-        ignored = oneLine(commaSeparated(cases.ignored))
-        print(f"segment-metrics: {cases.source}: ignored columns: {ignored}", file=sys.stderr)
-    tellWithoutEffect(options, settings, {task.protocol for task in tasks}, ["labelWeights"])
-    inputs = (options.cases, options.protocol, labelFile, options.settings, options.dose)
-    requireInputsKept(options.output, [Path(given) for given in inputs if given])
+    tests = None if options.test_dir is None else methodFolders(options.test_dir)
+    given = casesFrom(options.cases, options.reference_dir, tests, options.label_names)
+    for sentence in given.remarks:
+        print(f"segment-metrics: {oneLine(sentence)}", file=sys.stderr)
+    if settings.ignore is None and IGNORE in labelNamesFrom(given.labels).values():
+        print(f"segment-metrics: The label {IGNORE} counts on neither side where a reference has it.", file=sys.stderr)
+    plan = planOf(
+        given,
+        settings,
+        options.output,
+        protocol=protocolFrom(options),
+        pairs=pairsFrom(options),
+        names=options.structure or (),
+        dose=options.dose,
+        statistics=statistics,
+        isReported=isReportWanted(options),
+        isSpread=options.grid_uncertainty,
+    )
+    if given.sheet.ignored:
+        ignored = oneLine(commaSeparated(given.sheet.ignored))
+        print(f"segment-metrics: {given.sheet.source}: ignored columns: {ignored}", file=sys.stderr)
+    tellWithoutEffect(options, plan.settings, {task.protocol for task in plan.tasks}, ["labelWeights"])
     # an error in a protocol is reported as the problem of a task
-    if options.fail_on and not any(task.protocol or task.problem for task in tasks):
+    if options.fail_on and not any(task.protocol or task.problem for task in plan.tasks):
         raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
     correlated = None if options.correlate is None else namesFrom(options.correlate)
-    chosenKeys(correlated or (), columnsOf(tasks))
+    chosenKeys(correlated or (), columnsOf(plan.tasks))
     plotted = None if options.plots is None else namesFrom(options.plots)
     if plotted is not None:
         requireMatplotlib()
-        keysToPlot(plotted, columnsOf(tasks))
+        keysToPlot(plotted, columnsOf(plan.tasks))
     elif options.plot_structure:
         raise InputError("--plot-structure chooses structures for --plots, which is missing.")
-    return Plan(
-        tasks=withExtras(tasks, settings, options),
-        settings=settings,
-        output=options.output,
-        source=cases.source,
-        names=names,
-        pairs=pairs,
-        statistics=statistics,
-        isReported=isReportWanted(options),
-        correlated=correlated,
-        plotted=plotted,
-        plottedStructures=options.plot_structure or (),
-    )
+    inputs = (options.cases, options.protocol, given.labels, options.settings, options.dose)
+    requireInputsKept(requireOutput(options), [Path(file) for file in inputs if isinstance(file, (str, Path))])
+    plan = replace(plan, correlated=correlated, plotted=plotted, plottedStructures=options.plot_structure or ())
+    return withReports(plan, options.report_conventions) if plan.isReported else plan
 
 
-def withExtras(tasks: Sequence[Task], settings: Settings, options: argparse.Namespace) -> Sequence[Task]:
-    """Return the tasks with what is made of their comparisons: the grid's uncertainty, reports, displayed surfaces."""
-    if options.grid_uncertainty:
+def planOf(
+    given: Given,
+    settings: Settings,
+    output: Path,
+    *,
+    protocol: Protocol | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
+    names: Sequence[str] = (),
+    dose: str | Path | None = None,
+    statistics: Options | None = None,
+    isReported: bool = False,
+    isSpread: bool = False,
+) -> Plan:
+    """Return the plan of a batch of the given cases; arguments are as of a Plan and tasksOf(). Raises InputError.
+
+    isSpread: as of a Task.
+    """
+    from ..batch.cases import tasksOf
+    from ..io.labelnames import labelNamesFrom
+
+    sheet, labelNames = given.sheet, labelNamesFrom(given.labels)
+    tasks = tasksOf(sheet, settings, protocol, pairs, labelNames, names, given.structures, dose)
+    # they ask for the family dose as well if any case has one
+    settings = next((task.settings for task in tasks), settings)
+    if isSpread:
         tasks = [replace(task, isSpread=True, fingerprint=f"{task.fingerprint}+grid") for task in tasks]
-    if isReportWanted(options):
-        tasks = withReports(tasks, options.output, options.report_conventions)
     if settings.surface == "displayed":
         from .pairwork import displayed
 
         tasks = [replace(task, displayed=displayed) for task in tasks]
-    return tasks
+    return Plan(
+        tasks, settings, output, sheet.source, names, pairs, statistics or Options(), isReported, tuple(given.cases)
+    )
 
 
-def casesFrom(options: argparse.Namespace) -> tuple[Sheet, Sequence[str] | None, Path | None]:
-    """Return the table of cases, what single structures in it are called, and the file with the names of labels.
+def casesFrom(
+    table: Path | None,
+    reference: Path | None,
+    tests: Sequence[tuple[str, Path]] | None,
+    labels: str | Path | Mapping[int, str] | None = None,
+) -> Given:
+    """Return the cases in a table, or in a folder of references and one of tests for each method.
 
-    For folders, what is in them and what does not match is printed first. Raises InputError if neither a table nor
-    folders are given, or both.
+    labels: as of Given. Raises InputError if neither a table nor folders are given, or both.
     """
-    if options.reference_dir is None and options.test_dir is None:
+    if reference is None and tests is None:
         from ..batch.cases import readList
 
-        if options.cases is None:
+        if table is None:
             raise InputError("Cases are given as a table, or as folders with --reference-dir and --test-dir.")
-        return readList(options.cases), None, options.label_names
-    from ..batch.casefolders import casesIn, labelsBeside, methodFolders
+        sheet = readList(table)
+        return Given(sheet, None, list(dict.fromkeys(line.cells["case"] for line in sheet.lines)), labels)
+    from ..batch.casefolders import casesIn, labelsBeside
 
-    if options.cases is not None:
-        raise InputError(f"Cases are given as a table or as folders, not as both: leave out {options.cases}.")
-    if options.reference_dir is None or options.test_dir is None:
-        missing = "--reference-dir" if options.reference_dir is None else "--test-dir"
+    if table is not None:
+        raise InputError(f"Cases are given as a table or as folders, not as both: leave out {table}.")
+    if reference is None or tests is None:
+        missing = "--reference-dir" if reference is None else "--test-dir"
         raise InputError(f"Folders are compared with --reference-dir and --test-dir; {missing} is missing.")
-    tests = methodFolders(options.test_dir)
-    found = casesIn(options.reference_dir, tests)
+    found = casesIn(reference, tests)
     said = list(found.remarks)
-    labelFile = options.label_names
-    if labelFile is None and (labelFile := labelsBeside(options.reference_dir, tests)):
-        said.append(f"The names of the labels are those of {labelFile}.")
-    for sentence in said:
-        print(f"segment-metrics: {oneLine(sentence)}", file=sys.stderr)
-    return found.sheet, found.structures, labelFile
+    if labels is None and (labels := labelsBeside(reference, tests)):
+        said.append(f"The names of the labels are those of {labels}.")
+    return Given(found.sheet, found.structures, found.cases, labels, said)
 
 
 def pairsFrom(options: argparse.Namespace) -> list[tuple[str, str]]:
@@ -164,30 +207,29 @@ def pairsFrom(options: argparse.Namespace) -> list[tuple[str, str]]:
     return [(reference, test) for reference, test in choicesFrom(options.pair or ()) if test is not None]
 
 
-def withReports(tasks: Sequence[Task], output: Path, withConventions: bool) -> list[Task]:
-    """Return the tasks with a report file for each, in the folder reports of the results."""
+def withReports(plan: Plan, withConventions: bool = False) -> Plan:
+    """Return a plan with a report file for each case, in the folder reports of the results."""
     from ..batch.resultfiles import REPORTS
     from ..show.report.blocks import PLOTLY_FILE
     from ..show.report.document import hasPlotly, plotlyScript
     from ..show.report.index import INDEX
     from ..show.writing import fileNames
-    from .pairwork import drawnMap
 
-    folder = (output / REPORTS).resolve()
+    folder = (plan.output / REPORTS).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     if hasPlotly():  # once for all pages
         (folder / PLOTLY_FILE).write_text(plotlyScript(), encoding="utf-8")
     # a case may have the name of the page about all cases
-    _, *names = fileNames([Path(INDEX).stem, *("_".join(filter(None, task.key)) for task in tasks)])
-    return [
+    _, *names = fileNames([Path(INDEX).stem, *("_".join(filter(None, task.key)) for task in plan.tasks)])
+    tasks = [
         # the fingerprint includes the report, so that an outcome without one is not reused
         replace(
             task,
             report=str(folder / f"{name}.html"),
             withConventions=withConventions,
             script=PLOTLY_FILE,
-            drawn=drawnMap,
             fingerprint=f"{task.fingerprint} report" + (" with conventions" if withConventions else ""),
         )
-        for task, name in zip(tasks, names, strict=True)
+        for task, name in zip(plan.tasks, names, strict=True)
     ]
+    return replace(plan, tasks=tasks, isReported=True)

@@ -50,7 +50,7 @@ def add(commands) -> None:
         "reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder"
     )
     compare.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
-    addOutput(compare, "folder for the results (without it, they are only printed)", isRequired=False)
+    addOutput(compare, "folder for the results (without it, they are only printed)")
     addStructure(compare)
     addPairs(compare)
     addLabelNames(compare)
@@ -75,6 +75,7 @@ def add(commands) -> None:
         default="",
         help="write a report with this name of the patient (it has none)",
     )
+    compare.add_argument("--json", action="store_true", help="print the content of metrics.json instead of tables")
     addGridUncertainty(compare)
     compare.add_argument(
         "--workers",
@@ -126,6 +127,7 @@ def run(options: argparse.Namespace) -> int:
         workers=options.workers,
         isNumbersOnly=options.numbers_only,
         isSpread=options.grid_uncertainty,
+        isJson=options.json,
     )
     return compareAndWrite(case, request)
 

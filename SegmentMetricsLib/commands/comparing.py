@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..base.errors import reasonOf
 from ..base.texts import oneLine
-from .results import finalStatus, progressBar, tellFailures, terminalWidth, unfinishedResults
+from .results import NOT_WRITTEN, finalStatus, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 if TYPE_CHECKING:
     from ..case.caseresult import CaseResult, PairResult
@@ -25,9 +26,8 @@ if TYPE_CHECKING:
 
 # Most findings that are printed; the others are in metrics.json.
 MOST_FINDINGS = 12
-# The file with the others, with and without a folder for it; and the last line if there is none.
+# The file with the others, with and without a folder for it.
 METRICS_FILE, UNWRITTEN_FILE = "metrics.json", "metrics.json, which --output DIR writes"
-NOT_WRITTEN = "Nothing was written; --output DIR saves the numbers, surfaces and pictures, and --report adds a report."
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Request:
     None. failOn: the verdict from which on the exit status is 3, in the spelling of the option. report: to be filled
     and written, or None. workers: number of processes, None for as many as are worthwhile. isNumbersOnly: whether
     surfaces and overlay pictures are omitted. isSpread: whether to compute what the grid contributes to measurements.
+    isJson: whether to print the content of metrics.json instead of tables.
     """
 
     output: Path | None
@@ -48,6 +49,7 @@ class Request:
     workers: int | None = None
     isNumbersOnly: bool = False
     isSpread: bool = False
+    isJson: bool = False
 
 
 def compareAndWrite(case: Case, request: Request) -> int:
@@ -65,8 +67,13 @@ def compareAndWrite(case: Case, request: Request) -> int:
             for path in request.extraFiles:
                 shutil.copy(path, unfinished / path.name)
     where = UNWRITTEN_FILE if output is None else METRICS_FILE
-    _show(result, multiLabel, where)
-    print(f"\n{NOT_WRITTEN if output is None else f'Results are in {oneLine(str(output))}{os.sep}'}")
+    if request.isJson:
+        print(json.dumps(document, indent=1, allow_nan=False))
+    else:
+        _show(result, multiLabel, where)
+    said = f"Results are in {oneLine(str(output))}{os.sep}" if output else "" if request.isJson else NOT_WRITTEN
+    if said:
+        print(f"\n{said}", file=sys.stderr if request.isJson else sys.stdout)
     problem = next((problem for _, problem in (one.output for one in result.results) if problem), "")
     if problem:
         print(f"No overlay pictures: {oneLine(problem)}", file=sys.stderr)

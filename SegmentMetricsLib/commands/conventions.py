@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING
 
 from ..base.texts import oneLine
 from ..settings.settings import Settings
-from .options import DEFAULTS, addLabelNames, addOutput, addPairs, addStructure, choicesFrom, pathFrom, requireWritable
+from .options import (
+    DEFAULTS,
+    addLabelNames,
+    addOutput,
+    addPairs,
+    addStructure,
+    choicesFrom,
+    pathFrom,
+    requireOutput,
+    requireWritable,
+)
 from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 if TYPE_CHECKING:
@@ -83,7 +93,8 @@ def run(options: argparse.Namespace) -> int:
     given = {"tolerances": options.tolerance, "percentiles": options.percentile, "threshold": options.threshold}
     given["membershipMaximum"] = options.membership_maximum
     settings = Settings(families=("boundary", "overlap"), **{k: v for k, v in given.items() if v is not None})
-    requireWritable(options.output)
+    if options.output is not None:
+        requireWritable(options.output)
     from ..case.casework import openCase
     from ..conventions import find, known
     from ..io.labelnames import labelNamesFrom
@@ -99,6 +110,7 @@ def run(options: argparse.Namespace) -> int:
         labelNames=labelNamesFrom(options.label_names),
         needsPair=True,
     )
+    requireOutput(options)
     result = evaluate(case, tools, options.at_edge)
     write(result, settings, options.output)
     show(result, options.reasons)

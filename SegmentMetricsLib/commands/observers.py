@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from .options import (
     settingsFrom,
     tellWithoutEffect,
 )
-from .results import SOME_FAILED, progressBar, terminalWidth, unfinishedResults
+from .results import NOT_WRITTEN, SOME_FAILED, progressBar, terminalWidth, unfinishedResults
 
 if TYPE_CHECKING:
     from ..case.observers.gathering import Organ
@@ -47,7 +47,7 @@ def add(commands) -> None:
         help="compare several observers with each other, and tests with them",
         description="Compare several observers of the same structures: all pairs, their consensus, who differs most "
         "and where, and whether tests, such as automatic contours, are within what the observers do.",
-        usage="%(prog)s OBSERVER OBSERVER ... [--test FILE|DIR] ... -o DIR [OPTION ...]",
+        usage="%(prog)s OBSERVER OBSERVER ... [--test FILE|DIR] ... [-o DIR] [OPTION ...]",
         epilog=DEFAULTS,
     )
     observers.add_argument(
@@ -82,7 +82,7 @@ def add(commands) -> None:
         help="compare only this structure; for a label, its number is enough (may be repeated)",
     )
     addLabelNames(observers)
-    addOutput(observers)
+    addOutput(observers, "folder for the results (without it, they are only printed)")
     observers.add_argument("--report", action="store_true", help="write a report as one HTML page")
     observers.add_argument(
         "--write-protocol",
@@ -102,10 +102,13 @@ def run(options: argparse.Namespace) -> int:
     """Compare the observers, write and print the results, and return the exit status."""
     requireWorkers(options.workers)
     settings = settingsFrom(options)
-    requireWritable(options.output)
+    if options.output is not None:
+        requireWritable(options.output)
+    elif options.report:
+        raise InputError("--report writes files and needs a folder for them: give --output DIR.")
     if options.write_protocol is not None:
         requireWritable(options.write_protocol.absolute().parent)
-    tellWithoutEffect(options, settings, [])
+    tellWithoutEffect(options, settings, [], ["ignore"])
     from ..case.observers.gathering import gather
     from ..case.observers.study import Work, comparable, studied
     from ..io.labelnames import labelNamesFrom
@@ -118,19 +121,19 @@ def run(options: argparse.Namespace) -> int:
     gathered = gather(options.observers, options.test, settings, names, options.structure, labelNames)
     work = Work.of(gathered, settings, options.consensus, labelNames, displayed)
     organs = comparable(gathered)
-    earlier = [*writing.earlierResults(options.output), *observerfiles.earlierResults(options.output)]
     files = writing.fileNames(organ.name for organ in organs)
-    with unfinishedResults(options.output, earlier) as unfinished, closing(Overlays()) as overlays:
+    with _results(options.output) as unfinished, closing(Overlays()) as overlays:
         written = Written(work, files, unfinished, None if options.numbers_only else overlays)
         study = studied(gathered, settings, written.each(organs, options.workers))
         shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
         extra = {}
-        if options.report:
+        if options.report and unfinished is not None:
             from ..show.report.observers import writeReport
 
             writeReport(study, shown, unfinished, options.output)
             extra["report"] = writing.REPORT_FILE
-        observerfiles.write(study, shown, unfinished, extra)
+        if unfinished is not None:
+            observerfiles.write(study, shown, unfinished, extra)
     # after the results, which are kept if there is no protocol, and whose folder may be its own
     unwritten = "" if options.write_protocol is None else _protocolProblem(study, options.write_protocol)
     _show(study, options, bool(options.write_protocol and not unwritten))
@@ -142,16 +145,27 @@ def run(options: argparse.Namespace) -> int:
     return SOME_FAILED if isPartial else 0
 
 
+def _results(output: Path | None) -> AbstractContextManager[Path | None]:
+    """Return the folder that collects the results, None to write none."""
+    if output is None:
+        return nullcontext()
+    from ..show import observers as observerfiles
+    from ..show import writing
+
+    return unfinishedResults(output, [*writing.earlierResults(output), *observerfiles.earlierResults(output)])
+
+
 @dataclass
 class Written:
     """The work on the structures of a study with the files about each of them.
 
-    names: of the files of each structure. overlays: draws the pictures, None to draw none.
+    names: of the files of each structure. folder: for the files, None to write none. overlays: draws the pictures, None
+    to draw none.
     """
 
     work: Work
     names: Sequence[str]
-    folder: Path
+    folder: Path | None
     overlays: Overlays | None
     found: dict[int, ObservedStructure | InputError] = field(default_factory=dict)
 
@@ -161,18 +175,18 @@ class Written:
             for number, outcome in _inProcesses(self.work, organs, workers):
                 progress.set_postfix_str(oneLine(organs[number].name), refresh=False)
                 progress.update()
-                if not isinstance(outcome, InputError):
-                    self._write(outcome, self.names[number])
+                if not isinstance(outcome, InputError) and self.folder is not None:
+                    self._write(outcome, self.names[number], self.folder)
                 self.found[number] = outcome
         yield from (self.found[number] for number in range(len(organs)))
 
-    def _write(self, found: ObservedStructure, name: str) -> None:
+    def _write(self, found: ObservedStructure, name: str, folder: Path) -> None:
         from ..show import observers as observerfiles
 
-        observerfiles.writeStructure(found, name, self.folder)
+        observerfiles.writeStructure(found, name, folder)
         if self.overlays is not None and found.variation is not None:
             picture = self.overlays.prepared(found)
-            self.overlays.write(picture, self.folder / observerfiles.fileName("picture", name))
+            self.overlays.write(picture, folder / observerfiles.fileName("picture", name))
 
 
 def _inProcesses(
@@ -248,4 +262,5 @@ def _show(study: ObserverStudy, options: argparse.Namespace, hasProtocol: bool) 
         print(f"\n{oneLine(sentence)}")
     if hasProtocol:
         print(f"\nThe protocol is in {oneLine(str(options.write_protocol))}")
-    print(f"\nResults are in {oneLine(str(options.output))}{os.sep}")
+    where = "" if options.output is None else f"{oneLine(str(options.output))}{os.sep}"
+    print(f"\n{f'Results are in {where}' if where else NOT_WRITTEN}")

@@ -14,7 +14,7 @@ from ..base.errors import InputError, requireText
 from ..base.texts import inAnyCase
 from ..case.protocol import exampleNames
 from ..settings.declarations import HAZARD, HEADINGS, MEASURED, Option
-from ..settings.names import DEFAULT_FAMILIES, GRIDS, OWN_CONVENTION, PRESETS, TOOLS
+from ..settings.names import DEFAULT_FAMILIES, GRIDS, MESHMETRICS, OWN_CONVENTION, PRESETS, TOOLS
 from ..settings.settings import DECIDED_BY_TOOLS, DECLARED, Settings, isInEffect
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ VERDICT_REACHED = 3
 
 # Most bytes of a file name on common file systems.
 LONGEST_NAME = 255
+# Suffixes of files that somebody may take the folder of the results for.
+FILES = frozenset((".csv", ".tsv", ".txt", ".json", ".jsonl", ".html", ".pdf", ".xlsx", ".xls", ".parquet", ".png"))
 
 
 def pathFrom(text: str) -> Path:
@@ -45,11 +47,6 @@ def pathFrom(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)
-
-
-def presetFrom(text: str) -> str:
-    """Return the preset in an argument, which may be in any case."""
-    return inAnyCase(text, PRESETS)
 
 
 def addSetting(group: argparse._ArgumentGroup, name: str) -> None:
@@ -96,21 +93,24 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
             )
             group.add_argument(
                 "--preset",
-                type=presetFrom,
-                choices=[name for name in PRESETS if name != OWN_CONVENTION],
-                help="measure as this version of MeshMetrics does",
+                choices=[*MESHMETRICS, *(name for name in PRESETS if name != OWN_CONVENTION)],
+                help="measure as this version of MeshMetrics does; or lesions as panoptica does, or by the rules of "
+                "BraTS 2023: without a task for GLI, SSA and PED, BraTS 2023 MEN and BraTS 2023 MET for these",
             )
 
 
 def addOutput(
-    parser: argparse.ArgumentParser,
-    text: str = "folder for the results",
-    default: Path | None = None,
-    isRequired: bool = True,
+    parser: argparse.ArgumentParser, text: str = "folder for the results", default: Path | None = None
 ) -> None:
-    """Add the option for the folder of the results. text: its help. isRequired: ignored if there is a default."""
-    isRequired = isRequired and default is None
-    parser.add_argument("-o", "--output", metavar="DIR", type=pathFrom, required=isRequired, default=default, help=text)
+    """Add the option for the folder of the results. text: its help."""
+    parser.add_argument("-o", "--output", metavar="DIR", type=pathFrom, default=default, help=text)
+
+
+def requireOutput(options: argparse.Namespace) -> Path:
+    """Return the folder of the results. Raises InputError if none is given: ask when all else is known to be right."""
+    if options.output is None:
+        raise InputError("The results are files and need a folder: give --output DIR.")
+    return options.output
 
 
 def addStructure(parser: argparse.ArgumentParser) -> None:
@@ -207,8 +207,8 @@ def addGridUncertainty(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--grid-uncertainty",
         action="store_true",
-        help="also compute how much each number depends on where the voxel grid lies: its mean, standard deviation and "
-        "95 %% range when the grid is shifted by fractions of a voxel (takes several dozen times as long)",
+        help="also compute how much each number depends on where the voxel grid lies: its standard deviation when the "
+        "grid is shifted by fractions of a voxel, and its 95 %% range (takes several dozen times as long)",
     )
 
 
@@ -234,9 +234,9 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         raise InputError("A preset is a convention: leave --preset or --convention out.")
     before = saved.pop("convention", OWN_CONVENTION)
     convention = options.preset or chosenConvention(options) or before
-    replaced = {"accuracy", "subdivisions"} if given.keys() & {"accuracy", "subdivisions"} else set()
+    replaced: set[str] = set()
     if convention != before:
-        replaced |= {name for which in (before, convention) for name in PRESETS.get(which, DECIDED_BY_TOOLS)}
+        replaced = {name for which in (before, convention) for name in PRESETS.get(which, DECIDED_BY_TOOLS)}
     kept = {name: value for name, value in saved.items() if name not in replaced}
     return Settings.preset(convention, **{**kept, **given})
 
@@ -257,8 +257,20 @@ def tellWithoutEffect(
     measured += [cast("Found", findDefinition(rule.measurement)).definition for rule in rules]
     useless = {name for name in DECLARED if not (isUsed(name, measured) and isInEffect(name, settings))}.union(others)
     given = (name for names in OPTIONS.values() for name in names if getattr(options, name) is not None)
-    if flags := [cast(Option, DECLARED[name].option).flag for name in given if name in useless]:
+    if flags := [_flagAndNeed(name, settings) for name in given if name in useless]:
         print(f"segment-metrics: no effect on the measured numbers: {', '.join(flags)}", file=sys.stderr)
+
+
+def _flagAndNeed(name: str, settings: Settings) -> str:
+    """Return the option of a setting, with the option that it needs and lacks, or that leaves it no effect."""
+    flag = cast(Option, DECLARED[name].option).flag
+    if isInEffect(name, settings):
+        return flag
+    decisive, value = cast(tuple[str, Any], DECLARED[name].onlyIf)
+    option = cast(Option, DECLARED[decisive].option).flag
+    if value is None:
+        return f"{flag} (with {option})"
+    return f"{flag} (without {option}{'' if value is True else f' {value}'})"
 
 
 def savedSettings(path: Path) -> dict:
@@ -288,9 +300,8 @@ def chosenMetrics(options: argparse.Namespace, saved: Mapping) -> dict[str, Any]
     """
     chosen: dict[str, Any] = {name: tuple(saved[name]) for name in ("families", "metrics") if name in saved}
     if options.metrics is not None:
-        names = namesFrom(options.metrics)
         # an empty list of families has a message of its own
-        chosen = {"families": None, "metrics": names} if names else {"families": ()}
+        chosen = {"families": None, "metrics": options.metrics} if namesFrom(options.metrics) else {"families": ()}
     if not (options.critical or options.hazardKernel == "dose"):
         return chosen
     families = Settings(**chosen).families
@@ -315,8 +326,8 @@ def chosenConvention(options: argparse.Namespace) -> str | None:
 
 def chosenGrid(given: str):
     """Return the evaluated grid: a choice by name, or the grid of an image file."""
-    if given in GRIDS:
-        return given
+    if (known := inAnyCase(given, GRIDS)) in GRIDS:
+        return known
     from ..io import reading as files
 
     return files.readGrid(given)
@@ -332,8 +343,16 @@ def protocolFrom(options: argparse.Namespace):
 
 
 def requireWritable(folder: Path) -> Path:
-    """Return the folder, or the nearest existing one above it. Raises InputError when it is not writable."""
+    """Return the folder, or the nearest existing one above it.
+
+    Raises InputError when it is not writable, and when its name is that of a file.
+    """
     requireText(folder)
+    if folder.suffix.lower() in FILES and not folder.exists():
+        raise InputError(
+            f"{folder}: is that a file? Results are several files and are written into a folder: give --output DIR, "
+            f"such as {folder.with_suffix('')}."
+        )
     if any(len(os.fsencode(part)) > LONGEST_NAME for part in folder.parts):
         raise InputError(f"{folder}: this name is too long for a folder.")
     existing = folder

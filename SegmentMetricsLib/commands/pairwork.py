@@ -89,18 +89,6 @@ class Overlays:
         self._views = pictures.ViewCache()
         return True
 
-    def ofMap(self, result) -> list:
-        """Return pictures of the map of a comparison for a page without plotly, [] if there are none."""
-        if not self._isReady():
-            return []
-        from ..mrml import pictures, views
-
-        try:
-            return pictures.mapsFromSides(result, cast(pictures.ViewCache, self._views))
-        except views.NoOpenGLError as error:
-            self.problem = str(error)
-            return []
-
     def write(self, picture, path: Path) -> None:
         """Draw the result of prepared() into a file; nothing for None."""
         if picture is None:
@@ -117,18 +105,6 @@ class Overlays:
         if self._views is not None:
             self._views.close()
             self._views = None
-
-
-# What draws the maps of a process that compares cases.
-_ofCases = Overlays()
-
-
-def drawnMap(result) -> list:
-    """Return pictures of the map of a comparison as Overlays.ofMap() does, with what this process draws with."""
-    if _ofCases._views is None:
-        # graphics that still exist when the interpreter shuts down may crash it
-        atexit.register(_ofCases.close)
-    return _ofCases.ofMap(result)
 
 
 @dataclass(frozen=True)
@@ -178,10 +154,7 @@ class WrittenPairs:
         # a copy, so that the surfaces made for measuring and drawing are freed with it
         match = match.anew()
         comparison, byConvention = self.work.compare(match)
-        part = None
-        if self.report is not None:
-            isDrawn = self.report.isFlat and comparison.distances is not None
-            part = self.report.part(comparison, number, self.overlays.ofMap(comparison) if isDrawn else ())
+        part = None if self.report is None else self.report.part(comparison, number)
         result = PairResult(comparison.record(), byConvention, comparison.settings, comparison.share, (part, ""))
         if self.folder is None:
             return result

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from ..base.texts import commaSeparated, didYouMean, oneLine
+from ..base import units
+from ..base.texts import commaSeparated, didYouMean, inAnyCase, oneLine
 
 UNUSABLE_INPUT = 2
 # So many unknown arguments are shown as they were typed; more are files that a pattern stood for.
@@ -46,6 +47,12 @@ class Parser(argparse.ArgumentParser):
             if name.startswith("--") and " " not in name and not any(option.startswith(name) for option in known):
                 self.error(f"there is no option {name}.{didYouMean(name, known)}")
 
+    def _get_value(self, action: argparse.Action, arg_string: str):
+        """Return the value of an argument; one of several words may be in any case."""
+        value = super()._get_value(action, arg_string)
+        isWord = isinstance(value, str) and action.choices is not None and self._subparsers is None
+        return inAnyCase(value, map(str, action.choices or ())) if isWord else value
+
     def _check_value(self, action: argparse.Action, value) -> None:
         if action.choices is not None and value not in action.choices:
             choices = list(map(str, action.choices))
@@ -53,11 +60,16 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}; choose from {', '.join(choices)}.{hint}")
 
 
-def number(text: str) -> float:
-    """Return the number in an argument. Raises argparse.ArgumentTypeError."""
+def number(text: str) -> float | str:
+    """Return the number in an argument, or the text of one with a unit or of several, which settings understand.
+
+    Raises argparse.ArgumentTypeError for any other text.
+    """
     try:
         return float(text)
     except ValueError:
+        if all(map(units.isNumber, text.split(","))):
+            return text
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
 
 

@@ -16,6 +16,8 @@ from .options import FAIL_ON, VERDICT_REACHED, requireWritable
 
 # The exit status if some, but not all, pairs or cases could not be compared; and most failures that are printed.
 SOME_FAILED, MOST_FAILURES = 1, 12
+# What is said where there is no folder for results.
+NOT_WRITTEN = "Nothing was written; --output DIR saves the numbers, surfaces and pictures, and --report adds a report."
 # Columns and lines of a terminal that does not say how many it has.
 UNKNOWN_SIZE = 80, 24
 

@@ -9,8 +9,9 @@ from typing import Any
 from ..base.errors import InputError
 from ..base.texts import commaSeparated, counted, oneLine
 from ..batch.summaryoptions import RESAMPLES, SEED, Options
+from ..settings.checks import numberFrom
 from ..settings.settings import Settings
-from .options import DEFAULTS, addHazard, addLabelNames, addOutput, hazardFrom, pathFrom, requireWritable
+from .options import DEFAULTS, addHazard, addLabelNames, addOutput, hazardFrom, pathFrom, requireOutput, requireWritable
 from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 FAMILIES = ("boundary", "overlap", "hazard")
@@ -71,8 +72,9 @@ def run(options: argparse.Namespace) -> int:
     if options.seed < 0:
         raise InputError(f"The seed must not be negative, not {options.seed}.")
     hazard = hazardFrom(options)
-    requireWritable(options.output)
-    share = {} if options.share is None else {"share": options.share}
+    if options.output is not None:
+        requireWritable(options.output)
+    share = {} if options.share is None else {"share": numberFrom(options.share, "share")}
     if options.reference.suffix.lower() in LISTS and not options.reference.is_dir():
         return _runCases(options, Settings(metrics=OF_CASES, **hazard), share)
     return _runOne(options, Settings(families=FAMILIES, **hazard), share)
@@ -95,6 +97,7 @@ def _runOne(options: argparse.Namespace, settings: Settings, share: dict[str, An
     (found,) = files.readAll([options.reference], settings.threshold, labelNames=labelNames)
     settings = withLabelsNamed(settings, found, labelNames=labelNames)
     structure = structureNamed(options.structure[0], found, str(options.reference), labelNames)
+    requireOutput(options)
     result = stress.stressTest(structure, criticalsOf(found, settings), settings, count=options.count, **share)
     with unfinishedResults(options.output, stressfiles.earlierResults(options.output)) as unfinished:
         stressfiles.write(result, unfinished)
@@ -123,6 +126,7 @@ def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, 
     bootstrap = Options(resamples=options.resamples, seed=options.seed)
     labelNames = labelNamesFrom(options.label_names)
     cases = stresscases.readStressCases(options.reference)
+    requireOutput(options)
     names = list(dict.fromkeys(options.structure))
     outcomes: list[stresscases.StressOutcome] = []
     with progressBar(len(cases), "case") as progress:

@@ -31,7 +31,7 @@ def add(commands) -> None:
     )
     parser.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder")
     parser.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
-    addOutput(parser, "folder for which.json with all candidates", isRequired=False)
+    addOutput(parser, "folder for which.json with all candidates")
     addStructure(parser)
     addPairs(parser)
     addLabelNames(parser)

@@ -39,6 +39,10 @@ CAP_COSINE = 0.5
 # A structure is long if it is at least LONG times as long as wide. Its ends decide HD if HD without them is at most the
 # fraction DECISIVE of it.
 LONG, DECISIVE = 2.0, 0.75
+# Where a structure ends may be arbitrary if it is cut off there, as cords, esophagus and vessels are, but no lens or
+# gland: it is at least TUBE times as long as it extends sideways, and the fraction TIP of its length before the end it
+# still has the fraction CUT of its mean cross-section.
+TUBE, TIP, CUT = 2.2, 0.08, 0.6
 # Distances up to this fraction of the structure's length are ignored.
 NEGLIGIBLE = 1e-4
 COMMON = Place("--extent common", 'extent="common"', "Advanced > Extent")
@@ -205,7 +209,7 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     structures = (reference, test)
     if reference.dimension == 2 or not all(s.surface.isClosed for s in structures):
         return
-    slab = slabOf(*structures)[0] if all(map(isLong, structures)) else None
+    slab, spans = slabOf(*structures) if all(map(isLong, structures)) else (None, [])
     if slab is None:
         return
     worst = max(distances.directions, key=lambda d: d.largest)
@@ -220,8 +224,13 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     within = max(_largestWithin(direction, slab, limits) for direction in distances.directions)
     if within > DECISIVE * worst.largest:
         return
-    end = "upper" if place @ slab.normal > slab.high else "lower"
-    yield Finding.of(Kind.ENDS_DECIDE, distance=f"{worst.largest:.1f}", end=end, within=f"{within:.1f}", where=COMMON)
+    isUpper = place @ slab.normal > slab.high
+    end, toward = ("upper", slab.normal) if isUpper else ("lower", -slab.normal)
+    ends = [high if isUpper else -low for low, high in spans]
+    longer = int(ends[1] > ends[0])
+    low, high = spans[longer]
+    where = COMMON if _isCutOff(structures[longer].surface, toward, high - low) else None
+    yield Finding.of(Kind.ENDS_DECIDE, distance=f"{worst.largest:.1f}", end=end, within=f"{within:.1f}", where=where)
 
 
 def _largestWithin(direction: DirectedDistances, slab: Slab, limits: np.ndarray) -> float:
@@ -245,3 +254,14 @@ def isLong(structure: Structure) -> bool:
     low, high = structure.box
     length, volume = float((high - low).max()), structure.surface.volume
     return volume > 0 and length >= LONG * float(np.sqrt(volume / length))
+
+
+def _isCutOff(surface: Surface, toward: np.ndarray, length: float) -> bool:
+    """Return whether a closed surface of a length in mm along a unit vector is a tube that does not taper off there."""
+    sideways = surface.points - np.outer(surface.points @ toward, toward)
+    if length < TUBE * np.ptp(sideways, axis=0).max():
+        return False
+    heights = (surface.points @ toward)[surface.cells].mean(axis=1)
+    near = np.flatnonzero(heights >= heights.max() - TIP * length)
+    facing = np.maximum(outwardNormals(surface, near) @ toward, 0)
+    return float(surface.sizes[near] @ facing) >= CUT * surface.volume / length

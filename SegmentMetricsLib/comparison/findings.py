@@ -83,6 +83,11 @@ class Kind(enum.Enum):
         "The test would lie on the reference with the signs of x and y changed: one of the files may be in RAS "
         "coordinates, the other in LPS.",
     )
+    CROPPED = (
+        Severity.ADVICE,
+        "The image of the {which} begins where the other one does but is smaller ({sizes} voxels), and the {which} "
+        "would match better farther inside: if the image was cropped, its origin was not moved with it.",
+    )
     OTHER_DOSE_FRAME = (
         Severity.ALARM,
         "The dose has another frame of reference than {what}: its numbers mean something only if the images are "
@@ -91,7 +96,11 @@ class Kind(enum.Enum):
     OTHER_DOSE_PATIENT = Severity.ALARM, "The dose belongs to another patient than {what}: the patient IDs differ."
     OUTSIDE_DOSE = (
         Severity.ALARM,
-        "{share} % of {what} lie outside the grid of the dose: the numbers are those of the part inside.",
+        "{share} % of {what} lie outside the region of the dose: the numbers are those of the part inside.",
+    )
+    DOSE_IN_CGY = (
+        Severity.ALARM,
+        "Half of {what} receives {dose} Gy or more: the dose is likely in cGy, its numbers 100 times too large.",
     )
     # the image under the contours
     IMAGE_OF_OTHER = (
@@ -142,6 +151,11 @@ class Kind(enum.Enum):
         "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is.",
         "Prefer KAP or ARI, which are corrected for chance; or choose the grid union {where}, or one volume "
         "for all cases.",
+    )
+    SMALL = (
+        Severity.ADVICE,
+        "The reference is small: {extent} of the image's {size} along one axis.",
+        "Overlap changes much with few voxels, so prefer distances.",
     )
     ENDS_DECIDE = (
         Severity.ADVICE,

@@ -31,4 +31,6 @@ def contentHashOfDose(dose: Dose) -> hashlib.blake2b:
     """Return a hash that is equal for doses of equal values at equal places."""
     digest = hashlib.blake2b(np.ascontiguousarray(dose.values).data, digest_size=12)
     digest.update(np.rint(dose.grid.corners() / STEP).astype(np.int64).data)
+    if dose.planes is not None:
+        digest.update(np.rint(dose.planes * dose.grid.spacing[2] / STEP).astype(np.int64).data)
     return digest

@@ -39,10 +39,11 @@ LEAST_DOSE = 1e-3
 class Spread(NamedTuple):
     """The spread of a measurement that the voxel grid alone causes, from shifts of it by less than a voxel.
 
-    mean, sd: of all shifts. low, high: the range of 95 % of them. shifts: number of those with a finite value.
+    mean: over the shifts, if it lies more than one SD from the number, else None. sd: over the shifts. low, high: the
+    number less and plus 1.96 SD, cut to the range of the measurement. shifts: how many there were.
     """
 
-    mean: float
+    mean: float | None
     sd: float
     low: float
     high: float

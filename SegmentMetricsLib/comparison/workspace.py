@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.errors import Cause, InputError, Reason, Undefined
 from ..base.parallel import allCores
-from ..base.texts import commaSeparated, didYouMean
+from ..base.texts import commaSeparated
 from ..distances.surfacedistances import BoundaryPair, SurfaceDistances
 from ..geometry import sharedvolume, voxelization
 from ..geometry.closest import ClosestSurface
@@ -19,6 +19,7 @@ from ..geometry.masks import LARGEST_BOX, LARGEST_ROW, Mask, boxAround, commonGr
 from ..geometry.surfaces import Surface
 from ..model import naming
 from ..model.dose import Dose
+from ..model.lattices import onOneLattice
 from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, dimensionOf
 from ..settings.settings import Settings
 from . import counts, evaluatedgrid, extents
@@ -66,6 +67,7 @@ class Workspace:
                 "A structure in space cannot be compared with contours in one slice. An image that was cropped to a "
                 "single slice needs one more beside it."
             )
+        reference, test = onOneLattice((reference, test))
         self._done: dict[tuple, Any] = {}
         self._needs: set[Callable[..., Any]] = set()
         self._searches = None if settings.extent == "common" else searches
@@ -308,6 +310,8 @@ class Workspace:
         """The grid whose voxels outside both structures are true negatives, and the reason for this choice."""
         grid, _ = self.overlapGrid
         volume, why = self._chosenVolume
+        if self.ignored is not None:
+            why += ", without what is ignored"
         if self.settings.grid == "union":
             return ChosenGrid(grid.resized(*boxAround(*self.extents)), why)
         return self._withinExtent(evaluatedgrid.extended(volume or grid, grid, self.structures, self.extents, why))
@@ -333,10 +337,30 @@ class Workspace:
 
     @shared
     def evaluatedVoxels(self) -> float:
-        """The size of the evaluated grid in voxels of the grid on which overlap is counted.
+        """The size of the evaluated grid in voxels of the grid on which overlap is counted, but for what is ignored.
 
         It need not be whole where overlap is counted in parts of voxels.
         """
+        return self._voxelsOfEvaluated - self._ignoredVoxels
+
+    @property
+    def ignored(self) -> Mask | None:
+        """What nobody annotated, None if there is nothing of that."""
+        return next((s.ignored.mask for s in self.structures if s.ignored is not None), None)
+
+    @property
+    def _ignoredVoxels(self) -> float:
+        """The size of the part of the evaluated grid that nobody annotated, in the same voxels."""
+        if self.ignored is None:
+            return 0
+        evaluated, grid = self.evaluatedGrid.grid, self.overlapGrid.grid
+        within = self.ignored.on(evaluated).block((0, 0, 0), np.array(evaluated.size) - 1)
+        number = int(np.count_nonzero(within))
+        return number if evaluated.offsetOn(grid) is not None else number * evaluated.voxelSize / grid.voxelSize
+
+    @property
+    def _voxelsOfEvaluated(self) -> float:
+        """The size of all of the evaluated grid in voxels of the grid on which overlap is counted."""
         evaluatedGrid, grid = self.evaluatedGrid.grid, self.overlapGrid.grid
         volume, _ = self._chosenVolume
         isTurned = self.isTurned or not (volume is None or grid.planar or evaluatedgrid.isParallel(volume, grid))
@@ -403,7 +427,7 @@ def _chosenCriticals(criticals: Mapping[str, Structure], settings: Settings) -> 
         meant = naming.meant(given, criticals)
         if len(meant) != 1:
             there = f"there are {commaSeparated(meant or criticals)}" if criticals else "none is given"
-            number, hint = ("more than one", "") if meant else ("no", didYouMean(given, criticals))
+            number, hint = ("more than one", "") if meant else ("no", naming.hintAt(given, criticals))
             raise InputError(f"There is {number} critical structure {given!r}; {there}.{hint}")
         if meant[0] in weights:
             raise InputError(f"The critical structure {meant[0]} is named twice, the second time as {given!r}.")

@@ -13,9 +13,10 @@ from ..base.errors import Undefined
 from ..comparison.definitions import Definition, Empty
 from ..comparison.values import Remarked
 from ..comparison.workspace import Workspace
-from ..families.instances.ofpair import PERCENTILE, Scored, innerPair, meanHausdorff
+from ..families.instances.formulas import recognitionQuality, segmentationQuality
+from ..families.instances.ofpair import PERCENTILE, Scored, innerPair, meanHausdorff, panopticOf
 from ..families.registry import REGISTRY
-from ..settings.names import BRATS, PRESETS
+from ..settings.names import BRATS, PANOPTICA, PRESETS
 from . import find
 from .convention import DSC, HDP, IOU, KEYS, Convention
 from .evaluation import Source
@@ -26,7 +27,11 @@ def definitionsOf(key: str) -> dict[str, Definition]:
     """Return the definitions of all measurements by their keys, those of a convention for the ones that it decides."""
     convention = None if key in PRESETS else find(key)
     found = {one.key: _asOf(convention, one) if convention and one.key in KEYS else one for one in REGISTRY}
-    return {**found, **{one.key: one for one in _ofBrats(found)}} if key.startswith(BRATS) else found
+    if key.startswith(BRATS):
+        found |= {one.key: one for one in _ofBrats(found)}
+    elif key == PANOPTICA:
+        found["SQ"] = replace(found["SQ"], compute=_segmentationQuality)
+    return found
 
 
 def _ofBrats(definitions: Mapping[str, Definition]) -> Iterator[Definition]:
@@ -36,6 +41,12 @@ def _ofBrats(definitions: Mapping[str, Definition]) -> Iterator[Definition]:
         how = f"{one.description} As {BRATS} does it."
         compute = partial(meanHausdorff, hausdorff=_hausdorffOf) if key == "LesionHD95" else one.compute
         yield replace(one, title=f"{one.title} ({BRATS})", description=how, empty=Empty.COMPUTED, compute=compute)
+
+
+def _segmentationQuality(pair: Workspace) -> float:
+    """Return SQ in [0, 1] as panoptica reports it: 0 without a match."""
+    matches = pair.once(panopticOf)
+    return recognitionQuality(matches) and segmentationQuality(matches)
 
 
 def _hausdorffOf(pair: Workspace, lesion: Scored) -> float:

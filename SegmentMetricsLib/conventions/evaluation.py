@@ -209,8 +209,7 @@ def _referencePair(given: tuple[Structure, Structure], settings: Settings) -> tu
         families=("boundary", "overlap"),
     )
     isWhole = set(plain.families) <= set(settings.families) and not settings.metrics and not isFuzzy
-    isPlain = (settings.subdivisions, settings.oversampling, settings.convention) == (None, None, OWN_CONVENTION)
-    return Workspace(*given, plain), isWhole and isPlain
+    return Workspace(*given, plain), isWhole and settings.convention == OWN_CONVENTION
 
 
 class Source:

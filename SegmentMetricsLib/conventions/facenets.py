@@ -153,10 +153,10 @@ def _alongFaces(mask: Mask) -> Surface:
         return _pixelEdges(mask)
     triangles, _ = _triangles(mask)
     points, cells = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
-    surface = Surface(mask.grid.toWorld(points), cells.reshape(-1, 3), mask=mask)
+    surface = Surface(mask.grid.toWorld(points), cells.reshape(-1, 3))
     if surface.volume > 0:
         return surface
-    return Surface(surface.points, np.ascontiguousarray(surface.cells[:, ::-1]), mask=mask)
+    return Surface(surface.points, np.ascontiguousarray(surface.cells[:, ::-1]))
 
 
 def _pixelEdges(mask: Mask) -> Surface:

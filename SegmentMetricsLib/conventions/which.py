@@ -15,19 +15,23 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 
 import numpy as np
 
+from ..base import units
 from ..base.errors import InputError, Undefined
 from ..base.progress import checkpoint
+from ..base.texts import commaSeparated
 from ..base.version import __version__
 from ..comparison import measurements
 from ..comparison.measurements import Measurement, finite
 from ..comparison.workspace import Workspace
 from ..families.registry import REGISTRY, findDefinition
 from ..families.selection import selected
+from ..families.selection import wanted as named
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..model.structures import Structure
@@ -99,15 +103,21 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A number that is searched, and half of the unit of its last digit."""
+    """A number that is searched, half of the unit of its last digit, and the unit that is said to be its own, or ""."""
 
     value: float
     half: float
+    unit: str = ""
 
     @staticmethod
     def of(given: str | float) -> Wanted:
-        """Return a number as text or as it is. Raises InputError for anything else, and if it is not finite."""
+        """Return a number as text, which may have a unit, or as it is.
+
+        Raises InputError for anything else, and if it is not finite.
+        """
         text = str(given).strip().replace(",", ".").replace("\N{MINUS SIGN}", "-")
+        text, unit = units.split(text) or (text, "")
+        unit = "cm3" if units.UNITS["cm3"].get(unit.casefold()) == 1 else unit  # such as ml
         try:
             number = Decimal(text)
         except InvalidOperation:
@@ -116,7 +126,15 @@ class Wanted:
             raise InputError(f"The number to search is given in digits, such as 3.7, not as {given!r}.")
         value, exponent = float(number), number.as_tuple().exponent
         half = 0.5 * 10.0 ** (exponent if isinstance(exponent, int) else 0)
-        return Wanted(value, max(half * (1 + 1e-9), SAME * abs(value)))
+        return Wanted(value, max(half * (1 + 1e-9), SAME * abs(value)), unit)
+
+    def among(self, numbers: Sequence[Found]) -> list[Found]:
+        """Return those numbers that have the unit of this one, all without one. Raises InputError if none has."""
+        known = dict.fromkeys(found.unit for found in numbers if found.unit)
+        own = [found for found in numbers if not self.unit or found.unit.casefold() == self.unit.casefold()]
+        if not own:
+            raise InputError(f"No number of this pair is in {self.unit}; there are some in {commaSeparated(known)}.")
+        return own
 
     def isGivenBy(self, value: float) -> bool:
         """Return whether a value is this number to its last digit."""
@@ -142,13 +160,13 @@ def which(value: str | float, numbers: Sequence[Found], key: str | None = None) 
     """Return the numbers that a pair may be given, the nearest to a value first.
 
     Those that agree with all digits of the value come first of all, beginning with the most usual. value: as text, so
-    that 3.70 is more exact than 3.7, or as a number. numbers: of the pair, from numbersOf(). key: of the measurement
-    that the value is said to be, such as HD95; None for any. Raises InputError for a value that is not a finite number,
-    and for a key that is not searched.
+    that 3.70 is more exact than 3.7 and 75.3% is in percent, or as a number. numbers: of the pair, from numbersOf().
+    key: of the measurement that the value is said to be, such as HD95; None for any. Raises InputError for a value that
+    is not a finite number, and for a key that is not searched.
     """
     wanted = Wanted.of(value)
     collected: dict[tuple, list[Found]] = {}
-    for found in numbers if key is None else _ofKind(numbers, key):
+    for found in wanted.among(numbers if key is None else _ofKind(numbers, key)):
         # several tools that agree are one candidate
         same = (found.key, found.direction, found.mistake, f"{found.value:.6g}")
         collected.setdefault(same, []).append(found)
@@ -178,6 +196,8 @@ def _candidate(group: Sequence[Found], wanted: Wanted) -> Candidate:
 
 def _ofKind(everything: Sequence[Found], key: str) -> list[Found]:
     """Return what is called by a key, or is another one of the same kind, such as HD for HD95."""
+    with suppress(InputError):  # it may be what only a tool calls its number
+        key = named(key).key
     alike = next((kind for kind in KINDS if key.casefold().startswith(tuple(name.casefold() for name in kind))), None)
     found = [one for one in everything if alike and one.key.startswith(alike)]
     if not found:

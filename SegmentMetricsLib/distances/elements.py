@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import cast
 
 import numpy as np
 
 from ..base.progress import chunks
-from ..geometry.cellcases import caseAreas, caseNormals, longestSide
+from ..geometry.cellcases import Positions, caseAreas, caseNormals, longestSide
 from ..geometry.closest import ClosestSurface
 from ..geometry.edges import uniqueSides
 from ..geometry.meshing import MaskSurface
@@ -37,6 +37,8 @@ NODES_OF_PIECES = {
 SHORT_SIDE, MOST_CUT, PARTS_OF_SEGMENT, FEWEST_PARTS = 1 / 64, 12_000, 16, 512
 # Elements processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 13
+# Above this many cells of both masks, their boundaries are measured one after the other.
+LARGE = 1 << 22
 # mm; points of two boundaries that are no farther apart are the same.
 SAME = 1e-9
 
@@ -167,7 +169,7 @@ class Sampler:
         return (-signed if segment == 0 and self.surfaces[1].target.isClosed else signed) + 0.0
 
     def cutBase(self, rows: np.ndarray) -> Elements:
-        """Return the pieces of some of the base's elements, one element after the other, after measuring their nodes."""
+        """Return the pieces of some elements of the base, one element after the other, after measuring their nodes."""
         return self.cut(self.base, rows)
 
     def cut(self, elements: Elements, rows: np.ndarray) -> Elements:
@@ -218,12 +220,21 @@ class Sampler:
         return np.zeros(len(rows), bool)
 
 
+# Neither closures nor methods of a sampler: these could not go to other processes, and would keep it from being freed.
+
+
 def _pointsOf(points: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda rows: points.take(rows, axis=0)
+    return partial(np.take, points, axis=0)
+
+
+def _pointsOn(
+    lattice: Lattice, cells: np.ndarray, positions: np.ndarray, places: Positions, rows: np.ndarray
+) -> np.ndarray:
+    return lattice.pointsOf(cells.take(rows), positions.take(rows), places)
 
 
 class LatticeSampler(Sampler):
-    """Looks the distances between two masks on a lattice up; the search is for places beyond the reach of the tables."""
+    """Looks the distances between two masks on a lattice up; the search is for places out of the tables' reach."""
 
     def __init__(self, lattice: Lattice, surfaces: tuple[Surface, Surface], search: Callable[[int], ClosestSurface]):
         super().__init__(surfaces, search)
@@ -233,7 +244,7 @@ class LatticeSampler(Sampler):
         self._homes, self._triangles, self._areTurned = map(np.concatenate, zip(*found, strict=True))
         sizes = caseAreas(axes).take(self._triangles)
         counts, every = (np.array(some) for some in ([len(homes) for homes, *_ in found], [s.count for s in surfaces]))
-        segment = np.repeat([0, 1], counts)
+        segment = np.repeat(np.arange(2, dtype=np.int8), counts)
         rest = np.maximum(self.totals - np.bincount(segment, sizes, 2), 0.0)
         self.shared = np.where(counts < every, rest, 0.0)
         self.lengths, self.longest = np.full(2, np.sqrt((self.totals / every).min())), longestSide(axes)
@@ -244,13 +255,18 @@ class LatticeSampler(Sampler):
         """Append the distances at places on elements (k,), and return the numbers (places, k) of these nodes."""
         if not len(rows):
             return np.zeros((len(weights), 0), np.int32)
+        # the boundaries of large masks one after the other: numbering their places takes memory for every cell
+        ofTest = int(np.searchsorted(self._homes.take(rows), self.lattice.codes.shape[1]))
+        if self.lattice.codes.size > LARGE and 0 < ofTest < len(rows):
+            return np.concatenate([self._measure(some, weights) for some in np.split(rows, [ofTest])], axis=1)
         measured = self.lattice.measured(self._homes.take(rows), self._triangles.take(rows), weights, self._search)
 
-        def points(some: np.ndarray) -> np.ndarray:
-            cells, positions = measured.cells.take(some), measured.positions.take(some)
-            return self.lattice.pointsOf(cells, positions, measured.places)
-
-        return measured.numbers + np.int32(self._append(measured.values, points))
+        # kept for all nodes, hence small
+        cells, positions = measured.cells.astype(np.int32), measured.positions.astype(np.int16)
+        points = partial(_pointsOn, self.lattice, cells, positions, measured.places)
+        numbers = measured.numbers
+        numbers += np.int32(self._append(measured.values, points))
+        return numbers
 
     def cutBase(self, rows: np.ndarray) -> Elements:
         more = self._measure(rows, MORE_NODES[3])
@@ -315,7 +331,7 @@ class SearchSampler(Sampler):
             self.longest = max(self.longest, float(np.linalg.norm(ends[1] - ends[0], axis=1).max()))
             lengths.append((self.totals[source] / len(cells)) ** (1 / (surface.dimension - 1)))
         self.lengths = np.full(2, min(lengths))
-        segment = np.repeat([0, 1], [len(size) for size in sizes])
+        segment = np.repeat(np.arange(2, dtype=np.int8), [len(size) for size in sizes])
         self.base = Elements.of(self.values, np.concatenate(nodes, axis=1), np.concatenate(sizes), segment)
 
     def surfaceCells(self, segment: int) -> np.ndarray:

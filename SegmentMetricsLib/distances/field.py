@@ -52,7 +52,7 @@ MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR, SHORT = 0.0005, 0.0015, 0.006, 0.3
 # If an element bends by more than this, mm, a limit may pass between its nodes although they all lie on one side of it.
 BENT = 0.07
 # Up to this many elements, all of a segment are cut in the second pass: choosing some would take as long.
-FEW = 1_000
+FEW = 3_000
 # Up to this many leaves of a segment, all are cut in any case where there are further passes.
 FEWEST = 300
 # Fractions that remain as error after extrapolation: of the sum of differences, and of its random part, the root of the
@@ -62,8 +62,8 @@ LEFT_OF_MEAN, LEFT_OF_SIZE = (0.15, 0.3), (0.2, 1.0)
 LEFT_OF_FINE_MEAN = (0.12, 0.4)
 # In one of twenty pairs an error may reach this multiple of its estimate.
 BOUNDS = 1.8
-# Passes after the second one, for the smallest boundaries and for meshes, in which places are searched; and elements cut
-# in each.
+# Passes after the second one, for the smallest boundaries and for meshes, in which places are searched; and elements
+# that are cut in each.
 MORE_PASSES, MOST_CUT = 4, 20_000
 # Smallest error of a share: estimates from few elements are not more precise than this.
 LEAST_SHARE_ERROR = 0.0003
@@ -77,9 +77,9 @@ FEWEST_DRAWN, MOST_DRAWN, SPREAD = 100, 2000, 0.5
 GOLDEN = (5**0.5 - 1) / 2
 # A limit passes next to a node if it differs from the distance there by less than this fraction of the element's bend.
 NEXT_TO_NODE = 0.25
-# A percentile is found to this precision in mm, at first only roughly, and its bounds to a fraction of the error that is
-# wanted. How far around a guess it is sought first, as a multiple of that error, and the fraction of the size by which
-# the size within it may be off.
+# A percentile is found to this precision in mm, at first only roughly, and its bounds to a fraction of the error that
+# is wanted. How far around a guess it is sought first, as a multiple of that error, and the fraction of the size by
+# which the size within it may be off.
 PRECISION, ROUGH, COARSE, GUESSED, MARGIN = 1e-6, 2e-3, 1 / 20, 4, 0.002
 
 
@@ -92,8 +92,8 @@ class Field:
     base: the elements of all segments. leaves: the same after some of them were replaced by their pieces. leafRows,
     halvings: (k,) the element of the base to which each leaf belongs, and how often its sides were halved. values: (n,)
     mm at the nodes, positive where the test lies outside the reference, in either direction; never negative for open
-    boundaries. totals: (s,) mm2 or mm of every segment. shared: (s,) of elements that are part of both boundaries, which
-    are not among the elements.
+    boundaries. totals: (s,) mm2 or mm of every segment. shared: (s,) of elements that are part of both boundaries and
+    not among the elements.
     """
 
     def __init__(self, sampler: Sampler, limits: Sequence[float] = (), percentiles: Sequence[float] = ()):
@@ -134,8 +134,8 @@ class Field:
             _, differences = self._means(self.base, isSigned=False)
             isRough = self._errorOf(segment, differences, LEFT_OF_MEAN) > self._meanError * total
             for number in np.flatnonzero(isRough & ~isFew).tolist():
-                rows = self.base.rowsOf(number)
-                some = rows.start + np.flatnonzero(chances[rows] == 0)
+                own = self.base.rowsOf(number)
+                some = own.start + np.flatnonzero(chances[own] == 0)
                 chances[some] = drawn(np.abs(differences[some]), float(self._meanError[number] * total[number]))
         self._drawn = np.flatnonzero(chances)
         self._chances = chances.take(self._drawn)
@@ -157,7 +157,7 @@ class Field:
         leaves, wanted = self.leaves, SHARE_ERROR * self.totals
         asked = [(np.full(self.count, limit), wanted) for limit in limits]
         for percent in percentiles:
-            value, density, _ = self._percentile(percent)
+            value, density = self._guessed(percent)
             asked.append((value, np.maximum(density * self._percentileError, 2e-5 * self.totals)))
         flags, bends = np.zeros(len(leaves.sizes), bool), leaves.bends()
         bent = np.flatnonzero(bends > self._bent.take(leaves.segment))
@@ -201,7 +201,7 @@ class Field:
         # binned by magnitude in steps of a fifth, which is as good as sorted; tiny amounts are never worth cutting
         with np.errstate(divide="ignore"):
             steps = (4 * np.log2(np.abs(amounts) / wanted.take(segment))).clip(-160, 160).astype(np.intp) + 160
-        keys, shape = segment * 321 + steps, (self.count, 321)
+        keys, shape = np.multiply(segment, 321, dtype=np.intp) + steps, (self.count, 321)
         sums, squares = (
             np.bincount(keys, values, self.count * 321).reshape(shape).cumsum(axis=1)
             for values in (amounts, amounts**2)
@@ -243,7 +243,7 @@ class Field:
     def _boundedMean(self, isSigned: bool) -> list[Bounded]:
         segment = self.leaves.segment
         fine, differences = self._means(self.leaves, isSigned)
-        value = np.bincount(segment, fine + differences / 3, self.count)
+        value: np.ndarray = np.bincount(segment, fine + differences / 3, self.count)
         error = self._errorOf(segment, differences, LEFT_OF_FINE_MEAN)
         if (self._chances < 1).any():
             own = self.base.segment.take(self._drawn)
@@ -252,7 +252,7 @@ class Field:
             ofPieces = ofPieces.reshape(len(self._drawn), -1)
             beyond = (ofPieces.sum(axis=1) - EXPECTED * ofBase.take(self._drawn)) / self._chances
             # those that were not drawn are represented by those that were
-            value += np.bincount(own, (1 - self._chances) * beyond, self.count) / (1 - EXPECTED)
+            value = value + np.bincount(own, (1 - self._chances) * beyond, self.count) / (1 - EXPECTED)
             sums = EXPECTED * np.bincount(self.base.segment, ofBase, self.count)
             scale = np.maximum(np.abs(sums + np.bincount(own, beyond, self.count)), np.abs(sums))
             variance = np.bincount(own, (1 - self._chances) * beyond**2, self.count) / (1 - EXPECTED) ** 2
@@ -297,10 +297,10 @@ class Field:
         errors = np.where(isPassed, np.maximum(errors, LEAST_SHARE_ERROR * self.totals), errors)
         for number in range(self.count):
             # all or nothing, unless something between the nodes may exceed the limit
-            isWhole = sizes[number] == (self.totals[number] if side == 0 else 0.0)
-            if isWhole and not isPassed[number] and self._reached(number, side) + self.sampler.longest > limit:
-                if float(self.largest(number)[0]) > limit:
-                    errors[number] = LEAST_SHARE_ERROR * self.totals[number]
+            isWhole = not isPassed[number] and sizes[number] == (self.totals[number] if side == 0 else 0.0)
+            isExact = isWhole and self._reached(number, side) + self.sampler.longest <= limit
+            if isWhole and not isExact and float(self.largest(number)[0]) > limit:
+                errors[number] = LEAST_SHARE_ERROR * self.totals[number]
         return [
             Bounded.within(size, error, 0.0, total)
             for size, error, total in zip(sizes.tolist(), errors.tolist(), self.totals.tolist(), strict=True)
@@ -308,15 +308,15 @@ class Field:
 
     def _reached(self, number: int, side: int) -> float:
         rows = self.base.rowsOf(number)
-        low, high = self.base.range if side == 0 else self.base.signedRange(side)
+        _, high = self.base.range if side == 0 else self.base.signedRange(side)
         return float(high[rows].max(initial=0.0))
 
     def _passed(self, limits: np.ndarray, side: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return the leaves (c,) that limits (s,) in mm pass through, and sizes (s,) within the limits, or beyond.
 
         Also returns for every such leaf the size from its pieces minus that from the whole element (c,), and the size
-        (c,) that both may miss, see doubtfulShares(). side: 0 for sizes within the limits, 1 or -1 for those beyond them
-        toward that side.
+        (c,) that both may miss, see doubtfulShares(). side: 0 for sizes within the limits, 1 or -1 for those beyond
+        them toward that side.
         """
         leaves = self.leaves
         low, high = leaves.range if side == 0 else leaves.signedRange(side)
@@ -350,7 +350,8 @@ class Field:
         first, last = np.searchsorted(limits, low), np.searchsorted(limits, high)
         width = len(limits) + 1
         # an element is wholly beyond limits below its lowest value, and not at all beyond those from its highest one on
-        every = np.bincount(leaves.segment * width + first, leaves.sizes, self.count * width).reshape(self.count, width)
+        keys = np.multiply(leaves.segment, width, dtype=np.intp) + first
+        every = np.bincount(keys, leaves.sizes, self.count * width).reshape(self.count, width)
         result = np.cumsum(every[:, ::-1], axis=1)[:, ::-1][:, 1:]
         result = result + np.where(limits < 0, self.shared[:, None], 0.0)
         crossed = np.flatnonzero(last > first)
@@ -413,22 +414,20 @@ class Field:
 
         margins: (s,) fraction of the size by which the wanted size may be more or less.
         """
-        leaves = self.leaves
-        low, high = leaves.range
-        top = self.highest() * (1 + 1e-9) + 1e-9
-        least, most = ((percent / 100 + sign * margins) * self.totals - self.shared for sign in (-1, 1))
-        near = evenlySpread(leaves.segment, low, high, leaves.sizes, top, (least, most))
-        near = [
-            np.maximum(limits + sign * GUESSED * self._percentileError, -1e-9) for limits, sign in zip(near, (-1, 1))
-        ]
+        guess, density = self._guessed(percent)
+        least, most = ((percent / 100 + sign * margins) * self.totals for sign in (-1, 1))
+        away = GUESSED * self._percentileError + margins * self.totals / np.maximum(density, 1e-9)
+        near = np.maximum(guess - away, -1e-9), guess + away
         found = self._piecesBetween(*near)
-        isFound = (found.reach(near[0]) - self.shared < least) & (found.reach(near[1]) - self.shared >= most)
+        isFound = (found.atEnds[0] < least) & (found.atEnds[1] >= most)
         if isFound.all():
             return found
         # the size within a limit lies between that of the elements wholly within it and of those at least partly so
+        leaves, top = self.leaves, self._top()
+        least, most = least - self.shared, most - self.shared
         far = (
-            binned(leaves.segment, low, leaves.sizes, top, least * (1 - 1e-9), False),
-            binned(leaves.segment, high, leaves.sizes, top, most, True),
+            binned(leaves.segment, leaves.range[0], leaves.sizes, top, least * (1 - 1e-9), False),
+            binned(leaves.segment, leaves.range[1], leaves.sizes, top, most, True),
         )
         return self._piecesBetween(*(np.where(isFound, one, other) for one, other in zip(near, far, strict=True)))
 
@@ -441,12 +440,17 @@ class Field:
         below = np.bincount(leaves.segment, leaves.sizes * isBelow, self.count) + self.shared
         return Pieces.of(self, chosen, below, least, most)
 
-    def highest(self) -> np.ndarray:
-        """Return the largest distance (s,) at any node of every segment, mm."""
+    def _guessed(self, percent: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return a percentile (s,) in mm and the size per mm (s,) around it as if elements were spread evenly."""
+        leaves, (low, high) = self.leaves, self.leaves.range
+        wanted = percent / 100 * self.totals - self.shared
+        return evenlySpread(leaves.segment, low, high, leaves.sizes, self._top(), wanted)
+
+    def _top(self) -> np.ndarray:
+        """Return a little more than the largest distance (s,) at any node of every segment, mm."""
         result = np.zeros(self.count)
-        _, high = self.leaves.range
-        np.maximum.at(result, self.leaves.segment, high)
-        return result
+        np.maximum.at(result, self.leaves.segment, self.leaves.range[1])
+        return result * (1 + 1e-9) + 1e-9
 
     # The largest distance
 

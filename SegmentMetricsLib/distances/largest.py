@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.progress import checkpoint
+from ..geometry.edges import uniqueSides
 from ..geometry.triangles import distancesToTriangles
 from .bounded import Bounded
 from .elements import chunksOf
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 # Largest acceptable gap between the bounds, mm; less for short elements, see field.SHORT.
 WANTED = 0.01
 # Weights of several triangles are whole multiples of 1 / PARTS_OF_WEIGHT.
-PARTS_OF_WEIGHT = 8
+PARTS_OF_WEIGHT = 4
 # Pieces processed at a time, so that temporary arrays stay small.
 CHUNK = 1 << 12
 # Above this many candidates, whole elements are bounded before their pieces.
@@ -113,7 +114,8 @@ def _bounded(
     places, values = sampler.points(every), atNodes[every]
     triangles = np.zeros((len(every), 3, 3))
     isKnown = np.zeros(len(every), bool)
-    elements, bounds, looked = numbers.reshape(nodes.shape), np.full(len(nodes), np.inf), 0
+    elements: np.ndarray = numbers.reshape(nodes.shape)
+    bounds, looked = np.full(len(nodes), np.inf), 0
     while len(elements):
         checkpoint()
         ofElements = values[elements]
@@ -121,8 +123,8 @@ def _bounded(
         enough = max(lowest, known) + wanted
         # close bounds are never below the distance at a corner, on either side: try only elements they can exclude
         rows = np.flatnonzero((bounds > enough) & (np.abs(ofElements).max(axis=1) <= enough))
-        # over flat parts the triangle next to the middle of a piece often lies opposite all of it, so that of many it is
-        # tried first; those next to the corners are searched once, but there may be several next to a flat piece
+        # over flat parts the triangle next to the middle of a piece often lies opposite all of it, so of many pieces it
+        # is tried first; those next to the corners are searched once, but several may be next to a flat piece
         for isOfCorners in (False, True) if len(rows) > MANY else (True, False):
             if isOfCorners and len(rows) <= most:
                 asked = np.unique(elements[rows])
@@ -147,20 +149,16 @@ def _bounded(
         highest = max(highest, float(bounds[~isPossible].max(initial=0.0)))
         # cut in the middles of the sides
         elements, bounds = elements[isPossible], bounds[isPossible]
-        ends = np.stack([elements[:, : len(FOLLOWING[elements.shape[1]])], elements[:, FOLLOWING[elements.shape[1]]]])
-        ends = np.sort(ends, axis=0)
-        _, firsts, numbers = np.unique(ends[0] * len(places) + ends[1], return_index=True, return_inverse=True)
-        middles = (places[ends[0].ravel()[firsts]] + places[ends[1].ravel()[firsts]]) / 2
+        sides, numbers = uniqueSides(elements)
+        middles = places[sides].mean(axis=1)
         signed = sampler.signedAt(number, middles)
-        all_ = np.concatenate([elements, len(places) + numbers.reshape(ends.shape[1:])], axis=1)
-        places, values = (
-            np.concatenate([places, middles]),
-            np.concatenate([values, side * signed if side else np.abs(signed)]),
-        )
+        corners = np.concatenate([elements, len(places) + numbers], axis=1)
+        places = np.concatenate([places, middles])
+        values = np.concatenate([values, side * signed if side else np.abs(signed)])
         triangles = np.concatenate([triangles, np.zeros((len(middles), 3, 3))])
         isKnown = np.concatenate([isKnown, np.zeros(len(middles), bool)])
         pieces = PIECES[elements.shape[1]]
-        elements, bounds = all_[:, pieces].reshape(-1, pieces.shape[1]), np.repeat(bounds, len(pieces))
+        elements, bounds = corners[:, pieces].reshape(-1, pieces.shape[1]), np.repeat(bounds, len(pieces))
         worst = int(values.argmax())
         if values[worst] > lowest:
             lowest, place = float(values[worst]), places[worst]
@@ -196,13 +194,17 @@ def balancedBounds(elements: np.ndarray, nearest: np.ndarray) -> np.ndarray:
 
     nearest: (k, c, 3, 3) the triangles next to the corners, mm.
     """
-    several = distancesToTriangles(elements[:, None], nearest[:, :, None])  # (count, triangles, corners)
-    balanced = np.einsum("wt,ktc->kwc", balances(elements.shape[1]), several)
-    return balanced.max(axis=2).min(axis=1)
+    # (corners, triangles, count): NumPy is slow to reduce along a short last axis
+    corners, triangles = elements.transpose(1, 0, 2)[:, None], nearest.transpose(1, 0, 2, 3)[None]
+    several = distancesToTriangles(corners, triangles)
+    result = several.max(axis=0).min(axis=0)
+    for weights in balances(elements.shape[1]):
+        np.minimum(result, (several * weights[None, :, None]).sum(axis=1).max(axis=0), out=result)
+    return result
 
 
 @lru_cache(maxsize=2)
 def balances(count: int) -> np.ndarray:
-    """Return the sets of weights (w, count) to try for `count` triangles; every row sums to 1."""
-    choices = itertools.product(range(PARTS_OF_WEIGHT + 1), repeat=count)
+    """Return the sets of weights (w, count) of several triangles to try; every row sums to 1."""
+    choices = itertools.product(range(PARTS_OF_WEIGHT), repeat=count)
     return np.array([choice for choice in choices if sum(choice) == PARTS_OF_WEIGHT]) / PARTS_OF_WEIGHT

@@ -30,8 +30,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
 
@@ -68,21 +67,14 @@ REACH = 4
 # cut off beyond a slab must stay out of reach.
 LARGEST_REACH = MORE_SLICES - 3
 # Numbers of cells after which finished points are removed: at first, and the step from there on.
-FIRST_RANKS, MORE_RANKS = (8, 12, 20, 28, 36, 44), 16
-# Where no more than this many points are left, so many cells are looked at in one step from there on: what takes the
-# time of few points is the number of steps.
-FEW_POINTS, LONG_BLOCK = 1_000, 8 * MORE_RANKS
-# Only after this many cells the search tree is considered instead, if it is cheaper.
-ALWAYS_RANKS = 28
-# Numbers of cells after which finished points are removed up to there, if few are left.
-FEW_RANKS = (8, ALWAYS_RANKS)
+FIRST_RANKS, MORE_RANKS = (8, 12, 20, 28), 16
+# Numbers of cells that make up the first two tables; only after these the search tree is considered, if it is cheaper.
+# Where no more than so many points are left, finished ones are removed after a whole table.
+TABULATED, FEW_POINTS = (0, 8, 28), 1_000
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 16
 # Triangles and tabulated positions processed at a time, for the same reason.
 CELLS, TABLE_CHUNK = 1 << 13, 128
-# A table is made only after more points than this have asked for it, per position; for few points, the values they need
-# are computed one by one, and are the same.
-FEW_ASKED = 12
 # Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a lookup, of a search,
 # and of a table per position. A table serves several structures, so each bears a part of its cost. Whether a table
 # happens to exist must not matter: the same pair has to give the same digits whatever was compared before.
@@ -109,9 +101,6 @@ class CellTables:
         order = order[bounds[order] < self.horizon]
         self.steps, self.bounds = steps[order], bounds[order]
         self._tables: dict[range, np.ndarray] = {}
-        self._measured: dict[range, MeasuredPlaces] = {}
-        # how many points have asked for all of a block
-        self._asked: dict[range, float] = {}
         self._lock = Lock()
 
     @cached_property
@@ -143,70 +132,71 @@ class CellTables:
         """(ranks + 1, p) lower bounds in mm2 of the squared distances from a position to cells from a rank on."""
         return self._ranked[1]
 
-    @cached_property
-    def blocks(self) -> list[range]:
-        """The ranks, in blocks after which finished points are removed."""
-        ends = [*FIRST_RANKS, *range(FIRST_RANKS[-1] + MORE_RANKS, len(self.order), MORE_RANKS)]
-        ends = [0, *(end for end in ends if end < len(self.order)), len(self.order)]
-        return [range(first, last) for first, last in itertools.pairwise(ends)]
-
     def blockFrom(self, first: int, count: int) -> range:
-        """Return the block from a rank on, the start of one, for a number of points: several in one for few points."""
-        isLong = count <= FEW_POINTS and first >= FIRST_RANKS[-1] and (first - FIRST_RANKS[-1]) % LONG_BLOCK == 0
-        if isLong:
-            return range(first, min(first + LONG_BLOCK, len(self.order)))
-        block = next(block for block in self.blocks if block.start == first)
-        return range(first, self._tabulated(block).stop) if count <= FEW_POINTS else block
+        """Return the ranks from one on after which finished points are removed, for a number of points."""
+        end = next((end for end in FIRST_RANKS if end > first), first + MORE_RANKS)
+        if count <= FEW_POINTS:
+            end = self._tabulated(first).stop
+        return range(first, min(end, len(self.order)))
 
-    def _tabulated(self, ranks: range) -> range:
-        """Return the block of ranks whose table holds those of a smaller or equal one."""
-        for first, last in itertools.pairwise((0, *FEW_RANKS)):
-            if first <= ranks.start and ranks.stop <= last:
+    def _tabulated(self, rank: int) -> range:
+        """Return the ranks in the table that holds a rank."""
+        for first, last in itertools.pairwise(TABULATED):
+            if rank < last:
                 return range(first, min(last, len(self.order)))
-        return ranks
+        first = rank - (rank - TABULATED[-1]) % MORE_RANKS
+        return range(first, min(first + MORE_RANKS, len(self.order)))
 
     def of(self, ranks: range, numbers: np.ndarray, cases: np.ndarray) -> np.ndarray:
         """Return the squared distances (r, n) in mm2 from positions to cases in the cells of a block of ranks.
 
         numbers: (n,) of the positions. cases: (r, n) of the cells.
         """
-        count, block = len(self.points), self._tabulated(ranks)
-        slots = np.arange(ranks.start - block.start, ranks.stop - block.start)
-        asked = self._asked[block] = self._asked.get(block, 0) + len(numbers) * len(ranks) / len(block)
-        if block not in self._tables and asked <= FEW_ASKED * count:
-            rows = np.add.outer(slots * count, numbers)
-            return self._places(block).of(rows.ravel(), cases.ravel()).reshape(cases.shape)
-        index = np.add.outer(slots * (256 * count), 256 * numbers)
+        table = self._tabulated(ranks.start)
+        slots = np.arange(ranks.start - table.start, ranks.stop - table.start)
+        index = np.add.outer(slots * (256 * len(self.points)), 256 * numbers)
         index += cases
-        return self.tables(block).take(index, mode="clip")
+        return self.tables(table).take(index, mode="clip")
 
     def tables(self, ranks: range) -> np.ndarray:
-        """(r * p * 256,) squared mm from a position to a case in the cell of a rank, for one of the blocks of ranks.
+        """(r * p * 256,) squared mm from a position to a case in the cell of a rank, for the ranks of a table.
 
-        The value of the block's k-th rank, position p and case c is at index 256 * (k * number of positions + p) + c.
+        The value of the k-th rank, position p and case c is at index 256 * (k * number of positions + p) + c.
         """
-        if ranks not in self._tables:
-            places = self._places(ranks)
-            with self._lock:  # a second thread uses the table made by the first
-                if ranks not in self._tables:
-                    self._tables[ranks] = places.table()
-                    self._measured.pop(ranks, None)
+        with self._lock:  # a second thread uses the table made by the first
+            if ranks not in self._tables:
+                steps = self.steps[self.order[ranks.start : ranks.stop]]
+                self._tables[ranks] = self._made(steps)
         return self._tables[ranks]
 
-    def _places(self, ranks: range) -> MeasuredPlaces:
-        """Return the distances of all positions from the cells of a block of ranks, measured when first asked for."""
-        with self._lock:
-            if ranks not in self._measured:
-                steps = self.steps[self.order[ranks.start : ranks.stop]]
-                self._measured[ranks] = MeasuredPlaces.around(self._positions, steps, self._squaredFromMiddle)
-            return self._measured[ranks]
+    def _made(self, steps: np.ndarray) -> np.ndarray:
+        """Return the squared distances (r * p * 256,) in mm2 from positions to all cases steps (r, p, 3) away.
 
-    def _squaredFromMiddle(self, places: np.ndarray) -> np.ndarray:
-        """Return the squared distances (t + 1, k) in mm2 to mirroredTriangles(), inf in the last row.
-
-        places: (k, 3) voxels from the middle of the triangles' cell.
+        A place and its mirror images in the middle of the cell are equally far from the mirror images of a triangle. So
+        of up to eight places only one is measured.
         """
-        return self._squaredDistances(self._mirrored, (places + 0.5) * self.spacing)
+        # the cells stay where they are: the places move the other way; in half multiples from the middle
+        denominator = self._positions.denominator
+        places = 2 * (self._positions.local - denominator * steps) - denominator
+        away, mirrors = np.abs(places), ((places < 0) @ [1, 2, 4]).ravel()
+        base = int(away.max()) + 1
+        keys, columns = np.unique(away @ [1, base, base**2], return_inverse=True)
+        columns = columns.ravel()
+        measured = np.stack([keys % base, keys // base % base, keys // base**2], axis=1) / (2 * denominator)
+        squared = self._squaredDistances(self._mirrored, (measured + 0.5) * self.spacing)
+        # those that are next to each other and in the same mirror are taken together
+        groups = 8 * (columns // TABLE_CHUNK) + mirrors
+        order = np.argsort(groups, kind="stable")
+        ends = np.searchsorted(groups[order], np.arange(1, int(groups.max()) + 1))
+        result = np.empty((len(order), 256), np.float32)
+        for chosen in np.split(order, ends):
+            if not len(chosen):
+                continue
+            chunk, mirror = divmod(int(groups[chosen[0]]), 8)
+            some = squared[:, chunk * TABLE_CHUNK : (chunk + 1) * TABLE_CHUNK]
+            values = np.ascontiguousarray(ofCases(some, np.minimum, mirrorImages()[mirror]).T)
+            result[chosen] = values.take(columns[chosen] % TABLE_CHUNK, axis=0)
+        return result.ravel()
 
     @cached_property
     def _mirrored(self) -> TriangleSet:
@@ -236,68 +226,6 @@ class CellTables:
     def inside(self) -> np.ndarray:
         """(p * 256,) whether position p lies inside the structure of case c, at index 256 p + c."""
         return isInsideAllCases(self.points / self.spacing).ravel()
-
-
-@dataclass(frozen=True, eq=False)
-class MeasuredPlaces:
-    """Squared distances from places around a cell to what it may hold.
-
-    A place and its mirror images in the middle of the cell are equally far from the mirror images of a triangle. So of
-    up to eight places only one is measured.
-
-    squared: (t + 1, k) mm2 from the places that are measured to mirroredTriangles(), inf in the last row. columns: (n,)
-    that of every place. mirrors: (n,) the mirror, see mirrorImages(), in which it is the measured one.
-    """
-
-    squared: np.ndarray
-    columns: np.ndarray
-    mirrors: np.ndarray
-
-    @staticmethod
-    def around(positions: Positions, steps: np.ndarray, measure: Callable[[np.ndarray], np.ndarray]) -> MeasuredPlaces:
-        """Return the distances from all positions to cells that are steps (r, p, 3) away, rank by rank.
-
-        measure: returns the squared distances for places given in voxels from the middle of a cell.
-        """
-        denominator = positions.denominator
-        # the cells stay where they are: the places move the other way; in half multiples from the middle
-        places = 2 * (positions.local - denominator * steps) - denominator
-        away, mirrors = np.abs(places), (places < 0) @ [1, 2, 4]
-        base = int(away.max()) + 1
-        keys, columns = np.unique(away @ [1, base, base**2], return_inverse=True)
-        measured = np.stack([keys % base, keys // base % base, keys // base**2], axis=1)
-        return MeasuredPlaces(measure(measured / (2 * denominator)), columns.ravel(), mirrors.ravel())
-
-    def of(self, places: np.ndarray, cases: np.ndarray) -> np.ndarray:
-        """Return the squared distances (n,) in mm2 from places (n,), given by number, to cases (n,)."""
-        columns, index = self.columns.take(places), self.mirrors.take(places) * 256 + cases
-        rows = trianglesInMirrors()
-        result = self.squared[rows[0].take(index), columns]
-        for row in rows[1:]:
-            np.minimum(result, self.squared[row.take(index), columns], out=result)
-        return result
-
-    def table(self) -> np.ndarray:
-        """Return the squared distances (n * 256,) in mm2 from all places to all cases."""
-        # those that are next to each other and in the same mirror are taken together
-        groups = 8 * (self.columns // TABLE_CHUNK) + self.mirrors
-        order = np.argsort(groups, kind="stable")
-        ends = np.searchsorted(groups[order], np.arange(1, int(groups.max()) + 1))
-        result = np.empty((len(order), 256), np.float32)
-        for chosen in np.split(order, ends):
-            if not len(chosen):
-                continue
-            chunk, mirror = divmod(int(groups[chosen[0]]), 8)
-            squared = self.squared[:, chunk * TABLE_CHUNK : (chunk + 1) * TABLE_CHUNK]
-            values = np.ascontiguousarray(ofCases(squared, np.minimum, mirrorImages()[mirror]).T)
-            result[chosen] = values.take(self.columns[chosen] % TABLE_CHUNK, axis=0)
-        return result.ravel()
-
-
-@lru_cache(maxsize=1)
-def trianglesInMirrors() -> np.ndarray:
-    """Return the numbers (5, 8 * 256) of the triangles that each case has in each mirror, see mirrorImages()."""
-    return np.ascontiguousarray(mirrorImages()[:, caseTriangles()[1]].reshape(8 * 256, -1).T)
 
 
 @lockedCache(16)
@@ -420,7 +348,7 @@ class Lattice:
     def signedDistances(
         self, cells: np.ndarray, numbers: np.ndarray, positions: Positions
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances (n,) in mm from positions to the boundary of a mask, negative inside, and those out of reach.
+        """Return distances (n,) in mm from positions to a mask's boundary, negative inside, and those out of reach.
 
         cells: (n,) of the mask in which the positions (n,), given by number, lie; those of the second mask follow those
         of the first. The distances of those out of reach (m,), given by index, have the right sign, but are not final.
@@ -442,9 +370,9 @@ class Lattice:
         best, active = np.full(len(cells), np.inf, np.float32), np.arange(len(cells))
         block = range(0)
         while len(active) and block.stop < len(tables.order):
-            block = tables.blockFrom(block.stop, len(active) if block.stop < ALWAYS_RANKS else FEW_POINTS + 1)
+            block = tables.blockFrom(block.stop, len(active))
             cost = len(block) * (len(active) * LOOKUP_COST + len(tables.points) * TABLE_COST)
-            if block.start >= ALWAYS_RANKS and cost > len(active) * SEARCH_COST:
+            if block.start >= TABULATED[-1] and cost > len(active) * SEARCH_COST:
                 break
             left, together = [np.zeros(0, np.intp)], CHUNK // len(block)
             for first in range(0, len(active), together):

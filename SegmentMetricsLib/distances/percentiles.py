@@ -1,15 +1,15 @@
 """The limit up to which the size of linear functions on pieces of elements reaches a wanted one: percentiles.
 
 Over one triangle the size on which a linear function is at most a limit is quadratic in the limit between the values at
-its corners; over a segment it is linear. So between two neighboring values of all corners the total size is a polynomial,
-whose factors are summed once; what is left to look at are the few pieces with a corner between the ends of the range in
-which the limit is sought.
+its corners; over a segment it is linear. So between two neighboring values of all corners the total size is a
+polynomial, whose factors are summed once; what is left to look at are the few pieces with a corner between the ends of
+the range in which the limit is sought.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,6 +47,11 @@ class Pieces:
         self.corners, self.growth, self.segment, self.sums = corners, growth, segment, sums
         self.levels, self.least, self.most = levels, least, most
 
+    @cached_property
+    def atEnds(self) -> tuple[np.ndarray, np.ndarray]:
+        """The sizes (s,) within `least` and within `most`."""
+        return self.reach(self.least), self.reach(self.most)
+
     @staticmethod
     def of(field: Field, chosen: np.ndarray, below: np.ndarray, least: np.ndarray, most: np.ndarray) -> Pieces:
         """Return the pieces of some leaves (c,) of a field. below: (s,) size of the leaves below all limits."""
@@ -73,7 +78,8 @@ class Pieces:
         else:
             growth = growth[None]
         sums = np.stack([below, *np.zeros((2, field.count))])
-        return Pieces(corners, growth, segment, sums, levels, least, most)
+        # most of them are larger than the range of limits, so that few are left to look at
+        return Pieces(corners, growth, segment, sums, levels, least, most).between(least, most)
 
     def reach(self, limits: np.ndarray) -> np.ndarray:
         """Return the sizes (s,) within limits (s,) in mm."""
@@ -136,6 +142,19 @@ class Pieces:
         corners, growth = self.corners.take(kept, axis=1), self.growth.take(kept, axis=1)
         return Pieces(corners, growth, segment.take(kept), sums, levels, low, high)
 
+    def usualCorners(self, low: np.ndarray, high: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+        """Return for every segment (s,) the median of the corners between low (s,) and high (s,), if there are any.
+
+        On a lattice many corners are equally far: none of their pieces matters any more once a range ends there.
+        """
+        result = otherwise.copy()
+        for number in np.unique(self.segment).tolist():
+            corners = self.corners[:, self.segment == number].ravel()
+            corners = corners[(corners > low[number]) & (corners < high[number])]
+            if len(corners):
+                result[number] = np.partition(corners, len(corners) // 2)[len(corners) // 2]
+        return result
+
     def repeated(self, count: int) -> Pieces:
         """Return the pieces once more for every number that is sought: segment n of round r is r * s + n."""
         rounds = np.arange(count) * len(self.least)
@@ -143,7 +162,9 @@ class Pieces:
         every = (np.tile(some, count) for some in (self.corners, self.growth, self.sums, self.least, self.most))
         corners, growth, sums, least, most = every
         levels = [*(np.tile(some, count) for some in self.levels[:2]), ofLevels]
-        return Pieces(corners, growth, segment, sums, levels, least, most)
+        result = Pieces(corners, growth, segment, sums, levels, least, most)
+        result.__dict__["atEnds"] = tuple(np.tile(some, count) for some in self.atEnds)
+        return result
 
     def solve(self, wanted: np.ndarray, precision: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest limits (s,) in mm within which segments have the wanted sizes (s,), or a little more.
@@ -152,7 +173,7 @@ class Pieces:
         """
         wanted, pieces = wanted * (1 - SIZE_ROUNDING), self
         low, high = self.least, self.most
-        atLow, atHigh = pieces.reach(low), pieces.reach(high)
+        atLow, atHigh = self.atEnds
         isFound = (atLow < wanted) & (atHigh >= wanted)
         result = np.maximum(np.where(atLow >= wanted, low, high), 0.0)
         isOpen = isFound & (high - low > precision)
@@ -168,6 +189,8 @@ class Pieces:
             # a little beyond the root, so that both ends close in on it
             share = np.clip(share + np.where(share < 0.5, 0.2, -0.2) * precision / (high - low), 0.0, 1.0)
             middle = low + (high - low) * (0.5 if step % 5 == 4 else share)
+            if len(pieces.segment) > MANY and step % 2:
+                middle = pieces.usualCorners(low, high, middle)
             at = pieces.reach(middle)
             isHigh = at >= wanted
             weights = np.where([isHigh, ~isHigh], np.where([wasHigh == 1, wasHigh == -1], weights / 2, weights), 1.0)
@@ -192,35 +215,33 @@ def binned(
     segment, values, sizes: (k,) of elements, with values from 0 to less than top (s,).
     """
     width = top / BINS
-    keys = segment * BINS + (values / width.take(segment)).astype(np.intp)
+    keys = np.multiply(segment, BINS, dtype=np.intp) + (values / width.take(segment)).astype(np.intp)
     sums = np.bincount(keys, sizes, len(top) * BINS).reshape(-1, BINS).cumsum(axis=1)
     number = (sums < wanted[:, None]).sum(axis=1)
     return width * np.minimum(number + 1, BINS) if isAbove else width * np.minimum(number, BINS - 1) - 1e-9
 
 
 def evenlySpread(
-    segment: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    sizes: np.ndarray,
-    top: np.ndarray,
-    wanted: Sequence[np.ndarray],
-) -> list[np.ndarray]:
-    """Return values (s,) up to which segments would have each of the wanted sizes (s,) if elements were spread evenly.
+    segment: np.ndarray, low: np.ndarray, high: np.ndarray, sizes: np.ndarray, top: np.ndarray, wanted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return limits (s,) within which segments would have wanted sizes (s,) if every element were spread evenly.
 
-    segment, low, high, sizes: (k,) of elements, spread from low to high, which are from 0 to less than top (s,).
+    Also returns the size per mm (s,) around them. segment, low, high, sizes: (k,) of elements, spread from low to high,
+    which are from 0 to less than top (s,).
     """
     width = top / BINS
     ofElements = width.take(segment)
-    density = sizes / np.maximum(high - low, ofElements)
     end = np.maximum(high, low + ofElements)
+    density = sizes / (end - low)
     ends = np.arange(1, BINS + 2) * width[:, None]
-    reached = 0.0
+    reached = np.zeros((len(top), BINS + 1))
     for values, sign in ((low, 1), (end, -1)):
-        keys = segment * (BINS + 1) + (values / ofElements).astype(np.intp)
+        keys = np.multiply(segment, BINS + 1, dtype=np.intp) + (values / ofElements).astype(np.intp)
         count, sums = (
             np.bincount(keys, some, len(top) * (BINS + 1)).reshape(-1, BINS + 1).cumsum(axis=1)
             for some in (density, density * values)
         )
         reached = reached + sign * (count * ends - sums)
-    return [((reached < some[:, None]).sum(axis=1) + 0.5) * width for some in wanted]
+    number = (reached < wanted[:, None]).sum(axis=1).clip(1, BINS)
+    rows = np.arange(len(top))
+    return (number + 0.5) * width, (reached[rows, number] - reached[rows, number - 1]) / width

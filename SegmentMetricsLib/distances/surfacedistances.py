@@ -14,7 +14,7 @@ from ..geometry.closest import ClosestSurface
 from ..geometry.surfaces import Surface, barycentricWeights, elementCenters
 from . import lattice
 from .bounded import Bounded
-from .elements import LatticeSampler, SearchSampler
+from .elements import LatticeSampler, Sampler, SearchSampler
 from .field import Field
 from .largest import nearCorner
 from .linear import PIECES
@@ -192,7 +192,7 @@ class DirectedDistances:
 
     @property
     def ofElements(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sizes (k,) of the field's elements in mm2 or mm, and their smallest and largest signed distances (k,) in mm."""
+        """Sizes (k,) of the field's elements in mm2 or mm, and their smallest and largest signed distances (k,), mm."""
         low, high = self.field.base.signedRange(self.sign)
         return self.field.base.sizes[self._rows], low[self._rows], high[self._rows]
 
@@ -316,7 +316,8 @@ class BoundaryPair:
 
     def measure(self, tolerances: Sequence[float] = (), percentiles: Sequence[float] = ()) -> SurfaceDistances:
         """Return the distances in both directions; numbers for tolerances in mm and percentiles become precise."""
-        if self.isLookedUp:
+        sampler: Sampler
+        if self.lattice is not None and self.isLookedUp:
             sampler = LatticeSampler(self.lattice, self.surfaces, self.search)
         else:
             sampler = SearchSampler(self.surfaces, self.search)
@@ -331,7 +332,7 @@ class BoundaryPair:
         Positive where the test lies outside the reference. subdivisions: how often elements are cut into equal pieces.
         """
         surface, target = self.surfaces[source], 1 - source
-        if self.isLookedUp and subdivisions <= LARGEST_LATTICE_SUBDIVISIONS:
+        if self.lattice is not None and self.isLookedUp and subdivisions <= LARGEST_LATTICE_SUBDIVISIONS:
             weights = tuple(map(tuple, barycentricWeights(3, subdivisions).tolist()))
             homes, triangles, _ = self.lattice.triangles(source)
             found = self.lattice.measured(homes, triangles, weights, self.search)

@@ -95,7 +95,7 @@ def cases() -> Cases:
     # numbered in the order in which they occur
     order = np.argsort(first)
     numbers = np.argsort(order)[numbers]
-    cases, turned = np.full((256, 5), -1), np.zeros((256, 5), bool)
+    cases, turned = np.full((256, 5), -1, np.int16), np.zeros((256, 5), bool)
     isOdd = (orders[:, 1] - orders[:, 0]) % 3 == 2
     ends = np.cumsum([len(triangles) for triangles in found])[:-1]
     for case, (one, odd) in enumerate(zip(np.split(numbers, ends), np.split(isOdd, ends), strict=True), 1):

@@ -12,10 +12,13 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from ..base.progress import chunks
+from .grids import SMALLEST_STEP, rounded
 from .ranges import levelsOf, partsOf
 
 # Cuts or crossings processed at a time.
 PART = 1 << 16
+# Far less than the difference between two places of centers, in pixels.
+TINY = SMALLEST_STEP / 2
 # Layers below this length are accumulated faster line by line than layer by layer.
 SHORT = 512
 # Irregularities of the contours of one slice: they cross each other so that their areas are joined, or so that one is a
@@ -25,16 +28,17 @@ JOINED, CUT, EXCLUSIVE = "joined", "cut", "exclusive"
 BEYOND, AROUND = 0.1, 0.25
 
 
-def filled(start: np.ndarray, end: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+def filled(start: np.ndarray, end: np.ndarray, shape: tuple[int, int], isFair: bool = False) -> np.ndarray:
     """Return whether pixels [row, column] have their center inside closed contours.
 
     start, end: (n, 2) column and row, in pixels, where their line segments start and end. A contour that goes to a hole
     and back along the same line leaves the hole out. The tiny shift of a center on a contour is larger along the
-    columns than along the rows.
+    columns than along the rows. isFair: whether it goes the other way in every second row, so that a slanting line
+    through many centers leaves half of them on either side.
     """
     rows, columns = shape
     changes = np.zeros((columns, rows), np.uint8)
-    _switch(changes, np.zeros(len(start), np.int64), start.T[::-1], end.T[::-1], rows)
+    _switch(changes, np.zeros(len(start), np.int64), start.T[::-1], end.T[::-1], rows, isFair)
     return _between(changes).T
 
 
@@ -88,11 +92,13 @@ def _ascending(corners: np.ndarray, heights: np.ndarray) -> np.ndarray:
     return np.stack([a, b, c])
 
 
-def _switch(changes: np.ndarray, lines: np.ndarray, start: np.ndarray, end: np.ndarray, width: int) -> None:
+def _switch(
+    changes: np.ndarray, lines: np.ndarray, start: np.ndarray, end: np.ndarray, width: int, isFair: bool = False
+) -> None:
     """Toggle the first center behind each crossing of a segment with a line of centers.
 
     changes: (depth, lines). lines: (n,) the first of the `width` lines next to each other that a segment may cross.
-    start, end: (2, n) where it starts and ends, across the lines and along them.
+    start, end: (2, n) where it starts and ends, across the lines and along them. isFair: as for filled().
     """
     swapped = start[0] > end[0]
     low, high = np.where(swapped, end, start), np.where(swapped, start, end)
@@ -101,6 +107,8 @@ def _switch(changes: np.ndarray, lines: np.ndarray, start: np.ndarray, end: np.n
     for segments in partsOf(last - first, PART):
         number, line = levelsOf(first[segments], last[segments])
         (along,) = _cut(low[:, segments].take(number, axis=1), high[:, segments].take(number, axis=1), line)
+        if isFair:
+            along = rounded(along) + np.where(line % 2, TINY, -TINY)
         place = np.clip(np.ceil(along).astype(np.int64), 0, len(changes)) * changes.shape[1]
         place += lines[segments].take(number) + line
         # counting is much faster than toggling bits, and parity survives the overflow
@@ -127,17 +135,15 @@ def _between(changes: np.ndarray) -> np.ndarray:
     return changes.view(bool)
 
 
-def combined(
-    loops: Sequence[np.ndarray], shape: tuple[int, int], exclusive: Collection[int] = ()
-) -> tuple[np.ndarray, frozenset[str]]:
+def combined(parts: Sequence[np.ndarray], exclusive: Collection[int] = ()) -> tuple[np.ndarray, frozenset[str]]:
     """Return the pixels [row, column] enclosed by the contours of one slice together, and their irregularities.
 
     A contour inside another is a hole, one inside a hole is an island again, even if it reaches slightly beyond. The
-    areas of contours that cross otherwise are joined; one that repeats another counts once. exclusive: numbers of
-    contours that are instead combined with the others by exclusive or. Irregularities are some of JOINED, CUT and
-    EXCLUSIVE.
+    areas of contours that cross otherwise are joined; one that repeats another counts once. parts: the pixels that each
+    of the contours, at least one, encloses. exclusive: numbers of contours that are instead combined with the others by
+    exclusive or. Irregularities are some of JOINED, CUT and EXCLUSIVE.
     """
-    parts = [filled(loop, np.roll(loop, -1, axis=0), shape) for loop in loops]
+    shape = parts[0].shape
     order = sorted(range(len(parts)), key=lambda number: np.count_nonzero(parts[number]), reverse=True)
     others = [parts[number] for number in order if number in exclusive]
     plain = _different([parts[number] for number in order if number not in exclusive])
@@ -158,7 +164,7 @@ def _different(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
     return different
 
 
-def _either(parts: Sequence[np.ndarray], shape: tuple[int, int]) -> tuple[np.ndarray, bool]:
+def _either(parts: Sequence[np.ndarray], shape: tuple[int, ...]) -> tuple[np.ndarray, bool]:
     """Return the pixels enclosed by an odd number of contours, and whether some of the contours cross.
 
     parts: the pixels of each, largest first.
@@ -170,7 +176,7 @@ def _either(parts: Sequence[np.ndarray], shape: tuple[int, int]) -> tuple[np.nda
     return total, isOdd
 
 
-def _nested(parts: Sequence[np.ndarray], shape: tuple[int, int]) -> tuple[np.ndarray, frozenset[str]]:
+def _nested(parts: Sequence[np.ndarray], shape: tuple[int, ...]) -> tuple[np.ndarray, frozenset[str]]:
     """Return the pixels enclosed by contours some of which cross, and how they cross: JOINED, CUT or both.
 
     parts: the pixels of each, largest first. Contours at the same nesting depth are joined.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -48,6 +48,8 @@ class Grid:
         4x4, voxel index (i, j, k, 1) to LPS millimeters; its columns may be rotated, left-handed or sheared.
     planar : bool, optional
         The grid is one slice, and structures on it are contours, not surfaces.
+    isImage2D : bool, optional
+        It is that of an image of two dimensions, which a volume of one slice is not. Equal grids may differ in it.
 
     Raises
     ------
@@ -58,6 +60,7 @@ class Grid:
     size: tuple[int, int, int]
     matrix: np.ndarray
     planar: bool = False
+    isImage2D: bool = False
 
     def __post_init__(self) -> None:
         matrix = np.array(self.matrix, dtype=float)
@@ -92,7 +95,7 @@ class Grid:
             matrix[:dimension, :dimension] = direction * np.array(image.GetSpacing())
         matrix[:dimension, 3] = image.GetOrigin()
         size = tuple(image.GetSize()) + (1,) * (3 - dimension)
-        return Grid(size, matrix, planar=size.count(1) == 1)
+        return Grid(size, matrix, planar=size.count(1) == 1, isImage2D=dimension == 2)
 
     @staticmethod
     def fromSlicerGeometry(text: str) -> Grid | None:
@@ -275,6 +278,14 @@ class Grid:
         """Return the grid on the same lattice from voxel index low to high (both included)."""
         i, j, k = (int(b - a + 1) for a, b in zip(low, high, strict=True))
         return Grid((i, j, k), self.matrix @ translation(low), self.planar)
+
+    def divided(self, parts: Sequence[int]) -> Grid:
+        """Return the grid with every voxel divided into as many parts along i, j, k, at its place."""
+        matrix = np.eye(4)
+        matrix[:3, :3] /= parts
+        matrix[:3, 3] = (1 / np.array(parts) - 1) / 2
+        i, j, k = (size * number for size, number in zip(self.size, parts, strict=True))
+        return Grid((i, j, k), self.matrix @ matrix, self.planar)
 
     def grownTo(self, points: np.ndarray) -> Grid:
         """Return the grid extended by as many voxels as needed for its voxels to contain LPS points (n, 3)."""

@@ -173,6 +173,22 @@ class Mask:
         """Return the mask of the voxels whose membership is at least `level`."""
         return Mask.fromArray(self.voxels >= level, self.grid, self.offset)
 
+    def divided(self, parts: Sequence[int]) -> Mask:
+        """Return the mask with every voxel divided into as many parts along i, j, k, which are what the voxel is."""
+        voxels = self.voxels
+        for axis, number in enumerate(reversed(parts)):
+            voxels = np.repeat(voxels, number, axis)
+        i, j, k = (first * number for first, number in zip(self.offset, parts, strict=True))
+        return Mask(voxels, (i, j, k), self.grid.divided(parts))
+
+    def without(self, other: Mask) -> Mask:
+        """Return the mask without the voxels of another one, which is resampled if it lies on another lattice."""
+        if self.isEmpty or other.isEmpty:
+            return self
+        voxels = np.where(other.on(self.grid).block(self.low, self.high) > 0, 0, self.voxels)
+        make = Mask.fromArray if self.voxels.dtype == np.uint8 else Mask.ofMemberships
+        return make(voxels, self.grid, self.offset)
+
     def alongAxesOf(self, grid: Grid) -> Mask:
         """Return the mask with its axes ordered and directed like another grid's, if all run along the same lines."""
         found = None if np.array_equal(self.grid.axes, grid.axes) else self.grid.alongAxesOf(grid)

@@ -245,7 +245,11 @@ def _requireKnownPoints(polyData: vtkPolyData) -> None:
 
 def transformed(surface: Surface, toWorld: Callable[[np.ndarray], np.ndarray]) -> Surface:
     """Return the boundary with its points moved by a function of points (n, 3); normals stay outward if mirrored."""
-    moved = replace(surface, points=np.asarray(toWorld(surface.points), float), normal=None, mask=None)
+    points = np.asarray(toWorld(surface.points), float)
+    # not a copy of a mask's surface, which is no longer one
+    moved = Surface(
+        points, surface.cells, None, surface.openEdges, surface.nonManifoldEdges, surface.repairs, defect=surface.defect
+    )
     if moved.dimension == 2:
         return contours.oriented(moved)
     return replace(moved, cells=np.ascontiguousarray(moved.cells[:, ::-1])) if moved.volume < 0 else moved

@@ -45,7 +45,7 @@ class NearPoints:
         """Yield the squared distances (., n) of some of the places (k, 3) from all points."""
         columns = np.ascontiguousarray(self._points.T)
         for chosen in chunks(len(places), max(1, AT_ONCE // len(self._points))):
-            away = np.zeros((1, 1))
+            away = np.zeros(())
             for coordinates, column in zip((places[chosen] - self._center).T, columns, strict=True):
                 ways = np.subtract.outer(coordinates, column)
                 away = away + np.square(ways, out=ways)

@@ -9,7 +9,7 @@ import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError, asPath
-from ..base.texts import commaSeparated
+from ..base.texts import commaSeparated, counted
 from ..geometry.grids import Grid
 from ..model.dose import Dose
 from .dicom.opening import isDicom, patientOf, read, textOf
@@ -17,8 +17,10 @@ from .dicom.opening import readable as decoded
 from .formats.table import IMAGE_SUFFIXES
 from .reading import inspected, suffixOf
 
-# Differences between steps, as a fraction of the smallest, up to which planes lie at even distances.
-EVEN = 1e-3
+# Part of a step by which planes at even distances may lie aside through rounding.
+EVEN = 1e-6
+# In mm: numbers in files are rounded.
+SAME_PLACE = 0.01
 # Gy per unit of files.
 UNITS = {"GY": 1.0, "CGY": 0.01}
 IN_GY = "{file} does not say its unit: its values are taken to be in Gy."
@@ -59,13 +61,14 @@ def readDose(given: SimpleITK.Image | str | os.PathLike) -> Dose:
 def _onlyDoseIn(folder: Path) -> Path:
     """Return the only RTDOSE file of a folder. Raises InputError for none, and for several, which it lists."""
     files = [path for path in sorted(folder.iterdir()) if path.is_file() and isDicom(path)]
-    found = [path for path in files if textOf(read(path, stop_before_pixels=True), "Modality") == "RTDOSE"]
+    opened = {path: read(path, stop_before_pixels=True) for path in files}
+    found = [path for path, dataset in opened.items() if textOf(dataset, "Modality") == "RTDOSE"]
     if not found:
         raise InputError(f"{folder}: the folder has no RTDOSE file.")
+    # those without pixels have histograms only
+    found = [path for path in found if "Rows" in opened[path]] or found
     if len(found) > 1:
-        names = commaSeparated(
-            [f"{path.name} ({_whatIsSummed(read(path, stop_before_pixels=True))})" for path in found]
-        )
+        names = commaSeparated([f"{path.name} ({_whatIsSummed(opened[path])})" for path in found])
         raise InputError(f"{folder}: the folder has several doses; choose one of {names}.")
     return found[0]
 
@@ -84,58 +87,95 @@ def _readRtDose(path: Path) -> Dose:
         if textOf(dataset, "Modality") != "RTDOSE":
             what = textOf(dataset, "Modality") or "unknown"
             raise InputError(f"this is DICOM of the modality {what}, not RTDOSE.")
+        if "PixelData" not in dataset and dataset.get("DVHSequence"):
+            raise InputError("the file has dose-volume histograms only, and no grid of the dose.")
+        _require(dataset, "DoseUnits")
         unit = UNITS.get(textOf(dataset, "DoseUnits").strip().upper())
         if unit is None:
-            said = textOf(dataset, "DoseUnits")
-            raise InputError(f"the dose is in the unit {said}, and Gy are needed." if said else "the dose has no unit.")
+            raise InputError(f"the dose is in the unit {textOf(dataset, 'DoseUnits')}, and Gy are needed.")
         kind = textOf(dataset, "DoseType").strip().upper()
         if kind == "ERROR":
             raise InputError("the file has the difference between two doses, not a dose.")
-        values = dataset.pixel_array.astype(np.float64) * (float(dataset.DoseGridScaling) * unit)
-        grid, values = _placed(dataset, values)
+        grid, planes, isReversed = _placed(dataset)
+        values = _values(dataset) * unit
         remarks = [f"{path.name} is {what}." for what in [_whatIsSummed(dataset)] if what != "the dose of a plan"]
         if kind == "EFFECTIVE":
             remarks.append(f"{path.name} has the effective dose, weighted for its biological effect.")
         return Dose(
-            values,
+            values[::-1] if isReversed else values,
             grid,
             str(path),
             textOf(dataset, "FrameOfReferenceUID").strip(),
             patientOf(dataset),
             tuple(remarks),
+            planes,
         )
 
 
-def _placed(dataset, values: np.ndarray) -> tuple[Grid, np.ndarray]:
-    """Return the grid of an RTDOSE file, and its values on it. Planes at uneven distances are interpolated."""
-    if values.ndim != 3:
+def _require(dataset, *names: str) -> None:
+    """Raise InputError, naming the first element that a dataset lacks, or that has no value."""
+    from pydicom.tag import Tag
+
+    for name in names:
+        if name not in dataset or dataset[name].is_empty:
+            raise InputError(f"the file lacks the element {name} {Tag(name)}.")
+
+
+def _numbers(dataset, name: str, count: int | None = None) -> np.ndarray:
+    """Return the numbers of an element. Raises InputError without it, and if there are not `count` of them."""
+    _require(dataset, name)
+    numbers = np.array(dataset[name].value, float).reshape(-1)
+    needed = count or len(numbers)
+    if len(numbers) != needed or not np.isfinite(numbers).all():
+        raise InputError(f"the element {name} is {textOf(dataset, name)}, instead of {counted(needed, 'number')}.")
+    return numbers
+
+
+def _values(dataset) -> np.ndarray:
+    """Return the values [k, j, i] of a dose in its own unit."""
+    from pydicom.pixels.decoders.base import get_decoder
+
+    _require(dataset, "PixelData", "BitsStored", "PixelRepresentation", "SamplesPerPixel", "PhotometricInterpretation")
+    (scaling,) = _numbers(dataset, "DoseGridScaling", 1)
+    if scaling <= 0:
+        raise InputError(f"the element DoseGridScaling is {scaling:g}, so the file has no dose.")
+    syntax = dataset.file_meta.TransferSyntaxUID
+    try:
+        isReadable = get_decoder(syntax).is_available
+    except NotImplementedError:
+        isReadable = False
+    if not isReadable:
+        raise InputError(f"the dose is stored as {syntax.name}, which is not supported; store it without compression.")
+    return dataset.pixel_array.astype(np.float64).reshape(-1, dataset.Rows, dataset.Columns) * scaling
+
+
+def _placed(dataset) -> tuple[Grid, np.ndarray | None, bool]:
+    """Return the grid of an RTDOSE file, its planes as of a Dose, and whether they are stored the other way round."""
+    _require(dataset, "Rows", "Columns", "BitsAllocated")
+    if (dataset.get("NumberOfFrames") or 1) == 1 and np.size(dataset.get("GridFrameOffsetVector")) < 2:
         raise InputError("the dose is known in one plane only; a volume is needed.")
-    row, column = np.array(dataset.ImageOrientationPatient, float).reshape(2, 3)
-    rowSpacing, columnSpacing = map(float, dataset.PixelSpacing)
-    offsets = np.array(dataset.GridFrameOffsetVector, float)
-    if len(offsets) != len(values):
-        raise InputError("the number of planes differs from the number of their positions.")
-    # the vector may start at 0, or at the position of the first plane
-    offsets = offsets - offsets[0]
-    if offsets[-1] < 0:
-        offsets, values, start = (offsets - offsets[-1])[::-1], values[::-1], offsets[-1]
-    else:
-        start = 0.0
-    steps = np.diff(offsets)
-    if (steps <= 0).any():
-        raise InputError("the planes of the dose are not in order.")
-    step = float(steps.min())
-    if steps.max() - step > EVEN * step:
-        even = np.arange(0, offsets[-1] + step / 2, step)
-        even[-1] = min(even[-1], offsets[-1])
-        below = np.clip(np.searchsorted(offsets, even, side="right") - 1, 0, len(steps) - 1)
-        share = ((even - offsets[below]) / steps[below])[:, None, None]
-        values = (1 - share) * values[below] + share * values[below + 1]
+    _require(dataset, "NumberOfFrames")
+    row, column = _numbers(dataset, "ImageOrientationPatient", 6).reshape(2, 3)
+    rowSpacing, columnSpacing = _numbers(dataset, "PixelSpacing", 2)
+    origin, offsets = _numbers(dataset, "ImagePositionPatient", 3), _numbers(dataset, "GridFrameOffsetVector")
     normal = np.cross(row, column)
+    # the vector starts at 0 and goes along the normal, or it has the patient's z of every plane
+    isOfPatient = offsets[0] != 0 and abs(offsets[0] - origin[2]) < SAME_PLACE
+    if len(offsets) != dataset.NumberOfFrames:
+        raise InputError("the number of planes differs from the number of their positions.")
+    offsets = (offsets - offsets[0]) * (-1 if isOfPatient and normal[2] < 0 else 1)
+    isReversed = bool(offsets[-1] < 0)
+    start = min(offsets[-1], 0.0)
+    planes = (offsets - start)[::-1] if isReversed else offsets
+    if (np.diff(planes) <= 0).any():
+        raise InputError("the planes of the dose are not in order.")
+    step = planes[-1] / (len(planes) - 1)
+    planes = planes / step
     matrix = np.eye(4)
     matrix[:3, :3] = np.column_stack([row * columnSpacing, column * rowSpacing, normal * step])
-    matrix[:3, 3] = np.array(dataset.ImagePositionPatient, float) + normal * start
-    return Grid(values.shape[::-1], matrix), values
+    matrix[:3, 3] = origin + normal * start
+    isEven = np.abs(planes - np.arange(len(planes))).max() <= EVEN
+    return Grid((dataset.Columns, dataset.Rows, len(planes)), matrix), None if isEven else planes, isReversed
 
 
 def _whatIsSummed(dataset) -> str:

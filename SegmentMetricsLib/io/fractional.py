@@ -17,6 +17,7 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask, slicesOf
 from ..model.inputs import structureFromMemberships
 from ..model.structures import Structure
+from .segmentationfiles import extentOf
 
 REPRESENTATION = "Fractional labelmap"
 # The numbers for memberships 0 and 1, by the kind of their type.
@@ -63,22 +64,19 @@ def segmentsOf(
         if not 0 <= segment["layer"] < len(layers):
             raise InputError(f"the header puts segment {segment['name']!r} into a layer that the file does not have.")
         values = memberships(layers[segment["layer"]], RANGES[array.dtype.kind])
-        low, high = _extent(segment["extent"], grid)
+        # voxels beyond the extent hold a number that is not a membership
+        last = np.array(grid.size) - 1
+        low, high = extentOf(segment) or (np.zeros(3, int), last)
+        low, high = np.maximum(low, 0), np.minimum(high, last)
         mask = Mask.ofMemberships(values[slicesOf(low, high)], grid, low).on(whole)
         structure = structureFromMemberships(segment["name"], mask, threshold)
         structures.append(
-            replace(structure, color=segment["color"], segmentID=segment["id"], terminology=segment["terminology"])
+            replace(
+                structure,
+                number=segment["label"],
+                color=segment["color"],
+                segmentID=segment["id"],
+                terminology=segment["terminology"],
+            )
         )
     return structures
-
-
-def _extent(text: str, grid: Grid) -> tuple[list[int], list[int]]:
-    """Return the first and last voxel of a segment; voxels beyond them hold a number that is not a membership."""
-    try:
-        numbers = [int(part) for part in text.split()]
-    except ValueError:
-        numbers = []
-    last = [size - 1 for size in grid.size]
-    if len(numbers) != 6:
-        return [0, 0, 0], last
-    return [max(n, 0) for n in numbers[::2]], [min(n, end) for n, end in zip(numbers[1::2], last, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,8 +13,10 @@ import SimpleITK
 from ..base.errors import InputError, asPath
 from ..base.texts import commaSeparated, counted
 from ..geometry.grids import Grid
-from ..model.grayimages import GrayImage
+from ..model.grayimages import GrayImage, shownValues
 from .dicom.opening import isDicom
+from .dicom.series import Slice, gridAlong, groupsOf, heightsOfSlices, lineOf, withoutRepeats
+from .dicom.unevenslices import Slabs
 from .formats import nifti
 from .formats.headers import unicodeText
 from .formats.table import IMAGE_SUFFIXES
@@ -24,7 +27,7 @@ from .segmentationfiles import segmentHeaders
 # Modalities of DICOM files that are no images of the patient.
 NO_IMAGES = ("RTSTRUCT", "SEG", "RTPLAN", "RTDOSE", "RTRECORD", "RTIMAGE", "REG", "PR", "SR", "KO", "DOC", "FID")
 MODALITY, DESCRIPTION, PATIENT = "0008|0060", "0008|103e", "0010|0020"
-POSITION, FRAME = "0020|0032", "0020|0052"
+POSITION, ORIENTATION, FRAME, INSTANCE = "0020|0032", "0020|0037", "0020|0052", "0008|0018"
 SEGMENTATION_SUFFIX = ".seg.nrrd"
 # The distances of slices may differ by this fraction.
 UNEVEN = 0.02
@@ -80,20 +83,11 @@ def _gridOf(image: SimpleITK.Image) -> Grid:
 
 
 def _valuesOf(image: SimpleITK.Image) -> np.ndarray:
-    """Return the values [k, j, i], those that are not finite as the lowest. Raises InputError if none is finite."""
+    """Return the values [k, j, i] as they are shown. Raises InputError if they are complex or none is finite."""
     values = SimpleITK.GetArrayFromImage(image)
-    if values.ndim == 2:
-        values = values[None]
     if values.dtype.kind == "c":
         raise InputError("its values are complex; an image of gray values is needed.")
-    if values.dtype.kind == "f":
-        isFinite = np.isfinite(values)
-        if not isFinite.any():
-            raise InputError("none of its values is a number.")
-        if not isFinite.all():
-            values = np.where(isFinite, values, values[isFinite].min())
-    # large whole numbers as fractions: these are pictures, and small types are faster
-    return values if values.dtype.itemsize <= 2 else values.astype(np.float32)
+    return shownValues(values[None] if values.ndim == 2 else values)
 
 
 def _fromSeries(path: Path) -> GrayImage:
@@ -155,47 +149,81 @@ def _headerOf(file: str) -> _Header | None:
     return _Header(text(MODALITY), fingerprint, text(FRAME), title, reader)
 
 
-def _read(names: tuple[str, ...], header: _Header) -> GrayImage:
-    step = _stepOf(names)
+def _read(names: Sequence[str], header: _Header) -> GrayImage:
+    """Return the image in the files of a series: those of its slices that lie in one row."""
+    slices = {one: name for name in names if (one := _sliceOf(name)) is not None}
+    stack = _stackOf(slices) if len(names) > 1 and slices else []
+    shown = [slices[one] for one in stack] or names
     try:
         with quiet():
-            image = SimpleITK.ReadImage(names[0] if len(names) == 1 else names)
+            image = SimpleITK.ReadImage(shown[0] if len(shown) == 1 else shown)
     except RuntimeError as error:
         raise InputError("the DICOM series is damaged, incomplete, or compressed in a way that is not read.") from error
-    grid = _gridOf(image)
-    if step is not None:
-        # ITK puts the slices of a tilted gantry straight above each other
-        matrix = grid.matrix.copy()
-        matrix[:3, 2] = step
-        grid = Grid(grid.size, matrix, grid.planar)
+    values, grid, remarks = _valuesOf(image), _gridOf(image), []
+    # a copy of the same image is nothing to talk about
+    instances = {name: one.instance for one, name in slices.items()}
+    known = {instances.get(name) for name in shown}
+    others = [name for name in names if name not in shown and instances.get(name) not in known]
+    if others:
+        which = "one image is" if len(others) == 1 else f"{len(others)} images are"
+        remarks.append(
+            f"Of the series under the contours, {which} not shown: only {counted(len(stack), 'slice')} lie in one row, "
+            "each at a place of its own."
+        )
+    if len(stack) > 1:
+        values, grid, remark = _inPlace(values, grid, stack)
+        remarks += filter(None, [remark])
     return GrayImage(
-        _valuesOf(image),
+        values,
         grid,
         name=Path(names[0]).parent.name if len(names) > 1 else Path(names[0]).name,
         modality=header.modality,
         frameOfReference=header.frame,
         patient=header.patient,
+        remarks=tuple(remarks),
     )
 
 
-def _stepOf(names: tuple[str, ...]) -> np.ndarray | None:
-    """Return the way (3,) from one slice to the next in mm, None if there is one file only, or no positions.
-
-    Raises InputError if the slices are not equally spaced: ITK would move those behind a gap.
-    """
-    positions = []
-    for name in names:
-        found = _headerOf(name)
-        if found is None or not found.reader.HasMetaDataKey(POSITION):
-            return None
-        positions.append([float(number) for number in found.reader.GetMetaData(POSITION).split("\\")])
-    ways = np.diff(np.array(positions), axis=0)
-    if not len(ways):
+def _sliceOf(file: str) -> Slice | None:
+    """Return the slice in a DICOM file, None if it does not say where it lies."""
+    header = _headerOf(file)
+    reader = None if header is None else header.reader
+    if reader is None or not all(reader.HasMetaDataKey(key) for key in (POSITION, ORIENTATION)):
         return None
+    try:
+        told = [np.array(reader.GetMetaData(key).split("\\"), float) for key in (POSITION, ORIENTATION)]
+    except ValueError:
+        return None
+    if [len(numbers) for numbers in told] != [3, 6] or not np.isfinite(np.concatenate(told)).all():
+        return None
+    columns, rows = reader.GetSize()[:2]
+    instance = reader.GetMetaData(INSTANCE).strip(" \0") if reader.HasMetaDataKey(INSTANCE) else file
+    spacing = np.array(reader.GetSpacing()[:2])
+    return Slice(instance, "", told[0], told[1].reshape(2, 3), spacing, (columns, rows), 0.0)
+
+
+def _stackOf(slices: Iterable[Slice]) -> list[Slice]:
+    """Return the slices of one geometry that most have, in ascending order, one of those at the same place."""
+    return withoutRepeats(max(groupsOf(list(slices)), key=len))
+
+
+def _inPlace(values: np.ndarray, grid: Grid, stack: Sequence[Slice]) -> tuple[np.ndarray, Grid, str]:
+    """Return the values [k, j, i] of a stack of slices where each of them lies, and a remark, "" without one.
+
+    grid: of ITK, which puts slices straight above each other, at even distances. Slices that are not equally spaced, or
+    of which some are missing, are layers of their own thickness. Raises InputError unless they lie in a row.
+    """
+    ways = np.diff(np.array([one.position for one in stack]), axis=0)
     lengths = np.linalg.norm(ways, axis=1)
-    if np.ptp(lengths) > UNEVEN * np.median(lengths):
-        raise InputError(
-            f"the slices of this series are not equally spaced ({lengths.min():.4g} to {lengths.max():.4g} mm apart): "
-            "a slice is missing, or one is there twice."
-        )
-    return ways.mean(axis=0)
+    if np.ptp(lengths) <= UNEVEN * np.median(lengths):
+        matrix = grid.matrix.copy()
+        matrix[:3, 2] = ways.mean(axis=0)
+        return values, Grid(grid.size, matrix, grid.planar), ""
+    start, way = lineOf(stack)
+    slabs = Slabs.of(heightsOfSlices(stack))
+    places = start + slabs.heights[:, None] * way
+    if np.linalg.norm(places - [one.position for one in stack], axis=1).max() > lengths.min() / 2:
+        raise InputError("the slices of this series do not lie in a row.")
+    grid = gridAlong(stack[0], start + way * slabs.start, way * slabs.distance, slabs.depth)
+    remark = f"The slices under the contours are not equally spaced: they are shown {slabs.description}."
+    return slabs.layered(values, 0)[0], grid, remark

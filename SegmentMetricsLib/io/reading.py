@@ -9,12 +9,14 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
+import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError, NoSegmentation, asPath, requireText
 from ..base.parallel import eachSideBySide
-from ..base.texts import commaSeparated, didYouMean, oneLine, tellingApart
+from ..base.texts import commaSeparated, oneLine, tellingApart
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, union
 from ..model import inputs, naming
@@ -82,9 +84,9 @@ class _How:
     labelNames: Mapping[Labels, str]
     title: str = ""
 
-    def within(self, path: Path) -> _How:
-        """Return the options for a file of a folder."""
-        return replace(self, title=self.title and str(Path(self.title, path.name)))
+    def within(self, folder: Path, path: Path) -> _How:
+        """Return the options for a file of a folder, or deeper in it."""
+        return replace(self, title=self.title and str(Path(self.title, path.relative_to(folder))))
 
 
 def readStructures(
@@ -145,7 +147,7 @@ def readStructures(
         known = [structure.name for structure in structures]
         raise UnusableFile(
             f"{path}: there is no structure named {name!r}; it has {commaSeparated(known)}."
-            f"{didYouMean(asName(name), known)}"
+            f"{naming.hintAt(asName(name), known)}"
         )
     return named
 
@@ -273,11 +275,11 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
     """
     found, objects, unread = _filesToRead(folder)
     if len(objects) == 1 and not found and not unread:
-        return replace(_readAny(objects[0], how.within(objects[0])), path=str(folder))
+        return replace(_readAny(objects[0], how.within(folder, objects[0])), path=str(folder))
     files = sorted([*found, *objects])
     if not files:
         raise _nothingIn(folder, unread)
-    contents = dict(zip(files, _readEach([(p, how.within(p)) for p in files], isGoingOn=True), strict=True))
+    contents = dict(zip(files, _readEach([(p, how.within(folder, p)) for p in files], isGoingOn=True), strict=True))
     failed = {path: content for path, content in contents.items() if isinstance(content, UnusableFile)}
     if len(failed) == len(files):
         raise _noneOf(folder, failed)
@@ -285,9 +287,9 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
     areImages = [path for path, error in failed.items() if isinstance(error, NoSegmentationFile)]
     # the only file except for images such as a CT: its name is not part of the structures' names
     isAlone = len(objects) == 1 and len(files) - len(areImages) == 1 and objects[0] in read
-    sets = list(read.values()) if isAlone else _calledByFiles(read, objects)
+    sets = list(read.values()) if isAlone else _calledByFiles(folder, read, objects)
     structures = replace(sum(sets, StructureSet()), path=str(folder))
-    return _besideOthers(structures, failed, unread) if failed or unread else structures
+    return _besideOthers(folder, structures, failed, unread) if failed or unread else structures
 
 
 def _filesToRead(folder: Path) -> tuple[list[Path], list[Path], dict[Path, str]]:
@@ -301,26 +303,32 @@ def _filesToRead(folder: Path) -> tuple[list[Path], list[Path], dict[Path, str]]
     return found, objects, unread | _ofUnknownKind(members)
 
 
-def _calledByFiles(contents: Mapping[Path, StructureSet], objects: Collection[Path]) -> list[StructureSet]:
+def _calledByFiles(
+    folder: Path, contents: Mapping[Path, StructureSet], objects: Collection[Path]
+) -> list[StructureSet]:
     """Return what the files of a folder hold, called by their files: by these alone, or as well.
 
-    A single region of DICOM has a name, which is that of the structure if no other file has it as well.
+    A single region of DICOM has a name, which is that of the structure if no other file has it as well. Files of one
+    name in several folders are told apart by these.
     """
+    stems = Counter(map(stemOf, contents))
+    titles = {path: stemOf(path) for path in contents}
+    titles |= {p: str(p.relative_to(folder).with_name(stem)) for p, stem in titles.items() if stems[stem] > 1}
     names = Counter(naming.parse(s.name).spelled for content in contents.values() for s in content)
     return [
         content
         if path in objects and len(content) == 1 and names[naming.parse(content[0].name).spelled] == 1
-        else _inFolder(path, content)
+        else _inFolder(titles[path], content)
         for path, content in contents.items()
     ]
 
 
-def _inFolder(path: Path, structures: StructureSet) -> StructureSet:
+def _inFolder(stem: str, structures: StructureSet) -> StructureSet:
     """Return the structures of a file in a folder, with the file's stem added to or replacing their names."""
-    stem, isAlone = stemOf(path), len(structures) + len(structures.leftOut) == 1
+    isAlone = len(structures) + len(structures.leftOut) == 1
     # in a folder, an image without labels is an empty structure with the name of the file
     named = (
-        replace(s, name=stem if isAlone else f"{stem} {s.label or s.name}", label="", isUnlabeled=False)
+        replace(s, name=stem if isAlone else f"{stem} {s.label or s.name}", label="", number=None, isUnlabeled=False)
         for s in structures
     )
     leftOut = tuple(one._replace(name=f"{stem} {one.name}") for one in structures.leftOut)
@@ -328,7 +336,7 @@ def _inFolder(path: Path, structures: StructureSet) -> StructureSet:
 
 
 def _besideOthers(
-    structures: StructureSet, failed: Mapping[Path, UnusableFile], unread: Mapping[Path, str]
+    folder: Path, structures: StructureSet, failed: Mapping[Path, UnusableFile], unread: Mapping[Path, str]
 ) -> StructureSet:
     """Return the structures of a folder with what is known of its files that were left out.
 
@@ -341,14 +349,14 @@ def _besideOthers(
     stems = {path: _stemOfAny(path) for path in reasons}
     alone = [path for path in reasons if naming.parse(stems[path]).spelled not in known]
     isDamaged = {path for path, error in failed.items() if not isinstance(error, NoSegmentationFile)}
-    remarks = {path: remarkOn(path, why) for path, why in reasons.items()}
+    remarks = {path: remarkOn(path, why, folder) for path, why in reasons.items()}
     leftOut = tuple(LeftOut(stems[path], remarks[path], path not in isDamaged) for path in alone)
     # beginnings of the names that structures of these files would have: any if the file names its structures
     lost = {stems[path]: remarks[path] for path in alone if path in isDamaged or path in unread}
     anyName = next((path for path in reasons if path in isDamaged | set(unread) and _namesItsStructures(path)), None)
     if anyName is not None:
         lost[""] = remarks[anyName]
-    notes = remarksOn(reasons)
+    notes = remarksOn(reasons, folder)
     found = tuple(replace(structure, notes=(*structure.notes, *notes)) for structure in structures)
     return replace(structures, structures=found, leftOut=(*leftOut, *structures.leftOut), lost=lost)
 
@@ -372,12 +380,14 @@ def _noneOf(folder: Path, failed: Mapping[Path, UnusableFile]) -> UnusableFile:
     if len(failed) == 1:
         return UnusableFile(str(failed[path]))
     what = "can be used" if damaged else "is a segmentation"
-    return UnusableFile(f"{folder}: none of its {len(failed)} files {what}. {path.name}: {failed[path].about(path)}")
+    return UnusableFile(
+        f"{folder}: none of its {len(failed)} files {what}. {path.relative_to(folder)}: {failed[path].about(path)}"
+    )
 
 
 def _nothingIn(folder: Path, unread: Mapping[Path, str]) -> UnusableFile:
     """Return the error to raise for a folder without any file that is read. unread: reasons for its other files."""
-    told = remarksOn(unread)[:MOST_ALONE]
+    told = remarksOn(unread, folder)[:MOST_ALONE]
     deeper = (p.relative_to(folder).parent for p in sorted(folder.rglob("*")) if suffixOf(p) and p.is_file())
     if (within := next(deeper, None)) is not None:
         told.append(
@@ -431,8 +441,9 @@ def _ofUnknownKind(members: list[Path]) -> dict[Path, str]:
 
 def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
     remarks, image = inspected(path, suffix)
-    frame = frameOfReference(image)
+    frame, why = frameOfReference(image), ""
     if suffix in (".nii", ".nii.gz") and (header := nifti.check(path)) is not None:
+        why = header.whyFractional
         grid = Grid.fromImage(image)
         remarks += nifti.remarks(header, grid)
         frame = frameOfReference(image, nifti.formsTaken(header, grid))
@@ -441,7 +452,10 @@ def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
         for label, name in names.items():
             labelNames[label] = name
         remarks, how = (*remarks, *doubts), replace(how, labelNames=labelNames)
-    structures = _structuresOf(stemOf(path), image, how)
+    try:
+        structures = _structuresOf(stemOf(path), image, how)
+    except inputs.NotWhole as error:
+        raise NoSegmentation(f"{error} {why}".rstrip()) from error
     return [replace(s, file=str(path), frameOfReference=frame, notes=(*remarks, *s.notes)) for s in structures]
 
 
@@ -455,7 +469,21 @@ def inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image
                 image = _loadImage(path, suffix)
                 if zlib.crc32(SimpleITK.GetArrayViewFromImage(image).data) == promised:
                     return remarks, image
-    return inspect(path), _loadImage(path, suffix)
+    try:
+        return inspect(path), _loadImage(path, suffix)
+    except nifti.NotFinite:
+        return (), _withGaps(path, _loadImage(path, suffix))
+
+
+def _withGaps(path: Path, image: SimpleITK.Image) -> SimpleITK.Image:
+    """Return a NIfTI image with NaN where the file has values that are not finite, which ITK replaces by 0."""
+    values = SimpleITK.GetArrayFromImage(image)
+    values[~nifti.areFinite(path, cast(nifti.Header, nifti.check(path))).reshape(values.shape)] = np.nan
+    found = SimpleITK.GetImageFromArray(values)
+    found.CopyInformation(image)
+    for key in image.GetMetaDataKeys():
+        found.SetMetaData(key, image.GetMetaData(key))
+    return found
 
 
 def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structure]:
@@ -477,7 +505,7 @@ def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structur
         return regions
     if len(labels) == 1:
         return [_labeled(Structure(stem, mask), label, how) for label, mask in labels.items()]
-    return [Structure(how.labelNames.get(label, numbered(label)), mask) for label, mask in labels.items()]
+    return [Structure(how.labelNames.get(label, numbered(label)), mask, number=label) for label, mask in labels.items()]
 
 
 def _regionsOf(labels: Mapping[int, Mask], how: _How) -> list[Structure]:
@@ -492,16 +520,17 @@ def _regionsOf(labels: Mapping[int, Mask], how: _How) -> list[Structure]:
     found = []
     for which, name in named.items():
         if parts := [labels[label] for label in which if label in labels]:
-            found.append(Structure(name, parts[0] if len(parts) == 1 else union(parts)))
+            number = which[0] if len(which) == 1 else None
+            found.append(Structure(name, parts[0] if len(parts) == 1 else union(parts), number=number))
     others = (label for label in labels if label not in inRegions and (label,) not in named)
-    return [*found, *(Structure(numbered(label), labels[label]) for label in others)]
+    return [*found, *(Structure(numbered(label), labels[label], number=label) for label in others)]
 
 
 def _labeled(structure: Structure, label: int, how: _How) -> Structure:
     """Return the only structure of a file under the name of its label, or that of the file if the label has none."""
     if label in how.labelNames:
-        return structure.named(how.labelNames[label])
-    return replace(structure, label=numbered(label))
+        return replace(structure, name=how.labelNames[label], number=label)
+    return replace(structure, label=numbered(label), number=label)
 
 
 def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:

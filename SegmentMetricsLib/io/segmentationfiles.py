@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import SimpleITK
@@ -10,7 +11,7 @@ import SimpleITK
 from ..base.errors import InputError
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, fromLabels
-from ..model import naming
+from ..model import inputs, naming
 from ..model.structures import Structure
 from .formats.headers import unicodeText
 
@@ -70,8 +71,9 @@ def readSegments(image: SimpleITK.Image, segments: list[dict]) -> list[Structure
     segments: as returned by segmentHeaders(). Raises InputError for an image that does not match its header. Label 0 is
     not a structure, even if the header lists it as the background.
     """
-    array = SimpleITK.GetArrayViewFromImage(image)
-    if array.dtype.kind not in "iu":
+    stored = SimpleITK.GetArrayViewFromImage(image)
+    array = inputs.wholeNumbers(stored, *inputs.spanOf(stored)) if stored.dtype.kind == "f" else stored
+    if array is None or array.dtype.kind not in "iu":
         raise InputError("the segmentation is stored with values that are not whole numbers.")
     if array.size and array.min() < 0:
         raise InputError(f"the segmentation has negative values, from {array.min()} to {array.max()}.")
@@ -87,14 +89,16 @@ def readSegments(image: SimpleITK.Image, segments: list[dict]) -> list[Structure
             if naming.parse(segment["name"]).words == BACKGROUND:
                 continue
             raise InputError(f"the header gives segment {segment['name']!r} the label 0, which is the background.")
-        mask = masks[segment["layer"]].get(segment["label"], Mask.empty(grid)).on(whole)
+        mask = masks[segment["layer"]].get(segment["label"], Mask.empty(grid))
         structures.append(
             Structure(
                 segment["name"],
-                mask,
+                mask.on(whole),
+                number=segment["label"],
                 color=segment["color"],
                 segmentID=segment["id"],
                 terminology=segment["terminology"],
+                notes=tuple(_beyondExtent(segment, mask)),
             )
         )
     # add labels that are missing from the header
@@ -103,8 +107,31 @@ def readSegments(image: SimpleITK.Image, segments: list[dict]) -> list[Structure
         for label, mask in layer.items():
             if (number, label) not in known:
                 name = f"Label {label}" if len(masks) == 1 else f"Label {label} of layer {number}"
-                structures.append(Structure(name, mask.on(whole)))
+                structures.append(Structure(name, mask.on(whole), number=label))
     return structures
+
+
+def extentOf(segment: Mapping) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the first and the last voxel (3,) of the box that the header states for a segment, None without one."""
+    try:
+        numbers = np.array([int(part) for part in segment["extent"].split()])
+    except ValueError:
+        return None
+    return (numbers[::2], numbers[1::2]) if len(numbers) == 6 else None
+
+
+def _beyondExtent(segment: Mapping, mask: Mask) -> Iterator[str]:
+    """Yield a remark on voxels of a segment outside of the box that its header states. mask: on the stored grid."""
+    extent = extentOf(segment)
+    if extent is None or mask.isEmpty:
+        return
+    low, high = np.maximum(extent[0], mask.low), np.minimum(extent[1], mask.high)
+    inside = np.count_nonzero(mask.block(low, high)) if (low <= high).all() else 0
+    if inside < mask.count:
+        yield (
+            f"the header states an old extent of the segment {segment['name']!r}: {mask.count - inside} of its "
+            f"{mask.count} voxels lie outside, as after an edit without Slicer, and Slicer leaves them out"
+        )
 
 
 def wholeGrid(image: SimpleITK.Image | SimpleITK.ImageFileReader, grid: Grid) -> Grid:

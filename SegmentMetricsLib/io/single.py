@@ -9,8 +9,9 @@ from pathlib import Path
 from ..base.errors import InputError
 from ..base.texts import commaSeparated
 from ..geometry.masks import Mask
+from ..model.ignored import apart
 from ..model.inputs import listed
-from ..model.structures import Structure, inAnySpelling, numbered, requireKnown
+from ..model.structures import Structure, inAnySpelling, isNumbered, requireKnown
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from .formats.table import IMAGE_SUFFIXES
@@ -23,18 +24,20 @@ def readOne(
     """Return the only structure of a file or folder, or the one with a name, in any spelling, or else with a label.
 
     A label that a label map does not have is an empty structure, as in an image in memory. settings: how memberships
-    are read. isNameMeant: whether a structure that is alone in its file has to have the name, too. Raises InputError,
-    naming the file, when it cannot be read, or when several structures could be meant.
+    are read, and what is ignored. isNameMeant: whether a structure that is alone in its file has to have the name, too.
+    Raises InputError, naming the file, when it cannot be read, or when several structures could be meant.
     """
     read = partial(readStructures, path, threshold=settings.threshold, maximum=settings.membershipMaximum)
     structures = read(name=name if isNameMeant else None)
     if len(structures) > 1 and not isNameMeant:
         structures = read(name=name)
+    if settings.ignore is not None:
+        structures, _ = apart(structures, settings.ignore)
     if name is None and label is not None and not _haveNoLabels(structures):
         structures = _labeled(Path(path), label, structures)
     if len(structures) > 1:
         found = [structure.name for structure in structures]
-        isLabelMap = all(_numberOf(structure) for structure in structures)
+        isLabelMap = all(isNumbered(structure.name) for structure in structures)
         way = "label=..." if isLabelMap else "name=..." if len(set(found)) > 1 else "rename all but one"
         raise InputError(f"{path}: there are {len(found)} structures ({commaSeparated(found)}): say which one ({way}).")
     return structures[0]
@@ -57,7 +60,7 @@ def _labeled(path: Path, label: int, structures: StructureSet) -> StructureSet:
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
         return structures.having(found)
-    others = tuple(_numberOf(structure) or structure.name for structure in structures)
+    others = tuple(structure.number or structure.name for structure in structures)
     note = f"Label {label} does not occur in {path.name}, which has {listed(others)}."
     first = structures[0]
     nothing = Structure(
@@ -69,9 +72,3 @@ def _labeled(path: Path, label: int, structures: StructureSet) -> StructureSet:
         notes=(*first.notes, note),
     )
     return structures.having([nothing])
-
-
-def _numberOf(structure: Structure) -> int:
-    """Return the number in the name of a label that has no other name, 0 if it has one."""
-    number = structure.name.rpartition(" ")[2]
-    return int(number) if number.isdecimal() and structure.name == numbered(int(number)) else 0

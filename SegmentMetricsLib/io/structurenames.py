@@ -31,6 +31,25 @@ ROLES = frozenset(
      "scan", "study", "mesh", "surface")
 )  # fmt: skip
 
+# Words in names of organs and targets, as in AAPM Task Group 263 (doi:10.1016/j.ijrobp.2017.12.013).
+ORGANS = frozenset(
+    ("adrenal", "anus", "aorta", "artery", "bladder", "body", "bone", "bowel", "brachial", "brain", "brainstem",
+     "breast", "bronchus", "canal", "carotid", "cavity", "cerebellum", "chiasm", "cochlea", "colon", "cord", "cornea",
+     "cricoid", "ctv", "duodenum", "ear", "esophagus", "eye", "femoral", "femur", "gallbladder", "gland", "globe",
+     "glottis", "gtv", "heart", "hippocampus", "itv", "joint", "kidney", "lacrimal", "larynx", "lens", "lips",
+     "liver", "lung", "mandible", "nerve", "nrv", "oesophagus", "optic", "opticchiasm", "opticnerve", "ovary",
+     "pancreas", "parotid", "pelvis", "penile", "pericardium", "pharynx", "pituitary", "prostate", "ptv", "rectum",
+     "retina", "rib", "sacrum", "seminal", "skin", "spinal", "spinalcord", "spleen", "sternum", "stomach", "submand",
+     "submandibular", "testis", "thyroid", "tongue", "trachea", "urethra", "uterus", "vagina", "vein", "ventricle",
+     "vertebrae")
+)  # fmt: skip
+
+
+def isOrgan(name: str) -> bool:
+    """Return whether a name, such as that of a file, is one of an organ or a target without a number."""
+    words = {word for given in naming.parse(name).words for word in (given, given.removesuffix("s"))}
+    return bool(ORGANS & words) and not re.search(r"\d", name)
+
 
 def settled(sets: Sequence[StructureSet], *, name: str | None = None) -> list[StructureSet]:
     """Return the structures of the reference and of the test with the names that they have in this case.

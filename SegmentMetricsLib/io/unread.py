@@ -79,10 +79,10 @@ def unwrapped(path: Path) -> Path:
     return found
 
 
-def remarksOn(reasons: Mapping[Path, str]) -> list[str]:
+def remarksOn(reasons: Mapping[Path, str], folder: Path) -> list[str]:
     """Return a remark on each of some files that were left out, one for several with the same reason if these are many.
 
-    reasons: why, by file.
+    reasons: why, by file. folder: that is read; files deeper in it are named with their own folders.
     """
     groups: dict[str, list[Path]] = {}
     for path, why in reasons.items():
@@ -90,12 +90,13 @@ def remarksOn(reasons: Mapping[Path, str]) -> list[str]:
     found = []
     for why, paths in groups.items():
         if len(paths) <= MOST_ALONE:
-            found += [remarkOn(path, why) for path in paths]
+            found += [remarkOn(path, why, folder) for path in paths]
         else:
-            found.append(f"{commaSeparated((path.name for path in paths), MOST_NAMED)} were left out: {why}")
+            names = (str(path.relative_to(folder)) for path in paths)
+            found.append(f"{commaSeparated(names, MOST_NAMED)} were left out: {why}")
     return found
 
 
-def remarkOn(path: Path, why: str) -> str:
-    """Return the remark on a file that was left out."""
-    return f"{path.name} was left out: {why}"
+def remarkOn(path: Path, why: str, folder: Path) -> str:
+    """Return the remark on a file that was left out. folder: as for remarksOn()."""
+    return f"{path.relative_to(folder)} was left out: {why}"

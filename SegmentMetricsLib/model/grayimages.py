@@ -6,12 +6,28 @@ from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
+from ..base.errors import InputError
 from ..geometry.grids import Grid
 
 # An image of unknown kind is a CT if it has values below this: those of air, in Hounsfield units.
 AIR = -100.0
 # The percentiles of values between which the gray values of other images extend.
 DARKEST, BRIGHTEST = 0.1, 99.9
+
+
+def shownValues(values: np.ndarray) -> np.ndarray:
+    """Return gray values with those that are not finite, as around a patient, as the lowest of the others.
+
+    Large whole numbers become fractions: these are pictures, and small types are faster. Raises InputError if no value
+    is finite.
+    """
+    if values.dtype.kind == "f":
+        isFinite = np.isfinite(values)
+        if not isFinite.any():
+            raise InputError("none of its values is a number.")
+        if not isFinite.all():
+            values = np.where(isFinite, values, values[isFinite].min())
+    return values if values.dtype.itemsize <= 2 else values.astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,6 +37,7 @@ class GrayImage:
     values: [k, j, i]. grid: of the voxels, LPS mm; it may be oblique. name: of the file or node, without a folder.
     modality: as in DICOM, "" if unknown. frameOfReference: of its coordinates, "" if unknown. patient: fingerprint of
     the patient's ID, "" if unknown. whole: grid of the image that this one was cropped from, None if it was not.
+    remarks: sentences on what is shown of it.
     """
 
     values: np.ndarray
@@ -31,6 +48,7 @@ class GrayImage:
     frameOfReference: str = ""
     patient: str = ""
     whole: Grid | None = None
+    remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<GrayImage {self.name!r} on {self.grid!r}>"

@@ -42,6 +42,10 @@ NO_NUMBERS = "The image has values that are not numbers."
 REPLACED = {"bool": "uint8", "float16": "float32", "float96": "float64", "float128": "float64"}
 
 
+class NotWhole(NoSegmentation):
+    """An image with fractional values that are no memberships."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Placing:
     """Where the voxels of arrays lie, as SimpleITK says it of images.
@@ -123,12 +127,13 @@ def structureFromImage(
     threshold: float | None,
     maximum: int | None = None,
     canChoose: bool = True,
+    ignored: int | None = None,
 ) -> Structure:
     """Return the structure in a mask, a membership image, or one label of a label map.
 
-    label: of a label map; it is ignored for membership images. threshold, maximum: see Settings. canChoose: whether the
-    caller could have given a label. Raises ValueError when a label is needed or invalid, and when the image is not a
-    segmentation.
+    label: of a label map; it has no meaning for membership images. threshold, maximum: see Settings. canChoose: whether
+    the caller could have given a label. ignored: a label that is no structure. Raises ValueError when a label is needed
+    or invalid, and when the image is not a segmentation.
     """
     if label is not None:
         label = positiveLabel(label)
@@ -143,7 +148,7 @@ def structureFromImage(
         # the note distinguishes a mistyped label from a structure that was not drawn
         note = f"Label {label} does not occur in the {name}, which has {listed(others)}."
         return Structure(name, mask, otherLabels=others if mask.isEmpty else None, notes=(note,) if others else ())
-    found = labelMasks(image, threshold)
+    found = {number: mask for number, mask in labelMasks(image, threshold).items() if number != ignored}
     if len(found) > 1:
         advice = "say which one to compare (label=...)" if canChoose else f"give one alone, as in image == {min(found)}"
         raise InputError(f"The image has {len(found)} {listed(found)}: {advice}.")
@@ -180,7 +185,7 @@ def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.M
     if not array.size:
         return None  # reported when looking for labels
     grid = Grid.fromImage(image)
-    low, high = _span(array)
+    low, high = spanOf(array)
     if high > 1 and maximum is not None:
         if low < 0 or high > maximum:
             raise NoSegmentation(
@@ -242,15 +247,15 @@ def _labelsOf(image: SimpleITK.Image, threshold: float) -> tuple[np.ndarray, np.
     if array.dtype.kind == "c":
         raise NoSegmentation("The image has complex values; a segmentation has labels.")
     if array.dtype.kind == "f":
-        low, high = _span(array)
+        low, high = spanOf(array)
         if not (np.isfinite(low) and np.isfinite(high)):
             raise NoSegmentation(NO_NUMBERS)
         if _areMemberships(low, high):
             array = (array >= threshold).view(np.uint8)
             return array, masks.peaksOf(array)
-        whole = None if max(-low, high) > LARGEST_FLOAT_LABEL else _wholeNumbers(array, low, high)
+        whole = wholeNumbers(array, low, high)
         if whole is None:
-            raise NoSegmentation(
+            raise NotWhole(
                 "The image is neither a label map nor a map of memberships in [0, 1]: "
                 f"it has values from {shortest(low + 0.0)} to {shortest(high)}.{_ifScaled(low, high)}"
             )
@@ -293,17 +298,19 @@ def _areWhole(array: np.ndarray) -> bool:
     return bool((array == np.rint(array)).all())
 
 
-def _span(array: np.ndarray) -> tuple[float, float]:
+def spanOf(array: np.ndarray) -> tuple[float, float]:
     """Return the smallest and the largest value of an array, both NaN if any value is."""
     lows, highs = zip(*((part.min(), part.max()) for part in _parts(array)), strict=True)
     return float(np.min(lows)), float(np.max(highs))
 
 
-def _wholeNumbers(array: np.ndarray, low: float, high: float) -> np.ndarray | None:
-    """Return floating-point numbers as uint8 if they fit, else as int64; None if not all of them are whole.
+def wholeNumbers(array: np.ndarray, low: float, high: float) -> np.ndarray | None:
+    """Return floating-point numbers as uint8 if they fit, else as int64; None if not all of them are whole and exact.
 
-    low, high: the smallest and the largest of them.
+    low, high: the smallest and the largest of them, as spanOf() returns them.
     """
+    if not max(-low, high) <= LARGEST_FLOAT_LABEL:  # also not a number
+        return None
     whole = np.empty(array.shape, np.uint8 if low >= 0 and high <= 255 else np.int64)
     for given, result in zip(_parts(array), _parts(whole), strict=True):
         result[:] = given

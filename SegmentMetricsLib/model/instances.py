@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ..base.errors import InputError
 from ..geometry.masks import union
+from .lattices import onOneLattice
 from .structures import Structure
 
 # What the lesions of all labels together are called.
@@ -22,14 +23,19 @@ def joined(structures: Iterable[Structure], classes: Mapping[str, str]) -> list[
     """
     groups: dict[str, list[Structure]] = {name: [] for name in classes.values()} if classes else {LESIONS: []}
     for one in structures:
-        name = classes.get(one.name, classes.get(one.name.removeprefix("Label "))) if classes else LESIONS
+        name = _classOf(one, classes) if classes else LESIONS
         if name is not None:
             groups[name].append(one)
     return [_one(name, group) for name, group in groups.items() if group]
 
 
+def _classOf(one: Structure, classes: Mapping[str, str]) -> str | None:
+    number = one.name.removeprefix("Label ") if one.number is None else str(one.number)
+    return classes.get(one.name, classes.get(number))
+
+
 def _one(name: str, lesions: list[Structure]) -> Structure:
-    masks = []
+    lesions, masks = onOneLattice(lesions), []
     for one in lesions:
         if one.mask is None:
             raise InputError(f"{one.name} has no voxels, so it cannot be a lesion of an instance map.")
@@ -37,6 +43,6 @@ def _one(name: str, lesions: list[Structure]) -> Structure:
             raise InputError(f"{one.name} and {lesions[0].name} lie on different grids, so they are no instance map.")
         if not one.mask.isEmpty:
             masks.append(one.mask)
-    first = replace(lesions[0], label="", isUnlabeled=False, memberships=None, givenSurface=None)
+    first = replace(lesions[0], label="", number=None, isUnlabeled=False, memberships=None, givenSurface=None)
     whole = union(masks) if masks else lesions[0].ownMask
     return replace(first, name=name, mask=whole, surfaceKind="unsmoothed", instances=tuple(masks))

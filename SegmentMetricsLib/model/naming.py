@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from itertools import pairwise
 
-from ..base.texts import commaSeparated
+from ..base.texts import commaSeparated, didYouMean
 
 LEFT, RIGHT = "left", "right"
 # Separates the two names of a pair.
 PAIR_JOINT = " / "
+# How people give a label by its number.
+LABEL = re.compile(r"(?:label[\s_-]*)?(\d+)", re.IGNORECASE | re.ASCII)
+# In patterns of names.
+WILDCARDS = "*?"
 SIDE_WORDS = {
     **dict.fromkeys(("l", "lt", "lft", "left"), LEFT),
     **dict.fromkeys(("r", "rt", "rgt", "right"), RIGHT),
@@ -159,10 +164,70 @@ def pairTitle(names: Iterable[str]) -> str:
 
 
 def meant(given: str, names: Iterable[str]) -> list[str]:
-    """Return those of some names that a given one means: itself, or else all that differ from it only in spelling."""
+    """Return those of some names that a given one means.
+
+    It is itself, or all that fit it if it is a pattern, or else all that differ from it only in spelling.
+    """
     names = list(dict.fromkeys(names))
+    if given in names:
+        return [given]
+    if isPattern(given):
+        return [name for name in names if fits(given, name)]
     spelled = parse(given).spelled
-    return [given] if given in names else [name for name in names if parse(name).spelled == spelled]
+    return [name for name in names if parse(name).spelled == spelled]
+
+
+def labelNumber(name: str) -> int | None:
+    """Return the number of the label that a name such as 5 or Label 5 means, None for other names."""
+    found = LABEL.fullmatch(name.strip())
+    return found and int(found[1])
+
+
+def isPattern(name: str) -> bool:
+    """Return whether a name stands for all that fit it: with * for any characters, or ? for one."""
+    return any(character in name for character in WILDCARDS)
+
+
+def fits(pattern: str, name: str) -> bool:
+    """Return whether a name fits a pattern.
+
+    It is compared, in lower case, as it is and in its standard form, which is parotid_l for the left parotid, and once
+    more regardless of separators.
+    """
+    folded = pattern.casefold()
+    forms = (
+        (name.casefold(), folded),
+        (parse(name).standard, folded),
+        (separated(name), separated(pattern)),
+    )
+    # brackets are ordinary characters in names
+    return any(fnmatchcase(form, own.replace("[", "[[]")) for form, own in forms)
+
+
+def hintAt(given: str, names: Iterable[str]) -> str:
+    """Return a sentence to append to a message about an unknown name: which names have it as a part, or a similar one.
+
+    It begins with a space, and is "" if there is no such name.
+    """
+    names = list(dict.fromkeys(names))
+    parts = [name for name in names if separated(given).strip("_") in separated(name)] if given.strip() else []
+    return f" It fits several: {commaSeparated(parts)}." if len(parts) > 1 else didYouMean(given, parts or names)
+
+
+def placeOf(given: str, called: Sequence[Collection[str]]) -> int:
+    """Return the place of the only item that a name means, in any spelling. called: what each item is called.
+
+    Raises KeyError, with the names that there are, unless there is one.
+    """
+    exact = [place for place, names in enumerate(called) if given in names]
+    found = exact or [place for place, names in enumerate(called) if meant(given, names)]
+    if len(found) == 1:
+        return found[0]
+    several = list(dict.fromkeys(name for place in found for name in called[place]))
+    if several:
+        raise KeyError(f"{given!r} fits several structures: {commaSeparated(several)}.")
+    known = list(dict.fromkeys(name for names in called for name in names))
+    raise KeyError(f"There is no structure {given!r} here; there are {commaSeparated(known)}.{hintAt(given, known)}")
 
 
 def onlyIn(unmatched: Mapping[str, Iterable[str]], failures: Iterable[str] = ()) -> list[str]:

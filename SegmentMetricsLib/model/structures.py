@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from types import NoneType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ..base.errors import InputError, PairError, requireKind
-from ..base.texts import commaSeparated, didYouMean
+from ..base.texts import commaSeparated
 from ..geometry import meshing
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
@@ -33,6 +33,20 @@ SEGMENTATION = "segmentation"
 NUMBERED = re.compile(r"Label (\d+)( of layer \d+)?")
 # Most remarks in a message about what was left out.
 MOST_REMARKS = 8
+# A surface that encloses less than this fraction of the volume of the voxels hardly shows them.
+LEAST_ENCLOSED = 0.9
+
+
+class Ignored(NamedTuple):
+    """What was left out of a structure because nobody annotated there.
+
+    label: of the reference that marks these voxels. mask: all that it marks, None if it is not there. size: of the
+    structure's part in it, in mm3 (mm2 on a plane).
+    """
+
+    label: str
+    mask: Mask | None = None
+    size: float = 0.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,8 +54,8 @@ class Identity:
     """What a structure is called and where it comes from, without its voxels or surface.
 
     file: path of the file that it was read from. label: name of its label, such as Label 1, if it is called by its file
-    because that label has no name. isUnlabeled: whether it stands for an image without labels. isOfCase: whether its
-    only name is that of a file which stands for a case.
+    because that label has no name. number: of its label in the file, None without one. isUnlabeled: whether it stands
+    for an image without labels. isOfCase: whether its only name is that of a file which stands for a case.
     terminology: as Slicer writes it. nodeID: of its segmentation node, "" if that was removed, None if it is of none.
     segmentation: name of the node. segmentID: of the segment, in a node or a file.
     """
@@ -50,6 +64,7 @@ class Identity:
     _: KW_ONLY
     file: str = ""
     label: str = ""
+    number: int | None = None
     isUnlabeled: bool = False
     isOfCase: bool = False
     terminology: str = ""
@@ -72,6 +87,8 @@ class Structure(Identity):
         Path of the file that it was read from.
     label : str, optional
         Name of its label, such as Label 1, if it is called by its file because that label has no name.
+    number : int | None, optional
+        Of its label in the file, also if that has a name; None without one.
     isUnlabeled : bool, optional
         Whether it stands for an image without labels.
     isOfCase : bool, optional
@@ -104,6 +121,10 @@ class Structure(Identity):
         Whether it was drawn but is empty, as its contours enclose no voxel.
     instances : tuple[Mask, ...] | None, optional
         The voxels of each of its lesions, None for those that are not known: they are its separate parts.
+    drawnOn : Grid | None, optional
+        The grid of the image that it was drawn on, if its voxels are parts of those of the image.
+    ignored : Ignored | None, optional
+        What was left out of it because nobody annotated there, None if all was annotated.
     """
 
     mask: Mask | None = None
@@ -118,6 +139,8 @@ class Structure(Identity):
     otherLabels: tuple[int | str, ...] | None = None
     isUnfilled: bool = False
     instances: tuple[Mask, ...] | None = None
+    drawnOn: Grid | None = None
+    ignored: Ignored | None = None
 
     def __post_init__(self) -> None:
         requireKind(self.name, str, "The name of a structure", "a text")
@@ -215,6 +238,18 @@ class Structure(Identity):
     def samplingGrid(self) -> Grid | None:
         """The image grid that the structure belongs to; None for meshes."""
         return None if self.mask is None else self.mask.grid
+
+
+def shareLeft(structure: Structure, volume: float) -> float | None:
+    """Return the fraction of its voxels' volume that a smoothed surface encloses, if so little is left of a structure.
+
+    Smoothing shrinks small and thin structures. None if at least LEAST_ENCLOSED is left, for contours in a plane, and
+    without voxels. volume: of the surface, mm3.
+    """
+    if structure.mask is None or structure.mask.isEmpty or structure.mask.grid.planar:
+        return None
+    share = max(volume, 0.0) / structure.mask.size
+    return share if share < LEAST_ENCLOSED else None
 
 
 def dimensionOf(reference: Structure, test: Structure) -> int:
@@ -357,22 +392,19 @@ def asName(given: str | int) -> str:
 
 
 def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Mapping[Labels, str] | None = None) -> str:
-    """Return the name of the structure with a label number; any other name is returned unchanged.
+    """Return the name of the structure with a label number, such as 5 or Label 5; other names are returned unchanged.
 
-    labelNames: names of labels by number. A structure whose name is that number takes precedence. A structure that is
-    called by its file is also found by the name of its label in any spelling, such as Label 1, if no other has that
-    label. Raises InputError for anything but a name or a number.
+    labelNames: names of labels by number. A structure that is called so takes precedence, then the only one whose label
+    has that number in its file, whatever it is called. Raises InputError for anything but a name or a number.
     """
     name, structures = asName(name), list(structures)
     known = {structure.name for structure in structures}
-    if name in known:
+    number = naming.labelNumber(name)
+    if name in known or number is None:
         return name
-    meant = [name]
-    if name.isascii() and name.isdigit():
-        meant = [other for other in ((labelNames or {}).get(int(name)), numbered(int(name))) if other]
-    spellings = {naming.parse(other).spelled for other in meant}
-    labeled = [s.name for s in structures if s.label and naming.parse(s.label).spelled in spellings]
-    return next((other for other in meant if other in known), labeled[0] if len(labeled) == 1 else name)
+    own = {structure.name for structure in structures if structure.number == number}
+    named = own.pop() if len(own) == 1 else (labelNames or {}).get(number)
+    return next((other for other in (named, numbered(number)) if other in known), name)
 
 
 def inAnySpelling(
@@ -380,20 +412,20 @@ def inAnySpelling(
 ) -> list[str]:
     """Return names in the spelling of the structures; those that match no structure in any spelling are unchanged.
 
-    A label may also be given by its number. labelNames: names of labels by number. Structures that were left out of
-    their file are matched only if no other has the name. Raises InputError as labelNamed().
+    A label may also be given by its number, and a pattern stands for all structures that fit it. labelNames: names of
+    labels by number. Structures that were left out of their file are matched only if no other has the name. Raises
+    InputError as labelNamed().
     """
     sides = [StructureSet.of(structures) for structures in sets]
     known = list(dict.fromkeys(s.name for structures in sides for s in structures))
     leftOut = list(dict.fromkeys(one.name for structures in sides for one in structures.leftOut))
-    found: list[str] = []
     # the labels of each side, as the structure of a label may be called differently on both
-    meant = (labelNamed(name, own, labelNames) for name in names for own in _sidesOf(name, sides, labelNames))
-    for name in dict.fromkeys(meant):
-        spelled = naming.parse(name).spelled
-        alike = ([other for other in some if naming.parse(other).spelled == spelled] for some in (known, leftOut))
-        found += [name] if name in known or name in leftOut else next(filter(None, alike), [name])
-    return list(dict.fromkeys(found))
+    given = (labelNamed(name, own, labelNames) for name in names for own in _sidesOf(name, sides, labelNames))
+    found = (
+        [name] if name in leftOut else naming.meant(name, known) or naming.meant(name, leftOut) or [name]
+        for name in dict.fromkeys(given)
+    )
+    return list(dict.fromkeys(name for each in found for name in each))
 
 
 def _sidesOf(
@@ -424,7 +456,7 @@ def requireKnown(names: Collection[str], *sets: Iterable[Structure]) -> None:
     for name in names:
         if name not in known:
             raise InputError(
-                f"There is no structure named {name!r}; there are {commaSeparated(known)}.{didYouMean(name, known)}"
+                f"There is no structure named {name!r}; there are {commaSeparated(known)}.{naming.hintAt(name, known)}"
             )
 
 

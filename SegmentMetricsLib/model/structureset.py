@@ -60,12 +60,15 @@ class StructureSet(Sequence["Structure"]):
         return len(self.structures)
 
     @overload
-    def __getitem__(self, index: int) -> Structure: ...
+    def __getitem__(self, index: int | str) -> Structure: ...
 
     @overload
     def __getitem__(self, index: slice) -> StructureSet: ...
 
     def __getitem__(self, index):
+        """Return a structure, by its place or its name in any spelling, or for a slice a set of some."""
+        if isinstance(index, str):
+            index = naming.placeOf(index, [[one.name] for one in self])
         found = self.structures[index]
         return self.having(found) if isinstance(index, slice) else found
 

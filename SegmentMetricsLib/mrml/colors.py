@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.palettes import ABSOLUTE, EVENTS, SIGNED
+from ..base.palettes import ABSOLUTE, DOSE, EVENTS, SIGNED
 
 TOLERANCE = ("#3a76bd", "#dfe3bd", "#d95f0e")  # test too small, within, test too large
 TOLERANCE_ABSOLUTE = ("#dfe3bd", "#d95f0e")
 # hues that differ from those of distances, so that hazard is not mistaken for distance
 HAZARD = ("#ddd1ab", "#d6bdbf", "#c5a0c4", "#aa7bba", "#8d57a8", "#6c3089", "#4c1768")
-# of a dose, which is neither
-DOSE = ("#e8e3c4", "#b7d3a8", "#79bd9a", "#3f9f98", "#25798c", "#1f527a", "#2a2a5e")
 
 # Legend labels of the bands of a tolerance map, in the order of TOLERANCE and TOLERANCE_ABSOLUTE.
 BANDS = ("under-contoured", "within", "over-contoured")

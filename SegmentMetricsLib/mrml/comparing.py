@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..base.errors import InputError, reasonOf, requireFunction, requireKind
+from ..base.errors import InputError, reasonOf, requireFunction
 from ..case.caseresult import CaseResult
 from ..case.casework import Case, PairWork, atOnce, oneByOne
 from ..case.comparison import Comparison, compare, withDose
 from ..case.pairing import pairStructures, withProposals
-from ..case.protocol.protocol import Protocol
+from ..case.protocol.protocol import Protocol, asProtocol
 from ..model.dose import Dose
+from ..model.ignored import annotated, leftOut
 from ..model.instances import joined
 from ..model.naming import pairTitle
 from ..model.structures import Pairing, Structure, nameMeant
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from .doses import doseOf
-from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
+from .inputs import SegmentReader, displayed, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
 
 # What comparisons import only when they need it.
@@ -92,8 +94,17 @@ def compareSegments(
             ("test", testNode, testSegment),
         )
     )
+    if settings.ignore is not None:
+        mark = structureFromSegment(referenceNode, settings.ignore)
+        reference, test = _shownAgain(leftOut((reference, test), [mark], settings.ignore), settings)
     criticals, plan = criticalStructures(referenceNode, settings), asDose(dose)
     return run(lambda: compare(reference, test, settings, criticals=criticals, dose=plan))
+
+
+def _shownAgain(structures: Iterable[Structure], settings: Settings) -> list[Structure]:
+    """Return structures with the surface that the settings ask for, also those that have lost it with their voxels."""
+    isLost = settings.surface == "displayed"
+    return [displayed(one) if isLost and one.givenSurface is None and not one.isEmpty else one for one in structures]
 
 
 def asDose(given) -> Dose | None:
@@ -131,7 +142,7 @@ def compareSegmentations(
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce,
     choices: Mapping[str, str | None] | None = None,
     proposed: Mapping[str, float] | None = None,
-    protocol: Protocol | None = None,
+    protocol: Protocol | str | os.PathLike | None = None,
     dose=None,
 ) -> Comparisons:
     """Compare all segments of two segmentation nodes that match by their names or terminology.
@@ -154,8 +165,9 @@ def compareSegmentations(
         As for pairing.pairStructures.
     proposed : Mapping[str, float] | None, optional
         As for pairing.pairStructures.
-    protocol : Protocol | None, optional
-        Defines which measurements every structure needs, and determines the result's `judgment`. A structure that
+    protocol : Protocol | str | os.PathLike | None, optional
+        Defines which measurements every structure needs, and determines the result's `judgment`: a Protocol, a file, or
+        the name of an example. A structure that
         cannot be measured, or whose name occurs more than once in a node, is reported as a failure with its reason; the
         others are compared. The result's `remarks` list everything that was not compared.
     dose : optional
@@ -174,8 +186,7 @@ def compareSegmentations(
     requireFunction(run, "The function that runs the calculation")
     if progress is not None:
         requireFunction(progress, "The progress function")
-    if protocol is not None:
-        requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
+    protocol = asProtocol(protocol)
     settings, plan = withDose(settings, asDose(dose))
     families = (*settings.families, *(protocol.families if protocol else ()))
     criticals = criticalStructures(referenceNode, replace(settings, families=families))
@@ -186,12 +197,16 @@ def compareSegmentations(
     if found is None:
         return Comparisons()
     read, problems = found
+    everything, classes = [structures.values() for structures in read], dict(settings.instanceClasses)
     if settings.instanceMaps:  # every segment is a lesion
-        sides = [joined(structures.values(), dict(settings.instanceClasses)) for structures in read]
+        sides = annotated(everything, settings.ignore, join=lambda own: own.having(joined(own, classes)))
         lost = {name: why for reasons in problems for name, why in reasons.items()}
         case = Case(pairStructures(*sides, choices=choices), settings, unusable=lost)
         work = PairWork(settings, protocol, criticals, run=run)
         return case.compare(protocol, work, partial(oneByOne, progress=progress))
+    if settings.ignore is not None:
+        known = annotated(everything, settings.ignore)
+        read = [{one.segmentID: one for one in _shownAgain(side, settings)} for side in known]
     failures = {name: reasonOf(error) for name, error in pairing.failures.items()}
     failures.update(_failuresOf(pairing, problems))
     alone = [nameMeant(r, pairing.unmatchedReference) for r, t in (choices or {}).items() if t is None]

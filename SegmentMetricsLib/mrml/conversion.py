@@ -7,15 +7,18 @@ from collections.abc import Mapping
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
-from vtkmodules.vtkFiltersCore import vtkPolyDataNormals
+from vtkmodules.vtkFiltersCore import vtkPolyDataNormals, vtkReverseSense, vtkTriangleFilter
 
 from ..base.errors import InputError
 from ..base.parallel import allCores
+from ..base.texts import percent
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.masks import Mask
-from ..geometry.surfaces import doublePoints, toPolyData
+from ..geometry.surfaces import Surface, doublePoints, toPolyData, triangleIndices
+from ..model.structures import shareLeft
 from .headless import ensureScene
 
 # Slicer's defaults for showing a segment in 3D: flying edges, moderate smoothing, no decimation.
@@ -25,6 +28,9 @@ DISPLAY_PARAMETERS = {
     "Conversion method": "0",
     "Compute surface normals": "1",
 }
+
+# The field of a map that says why it is not drawn on the surface that Slicer shows.
+NOTE = "DrawnOn"
 
 # Cache: converting a large mask takes longer than all other steps of a distance map.
 _surfaceOfMask: weakref.WeakKeyDictionary[Mask, vtkPolyData] = weakref.WeakKeyDictionary()
@@ -109,8 +115,65 @@ def displayedSurface(structure) -> vtkPolyData:
     if mask is None:
         return measuredSurface(structure)
     if mask not in _surfaceOfMask:
-        _surfaceOfMask[mask] = closedSurface(orientedImage(mask))
+        _surfaceOfMask[mask] = outward(closedSurface(orientedImage(mask)))
     return _surfaceOfMask[mask]
+
+
+def drawnSurface(
+    structure, what: str, measured: Surface, surface: str = "displayed", shown: vtkPolyData | None = None
+) -> tuple[vtkPolyData, bool]:
+    """Return the surface that a map of a structure is drawn on, in RAS mm, and whether it is the measured one.
+
+    If the surface that Slicer shows encloses too little of the voxels' volume, as shareLeft() tells, it is the surface
+    around the voxels, and noteOf() says so. Every map and picture of a structure is drawn on this one. what: the
+    structure is, in words. measured: what distances were measured on. surface: "displayed", or "measured" for the
+    measured one in any case. shown: the surface that Slicer shows; None makes it.
+    """
+    result, note = vtkPolyData(), ""
+    isMeasured = surface == "measured"
+    if not isMeasured:
+        shown = shown or displayedSurface(structure)
+        share = shareLeft(structure, volumeOf(shown))
+        if share is None:
+            result.ShallowCopy(shown)
+            return result, False
+        note = f"The {what} is drawn around its voxels: smoothing leaves {percent(share)} of them."
+        isMeasured = structure.surfaceKind != "displayed"
+        measured = measured if isMeasured else structure.unsmoothed().surface
+    result.ShallowCopy(toRas(toPolyData(measured)))
+    if note:
+        said = vtkStringArray()
+        said.SetName(NOTE)
+        said.InsertNextValue(note)
+        result.GetFieldData().AddArray(said)
+    return result, isMeasured
+
+
+def noteOf(polyData: vtkPolyData) -> str:
+    """Return the sentence that a map is not drawn on the surface that Slicer shows, "" if it is."""
+    said = polyData.GetFieldData().GetAbstractArray(NOTE)
+    return "" if said is None else said.GetValue(0)
+
+
+def volumeOf(polyData: vtkPolyData) -> float:
+    """Return the volume in mm3 that a closed surface encloses, negative if its polygons face inward."""
+    if polyData.GetNumberOfPolys() and polyData.GetPolys().GetMaxCellSize() != 3:
+        triangles = vtkTriangleFilter()
+        triangles.SetInputData(polyData)
+        triangles.Update()
+        polyData = triangles.GetOutput()
+    return Surface(pointsOf(polyData), triangleIndices(polyData)).volume if polyData.GetNumberOfPolys() else 0.0
+
+
+def outward(polyData: vtkPolyData) -> vtkPolyData:
+    """Return a closed surface with polygons and normals outward: Slicer turns those of left-handed voxels inward."""
+    if volumeOf(polyData) >= 0:
+        return polyData
+    turned = vtkReverseSense()
+    turned.SetInputData(polyData)
+    turned.ReverseNormalsOn()
+    turned.Update()
+    return turned.GetOutput()
 
 
 def measuredSurface(structure) -> vtkPolyData:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
-import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from ..base.errors import InputError
-from ..model.grayimages import GrayImage
+from ..model.grayimages import GrayImage, shownValues
 from .arguments import asScene
 from .inputs import gridOf
 
@@ -30,7 +29,7 @@ def shownImage(scene=None) -> GrayImage | None:
         if volume is not None and _isGray(volume):
             try:
                 return imageOf(volume)
-            except InputError:  # bent by a transform, so that it has no grid
+            except InputError:  # bent by a transform, so that it has no grid, or without any number
                 continue
     return None
 
@@ -47,13 +46,11 @@ def _isGray(volume) -> bool:
 def imageOf(volume) -> GrayImage:
     """Return the image of a scalar volume node, with its parent transforms applied.
 
-    Raises InputError for a node without voxels, or with a nonlinear transform.
+    Raises InputError for a node without voxels or any number, or with a nonlinear transform.
     """
     grid = gridOf(volume)
     scalars = volume.GetImageData().GetPointData().GetScalars()
-    values = vtk_to_numpy(scalars).reshape(grid.size[::-1])
-    if values.dtype.itemsize > 2:
-        values = np.nan_to_num(values.astype(np.float32))
+    values = shownValues(vtk_to_numpy(scalars).reshape(grid.size[::-1]))
     told = _dicomOf(volume)
     patient = told.get(PATIENT, "").strip()
     return GrayImage(

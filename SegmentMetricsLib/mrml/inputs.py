@@ -13,14 +13,14 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkCommonTransforms import vtkGeneralTransform, vtkTransform
 
 from ..base.errors import InputError, requireKind
-from ..base.texts import commaSeparated, didYouMean
+from ..base.texts import commaSeparated
 from ..geometry import meshing
 from ..geometry.grids import RAS_FROM_LPS, Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..model import naming
 from ..model.structures import Structure
-from .conversion import closedSurface, displayedSurface, toRas
+from .conversion import closedSurface, displayedSurface, outward, toRas
 from .headless import whyUnavailable
 from .voxels import VoxelReader, matrixArray
 
@@ -73,7 +73,8 @@ def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
         which = commaSeparated(names[identifier] for identifier in alike)
         raise InputError(f"{node} has {len(alike)} segments that {segment!r} could mean: {which}; use the exact name.")
     known = identifiers if by == "ID" else names.values()
-    raise InputError(f"{node} has no segment {segment!r}; it has {commaSeparated(known)}.{didYouMean(segment, known)}")
+    hint = naming.hintAt(segment, known)
+    raise InputError(f"{node} has no segment {segment!r}; it has {commaSeparated(known)}.{hint}")
 
 
 def tagOf(segment, name: str) -> str:
@@ -129,14 +130,28 @@ class SegmentReader:
                 # voxels deformed by a nonlinear transform form no grid, so only the surface is used
                 bent = meshing.transformed(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
                 return Structure(givenSurface=bent, **common)
-        boundary = _placed(shownSurface(self.node, identifier), toWorld)
+        shown = shownSurface(self.node, identifier)
+        if mask is not None and not shown.GetNumberOfPolys():
+            raise InputError(_whyNothingShown(segmentation, common["name"]))
+        boundary = _placed(shown, toWorld, isOfVoxels=mask is not None)
         if mask is not None and linear is not None:
             return Structure(mask=mask, givenSurface=boundary, surfaceKind="displayed", **common)
         return Structure(givenSurface=boundary, surfaceKind="imported" if mask is None else "displayed", **common)
 
 
-def _placed(polyData: vtkPolyData, toWorld: vtkGeneralTransform) -> Surface:
-    """Return a surface of a node, given in RAS, after applying a transform."""
+def _whyNothingShown(segmentation, name: str) -> str:
+    """Return a sentence that Slicer shows no surface of a segment that has voxels."""
+    isJoint = segmentation.GetConversionParameter("Joint smoothing") == "1"
+    why = " because the option Joint smoothing of its conversion to closed surfaces is on" if isJoint else ""
+    way = "Turn it off and make the surface again, or measure" if isJoint else "Measure"
+    return f"Slicer's closed surface of {name} has no triangles{why}. {way} the unsmoothed surface."
+
+
+def _placed(polyData: vtkPolyData, toWorld: vtkGeneralTransform, isOfVoxels: bool) -> Surface:
+    """Return a surface of a node, given in RAS, after applying a transform.
+
+    isOfVoxels: whether Slicer has made it, and turned it inside out if the voxels are left-handed.
+    """
     world = vtkPolyData()
     world.ShallowCopy(polyData)
     if polyData.GetNumberOfPoints():
@@ -145,7 +160,7 @@ def _placed(polyData: vtkPolyData, toWorld: vtkGeneralTransform) -> Surface:
         placed.SetDataTypeToDouble()
         placed.SetData(numpy_to_vtk(moveLps(points, toWorld), deep=True))
         world.SetPoints(placed)
-    return meshing.fromPolyData(world)
+    return meshing.fromPolyData(outward(world) if isOfVoxels else world)
 
 
 def moved(mask: Mask, linear: np.ndarray) -> Mask:

@@ -15,9 +15,11 @@ from ..comparison.workspace import Workspace
 from ..families.instances.formulas import Event, Lesions
 from ..families.instances.ofpair import lesionsOf
 from ..geometry.grids import RAS_FROM_LPS
+from ..geometry.meshing import fromMask
+from ..geometry.surfaces import toPolyData
 from . import colors, folders
 from .arguments import asNode, asScene, requireComparison
-from .conversion import displayedSurface, pointsOf
+from .conversion import pointsOf, toRas
 from .navigation import PLACE_COLUMNS
 from .nodenames import nameResult
 from .outputs import fillTable, pairName
@@ -122,12 +124,14 @@ def _requireLesions(comparison) -> tuple:
 
 
 def _colored(lesions: Lesions, happened: dict[int, int]) -> vtkPolyData:
-    """Return the surface of some lesions, by number, in RAS, with what happened to each at its points."""
+    """Return the surface of some lesions, by number, in RAS, with what happened to each at its points.
+
+    It is that around their voxels: smoothing would leave nothing of the small ones.
+    """
     from scipy.spatial import cKDTree
 
     numbers = list(happened)
-    result = vtkPolyData()
-    result.ShallowCopy(displayedSurface(lesions.mask(numbers)))
+    result = toRas(toPolyData(fromMask(lesions.mask(numbers))))
     rows = np.flatnonzero(np.isin(lesions.numbers, numbers))
     nearest = rows[cKDTree(lesions.grid.toWorld(lesions.voxels[rows])).query(pointsOf(result))[1]]
     events = np.array([happened[number] for number in lesions.numbers[nearest].tolist()], float)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..base.errors import InputError, requireFunction, requireKind
 from ..base.progress import Cancelled
 from ..case.casework import atOnce
 from ..case.observers.consensus import METHODS
-from ..case.observers.gathering import gather
+from ..case.observers.gathering import gather, withNames
 from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy, Progress, Work, oneByOne, studied
 from ..case.tablemodel import Column, Table
@@ -31,10 +31,10 @@ STUDY_ATTRIBUTE = "SegmentMetrics.Observers"
 
 
 def compareObservers(
-    observers: Sequence,
+    observers: Sequence | Mapping,
     settings: Settings | None = None,
     *,
-    tests: Sequence = (),
+    tests: Sequence | Mapping = (),
     names: Sequence[str] | None = None,
     consensus: str = METHODS[0],
     progress: Progress | None = None,
@@ -46,12 +46,12 @@ def compareObservers(
 
     Parameters
     ----------
-    observers : Sequence
-        At least two, each a vtkMRMLSegmentationNode with all its segments, or a segment as (node, name or ID), so that
-        segments of one node can be observers, too.
+    observers : Sequence | Mapping
+        At least two, perhaps by their names, each a vtkMRMLSegmentationNode with all its segments, or a segment as
+        (node, name or ID), so that segments of one node can be observers, too.
     settings : Settings | None, optional
         What to measure and how; None means the defaults.
-    tests : Sequence, optional
+    tests : Sequence | Mapping, optional
         What is compared with the observers, but is none itself, given as they are.
     names : Sequence[str] | None, optional
         Of the observers, or of them and the tests; those of their nodes or segments if None.
@@ -74,6 +74,7 @@ def compareObservers(
     """
     settings = asSettings(settings)
     requireFunction(run, "The function that runs the calculation")
+    observers, tests, names = withNames(observers, tests, names, lambda some: _names(some, len(some)))
     given = [*observers, *tests]
     read = [_read(one, settings.surface) for one in given]
     called = names if names is not None else _names(given, len(observers))

@@ -13,19 +13,18 @@ from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
-from ..analysis.distributions import mapRange, roundAbove
+from ..analysis.distributions import doseRange, mapRange
 from ..base.errors import InputError, requireKind
 from ..base.parallel import threads
 from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
 from ..case.tablemodel import Column, Table, plain
 from ..families.similarity.ofpair import localDistancesOn
-from ..geometry.surfaces import toPolyData
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.names import OWN_CONVENTION
 from . import colors, folders
 from .arguments import asNode, asScene, requireComparison
-from .conversion import displayedSurface as convertedSurface
-from .conversion import pointsOf, toRas
+from .conversion import drawnSurface as drawn
+from .conversion import noteOf, pointsOf
 from .nodenames import nameResult
 
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
@@ -153,7 +152,9 @@ def showDistanceMap(
         open, so that inside and outside cannot be told apart, signed is drawn as absolute.
     surface : str, optional
         "displayed" draws the smooth surface that Slicer shows, with the distance of the nearest measured element at
-        every point; "measured" draws the measured surface itself.
+        every point; "measured" draws the measured surface itself. Where smoothing leaves less than 90 % of the voxels'
+        volume, as of small and thin structures, the surface around them is drawn all the same, and the description of
+        the node says so.
     range : float | None, optional
         End of the color range in mm, of a dose in Gy.
     displayedSurface : vtkPolyData | None, optional
@@ -195,7 +196,7 @@ def showDistanceMap(
     automatic = mapRange(comparison.distances, tolerance)
     known = {"side": side, "surface": surface, "limit": automatic, "tolerance": tolerance, "signed": signed}
     if comparison.dose is not None:
-        known["doseLimit"] = doseLimit(comparison)
+        known["doseLimit"] = doseRange(comparison.dose, comparison.distances)
     model.SetAttribute(MAP_ATTRIBUTE, json.dumps(known))
     folders.addToFolder(model, comparison, mapRole(side))
     folders.removeUnusedColors(scene)
@@ -222,23 +223,20 @@ def distanceMap(
     """
     requireDistances(comparison)
     directed = comparison.distances.referenceToTest if side == "reference" else comparison.distances.testToReference
-    result = vtkPolyData()
-    if surface == "measured":
-        result.ShallowCopy(toRas(toPolyData(directed.surface)))
+    structure = getattr(comparison, side)
+    result, isMeasured = drawn(structure, side, directed.surface, surface, displayedSurface)
+    if isMeasured:
         signed = _withoutGaps(directed.atPoints, directed.surface.points)
     else:
-        result.ShallowCopy(displayedSurface or convertedSurface(getattr(comparison, side)))
         signed = nearestValues(pointsOf(result), *directed.samples())
     arrays = {"SignedDistance": signed, "Distance": np.abs(signed)}
     if withLocal or "similarity" in comparison.settings.families:
         local = localDistancesOn(comparison, side)
-        isMeasured = surface == "measured"
         arrays["BLD"] = local if isMeasured else nearestValues(pointsOf(result), directed.surface.points, local)
     if comparison.hazard is not None:
         arrays["Hazard"] = comparison.hazard.at(pointsOf(result))
     if comparison.dose is not None:
-        values, areWithin = comparison.dose.at(pointsOf(result))
-        arrays["Dose"] = np.where(areWithin, values, 0.0)
+        arrays["Dose"] = comparison.dose.knownAt(pointsOf(result), 0.0)
     for name, values in arrays.items():
         array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
         array.SetName(name)
@@ -263,7 +261,7 @@ def checkedLimits(comparison, kind: str, range: float | None, tolerance: float |
 
     The automatic tolerance is the first one of the comparison's settings, or 2 mm without any. The automatic range is a
     round number that 98 % of either surface does not exceed, and is at least the tolerance; it is the same for both
-    sides so that their maps can be compared; of a dose it is doseLimit(). Raises ValueError for an unknown kind, for
+    sides so that their maps can be compared; of a dose it is doseRange(). Raises ValueError for an unknown kind, for
     numbers that are not positive, if there are no distances, for kind "hazard" without critical structures, and for
     "dose" without one.
     """
@@ -280,15 +278,12 @@ def checkedLimits(comparison, kind: str, range: float | None, tolerance: float |
     requireDistances(comparison)
     tolerance = shownTolerance(comparison) if tolerance is None else tolerance
     if range is None:
-        range = doseLimit(comparison) if kind == "dose" else mapRange(comparison.distances, tolerance)
+        range = (
+            doseRange(comparison.dose, comparison.distances)
+            if kind == "dose"
+            else mapRange(comparison.distances, tolerance)
+        )
     return float(range), float(tolerance)
-
-
-def doseLimit(comparison) -> float:
-    """Return the end of the colors of a dose in Gy: a round number that no corner of either surface exceeds."""
-    found = [comparison.dose.at(one.surface.points) for one in comparison.distances.directions]
-    largest = max(float(values[areWithin].max(initial=0)) for values, areWithin in found)
-    return roundAbove(largest or 1.0)
 
 
 def shownTolerance(comparison) -> float:
@@ -339,6 +334,7 @@ def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed
     display.SetScalarRange(low, high)
     display.SetScalarVisibility(True)
     display.EndModify(wasModifying)
+    model.SetDescription(noteOf(model.GetPolyData()))
     colors.showLegend(model, kind, side, tolerance, signed)
 
 

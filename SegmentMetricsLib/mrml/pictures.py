@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkPolyData
-from vtkmodules.vtkFiltersCore import vtkMassProperties, vtkStripper, vtkTubeFilter
+from vtkmodules.vtkFiltersCore import vtkStripper, vtkTubeFilter
 
 from ..base.errors import InputError
 from ..base.texts import shortest
@@ -19,7 +19,7 @@ from ..model.grayimages import GrayImage
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from . import colors, outputs, variationmaps
-from .conversion import withNormals
+from .conversion import noteOf, withNormals
 from .headless import privateScene
 from .lettering import INK, PALE_INK, textWidth, writeText
 from .slicestrip import sliceStrip
@@ -50,16 +50,11 @@ SLICE_DIRECTIONS = {
     "the patient's feet": (0, 0, -1),
 }
 
-# The sides from which a page without plotly shows a map.
-SIDES = {"front": (0, 1, 0), "left": (-1, 0, 0), "back": (0, -1, 0), "right": (1, 0, 0)}
-
 BACKGROUND = (0.985, 0.988, 0.992)
 LINE = (0.86, 0.88, 0.90)
 # The area of a picture that the structure fills: left, bottom, right, top as fractions.
 AREA = (0.06, 0.09, 0.94, 0.9)
 SMALLEST = (640, 400)
-# Slicer's smooth surface is drawn only if its area exceeds this fraction of the measured area.
-LEAST_AREA = 0.25
 # Samples per pixel for pictures of lines.
 LINE_SAMPLES = 8
 
@@ -111,11 +106,10 @@ class Overlay:
 
     The reference's surface is on the left, the test's on the right. Both are colored by the distance to the other one,
     seen from the direction that shows the differences best, and overlaid with the outline of the other one. They are
-    drawn as Slicer shows them, or as measured if smoothing would leave almost nothing of a thin structure. size: width
-    and height in pixels, at least 640 x 400. kind, range, tolerance: as for outputs.showDistanceMap. Slicer's scene is
-    not changed. image: what the contours were drawn on, to add slices of it with the contours below, or None. Raises
-    NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and if there are no
-    distances.
+    drawn as Slicer shows them, or around their voxels if smoothing would shrink them, which is written above. size:
+    width and height in pixels, at least 640 x 400. kind, range, tolerance: as for outputs.showDistanceMap. Slicer's
+    scene is not changed. image: what the contours were drawn on, to add slices of it with the contours below, or None.
+    Raises NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and if there are no distances.
     """
 
     def __init__(
@@ -158,6 +152,7 @@ class Overlay:
         edges = ((width - strip) // 2, header)
         _writeHeader(canvas, self._names, self._numbers, scale)
         _writeSides(canvas, edges, scale, self._coloring.kind)
+        _writeNotes(canvas, self._maps, edges, scale)
         _writeDirection(canvas, self._seenFrom, 0, scale)
         return writePng(canvas if self._strip is None else np.concatenate([canvas, self._strip]), path)
 
@@ -196,6 +191,7 @@ class VariationPicture:
         view = cache.view(LINE_SAMPLES if _isPlanar(maps) else 0)
         _drawMaps(view, canvas[header:], maps, views, strip, self._coloring, scale, hasOutlines=False)
         _writeHeader(canvas, self._names, self._numbers, scale)
+        _writeNotes(canvas, [self._map], (width - strip, header), scale)
         for number, (name, _) in enumerate(self._seenFrom):
             _writeDirection(canvas, name, number * ((width - strip) // len(views)), scale)
         return writePng(canvas, path)
@@ -206,53 +202,13 @@ def _scaleOf(size: tuple[int, int]) -> float:
     return min(size[0] / 1200, size[1] / 700)
 
 
-def mapsFromSides(comparison, cache: ViewCache, size: tuple[int, int] = (320, 290)) -> list[tuple[str, np.ndarray]]:
-    """Return pictures of the map of signed distances: of the reference and then of the test, each from four sides.
-
-    Each has a title, and colors (height, width, 3) as bytes. size: width and height in pixels. There are none for
-    contours in a plane. Errors as for Overlay().
-    """
-    if comparison.dimension == 2:
-        return []
-    limit, tolerance = outputs.checkedLimits(comparison, "signed", None, None)
-    maps = visibleMaps(comparison)
-    coloring = Coloring("signed", limit, tolerance, comparison.distances.hasSides)
-    points = np.concatenate([vtk_to_numpy(surface.GetPoints().GetData()) for surface in maps])
-    view = cache.view(0)
-    view.resize(size)
-    found = []
-    for side, surface in zip(REFERENCE_AND_TEST, maps, strict=True):
-        for name, direction in SIDES.items():
-            view.lookFrom(direction, points, AREA)
-            found.append((f"{side.capitalize()}, from the {name}", _imageOf(view, surface, coloring)))
-    return found
-
-
 def visibleMaps(comparison, kind: str = "signed") -> list[vtkPolyData]:
-    """Return the distance maps of both sides on the surfaces that Slicer shows, with normals.
+    """Return the distance maps of both sides, each on the surface that conversion.drawnSurface() returns, with normals.
 
-    Both are on the measured surfaces if Slicer's smoothing would leave almost nothing of one, because smoothing shrinks
-    structures that are only one or two voxels thick. kind: as for outputs.showDistanceMap.
+    kind: as for outputs.showDistanceMap.
     """
-    withLocal = kind == "bld"
-    maps = [outputs.distanceMap(comparison, side, withLocal=withLocal) for side in REFERENCE_AND_TEST]
-    structures = [getattr(comparison, side) for side in REFERENCE_AND_TEST]
-    if comparison.dimension == 2 or all(
-        structure.mask is None or _area(shown) > LEAST_AREA * structure.surface.sizes.sum()
-        for shown, structure in zip(maps, structures, strict=True)
-    ):
-        return maps
-    return [
-        withNormals(outputs.distanceMap(comparison, side, "measured", withLocal=withLocal))
-        for side in REFERENCE_AND_TEST
-    ]
-
-
-def _area(polyData: vtkPolyData) -> float:
-    """Return the total area of the triangles of a polydata."""
-    properties = vtkMassProperties()
-    properties.SetInputData(polyData)
-    return properties.GetSurfaceArea()
+    maps = (outputs.distanceMap(comparison, side, withLocal=kind == "bld") for side in REFERENCE_AND_TEST)
+    return [withNormals(surface) for surface in maps]
 
 
 def bestDirection(
@@ -494,6 +450,14 @@ def _writeSides(canvas: np.ndarray, edges: tuple[int, int], scale: float, kind: 
         room = left - margin - used - 8 * scale
         note = longer if textWidth(longer, _sized(14, scale)) <= room else note
         writeText(canvas, note, (start + margin + used + 8 * scale, y), _sized(14, scale), PALE_INK, width=room)
+
+
+def _writeNotes(canvas: np.ndarray, maps: Sequence, edges: tuple[int, int], scale: float) -> None:
+    """Write below the captions which maps are not on the surface that Slicer shows. edges: as for _writeSides."""
+    (left, header), margin = edges, round(28 * scale)
+    for number, surface in enumerate(maps):
+        place = (number * left + margin, header + 35 * scale)
+        writeText(canvas, noteOf(surface), place, _sized(13, scale), PALE_INK, width=left - margin)
 
 
 def _bytes(color: tuple[float, float, float]) -> np.ndarray:

@@ -8,9 +8,8 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..analysis.distributions import roundAbove
 from ..base.errors import InputError
-from ..geometry.surfaces import toPolyData
 from . import colors, outputs
-from .conversion import displayedSurface, pointsOf, toRas
+from .conversion import drawnSurface, pointsOf
 
 # The least end of the color range in mm, for observers who agree everywhere.
 LEAST_LIMIT = 0.1
@@ -24,17 +23,14 @@ def limitOf(found) -> float:
 def variationMap(found, surface: str = "displayed") -> vtkPolyData:
     """Return the consensus surface in RAS with the point array LocalSD in mm.
 
-    found: an ObservedStructure. surface: "displayed" for the smooth surface that Slicer shows, with the value of the
-    nearest measured point at each of its points; "measured" for the measured one. Raises InputError if there is no map.
+    found: an ObservedStructure. surface: as for outputs.showDistanceMap; every point has the value of the nearest
+    measured one. Raises InputError if there is no map.
     """
     if found.variation is None:
         raise InputError(f"There is no map of where the observers of {found.name} differ. {' '.join(found.remarks)}")
     measured, values = found.variation.surface, found.variation.localSD
-    result = vtkPolyData()
-    if surface == "measured":
-        result.ShallowCopy(toRas(toPolyData(measured)))
-    else:
-        result.ShallowCopy(displayedSurface(found.consensus))
+    result, isMeasured = drawnSurface(found.consensus, "consensus", measured, surface)
+    if not isMeasured:
         values = outputs.nearestValues(pointsOf(result), measured.points, values)
     array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
     array.SetName(colors.ARRAYS["sd"])

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..base import units
 from ..base.errors import InputError
-from ..base.texts import shortest
+from ..base.texts import commaSeparated, inAnyCase, shortest
 
 # most values of tolerances, percentiles and so on, as each takes time
 MOST_NUMBERS = 100
@@ -44,9 +45,10 @@ def oneOf(what: str, choices: Sequence[str]) -> Check:
     accepts = f"one of {', '.join(choices)}"
 
     def keep(value: Any) -> str:
-        if value not in choices:
+        known = inAnyCase(value, choices) if isinstance(value, str) else value
+        if known not in choices:
             raise InputError(f"The {what} must be {accepts}, not {value!r}.")
-        return value
+        return known
 
     return Check(keep, accepts, {"choices": tuple(choices)}, choices=tuple(choices))
 
@@ -96,7 +98,7 @@ def positive(what: str, most: float = math.inf, unit: str = "", article: str = "
     accepts = f"greater than 0{'' if math.isinf(most) else f' and at most {most:g}'}{unit}"
 
     def keep(value: Any) -> float:
-        number = _number(value, what)
+        number = numberFrom(value, what, unit)
         if not 0 < number <= most:
             raise InputError(f"{article} {what} must be {accepts}, not {number:g}.")
         return number
@@ -108,7 +110,7 @@ def notNegative(what: str, unit: str = "") -> Check:
     """Accept numbers from 0 on."""
 
     def keep(value: Any) -> float:
-        number = _number(value, what)
+        number = numberFrom(value, what, unit)
         if number < 0:
             raise InputError(f"The {what} must be at least 0{unit}, not {number:g}.")
         return number
@@ -120,7 +122,7 @@ def share(what: str) -> Check:
     """Accept numbers from 0 to 1."""
 
     def keep(value: Any) -> float:
-        number = _number(value, what)
+        number = numberFrom(value, what)
         if not 0 <= number <= 1:
             raise InputError(f"The {what} must be from 0 to 1, not {number:g}.")
         return number
@@ -129,7 +131,7 @@ def share(what: str) -> Check:
 
 
 def several(what: str, most: float, unit: str = "") -> Check:
-    """Accept one or several numbers greater than 0, up to `most`.
+    """Accept one or several numbers greater than 0, up to `most`; a text may have several, with commas between them.
 
     Those that shortest() writes alike are kept once: they would share a key.
     """
@@ -138,7 +140,8 @@ def several(what: str, most: float, unit: str = "") -> Check:
     def keep(values: Any) -> tuple[float, ...]:
         if isinstance(values, str) or not isinstance(values, Iterable):
             values = (values,)
-        different = {shortest(number): number for number in (_number(value, what) for value in values)}
+        parts = (part for value in values for part in (value.split(",") if isinstance(value, str) else [value]))
+        different = {shortest(number): number for number in (numberFrom(part, what, unit) for part in parts)}
         if len(different) > MOST_NUMBERS:
             raise InputError(f"There can be at most {MOST_NUMBERS} values of the {what}, not {len(different)}.")
         return tuple(map(each, different.values()))
@@ -164,6 +167,18 @@ def weights(what: str, most: float = math.inf) -> Check:
 
     accepts = f"names, or name -> weight {positive(what, most).accepts}; they are kept as pairs"
     return Check(keep, accepts, {"action": "append"}, read=_namedWeights, plain=dict)
+
+
+def nameOrNumber(what: str) -> Check:
+    """Accept the name of a structure, or the number of a label; both are kept as text."""
+
+    def keep(given: Any) -> str:
+        isNumber = isinstance(given, int) and not isinstance(given, bool) and given > 0
+        if not isNumber and not (isinstance(given, str) and given.strip()):
+            raise InputError(f"The {what} is given by its name or its number, not by {given!r}.")
+        return str(given).strip()
+
+    return Check(keep, "a name, or a whole number from 1")
 
 
 def classes(what: str) -> Check:
@@ -199,7 +214,17 @@ def _namedWeights(given: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def _number(value: Any, what: str) -> float:
+def numberFrom(value: Any, what: str, unit: str = "") -> float:
+    """Return a number that is given as it is or as text, which may have a unit of the same kind: 1 cm for 10 mm.
+
+    unit: of the number, "" for a fraction, which may be in percent. Raises InputError for anything else.
+    """
+    if isinstance(value, str) and (written := units.split(value)):
+        number = units.inUnit(*written, unit.strip())
+        if number is None:
+            allowed = commaSeparated(units.unitsOf(unit.strip()))
+            raise InputError(f"The {what} cannot be in {written[1]}, as in {value.strip()!r}; use {allowed}.")
+        return number
     try:
         number = float(value)
     except (TypeError, ValueError):

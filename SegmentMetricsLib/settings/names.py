@@ -29,6 +29,8 @@ PURPOSES = {
     "effort": "What it takes to correct the test: the length of contour to draw, and how far the center is off.",
 }
 FAMILIES = tuple(PURPOSES)
+# What people call some of them.
+CALLED = {"lesions": "instances", "vessels": "topology"}
 # Not among "all": whoever gives what such a family needs asks for it.
 ONLY_BY_NAME = ("dose",)
 DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
@@ -43,14 +45,14 @@ BRATS_2023 = {"lesionConnectivity": 26, "lesionPenalty": 374.0}
 # Named ways to measure whose numbers never change; agreement with the tool of the same name is tested.
 PRESETS: dict[str, dict[str, Any]] = {
     OWN_CONVENTION: {},
-    "MeshMetrics-0.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": None, "oversampling": 5},
-    "MeshMetrics-1.4.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": 0, "oversampling": 1},
     # for the tasks GLI, SSA and PED; the others differ in the dilation and the smallest lesion
     BRATS: {**BRATS_2023, "lesionDilation": 3, "lesionMinimum": 50.0},
     f"{BRATS} MEN": {**BRATS_2023, "lesionDilation": 1, "lesionMinimum": 50.0},
     f"{BRATS} MET": {**BRATS_2023, "lesionDilation": 1, "lesionMinimum": 2.0},
     PANOPTICA: {},
 }
+# The versions of MeshMetrics that the option --preset knows, too: conventions like those of the other tools.
+MESHMETRICS = ("MeshMetrics-0.1", "MeshMetrics-1.4.1")
 # Tools whose numbers can be reported, each a file in conventions/tools.
 TOOLS = (
     "Anima",
@@ -82,6 +84,12 @@ def isFamily(name: str) -> bool:
     return name in (*FAMILIES, ALL)
 
 
+def familyMeant(name: str) -> str:
+    """Return the proper name of a family, given in any case or as people call it; another name is returned as it is."""
+    known = inAnyCase(name.strip(), (*FAMILIES, ALL, *CALLED))
+    return CALLED.get(known, known)
+
+
 def knownConvention(given: Any) -> str:
     """Return the proper spelling of a preset or convention given in any case. Raises InputError for unknown names."""
     choices = dict.fromkeys((*PRESETS, *TOOLS))
@@ -94,9 +102,9 @@ def knownConvention(given: Any) -> str:
 
 def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:
     if isinstance(families, str):
-        families = (families,)
+        families = families.split(",")
     requireKind(families, Iterable, "The metric families", "names")
-    families = tuple(families)
+    families = tuple(familyMeant(one) if isinstance(one, str) else one for one in families)
     if not families:
         raise InputError(f"No metric family is chosen; choose from {FAMILY_CHOICE}.")
     for family in families:
@@ -109,25 +117,42 @@ def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:
 def _chosenMetrics(names: str | Iterable[str]) -> tuple[str, ...]:
     """Return names of measurements and of families, each in its proper spelling and once."""
     names = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (names,)
-    return tuple(dict.fromkeys(_metricOf(name) for name in names))
+    found = (one for name in names for one in (_namesIn(name) if isinstance(name, str) else [name]))
+    return tuple(dict.fromkeys(map(_metricOf, found)))
+
+
+def _namesIn(text: str) -> list[str]:
+    """Return the names in a text with commas between them; some have one, as Hausdorff distance, 95th percentile."""
+    first, *others = text.split(",")
+    found = [first]
+    for part in others:
+        found[-1:] = [f"{found[-1]},{part}"] if _isMeasurement(f"{found[-1]},{part}") else [found[-1], part]
+    return [name for name in found if name.strip()] or [text]
+
+
+def _isMeasurement(name: str) -> bool:
+    try:
+        return bool(meaningOf(name))
+    except InputError:
+        return False
 
 
 def _metricOf(name: Any) -> str:
     """Return the proper spelling of a measurement or a family. Raises InputError for an unknown one."""
     if not isinstance(name, str):
         raise InputError(f"Measurements and families are given by name, not as {name!r}.")
-    family = inAnyCase(name.strip(), (*FAMILIES, ALL))
+    family = familyMeant(name)
     return family if isFamily(family) else meaningOf(name).key
 
 
 def _chosenGrid(given: Any) -> str | Grid:
     """Return the evaluated grid: a choice by name, or the grid of the given Grid, mapping or image."""
     if isinstance(given, str):
-        if given not in GRIDS:
+        if (known := inAnyCase(given, GRIDS)) not in GRIDS:
             raise InputError(
                 f"The evaluated grid must be one of {', '.join(GRIDS)}, or an image whose grid it is, not {given!r}."
             )
-        return given
+        return known
     from ..geometry.grids import Grid
 
     if isinstance(given, Grid):

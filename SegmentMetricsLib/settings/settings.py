@@ -11,6 +11,7 @@ from ..base.errors import InputError, requireKind
 from ..base.texts import shortest
 from .checks import (
     classes,
+    nameOrNumber,
     notNegative,
     oneOf,
     oneOfNumbers,
@@ -90,7 +91,7 @@ class Settings:
                       step=0.5, isAlwaysShown=True),
     )
     percentiles: tuple[float, ...] = setting(
-        None, orNone(several("percentile", 100)), "Percentile of the Hausdorff distance", unit="%",
+        None, orNone(several("percentile", 100, " %")), "Percentile of the Hausdorff distance", unit="%",
         about="Share of the surface, in %, that the reported Hausdorff distance covers; 95 ignores the worst 5 %.",
         inPython="None means those in the keys of the metrics, else 95.",
         option=Option("--percentile", MEASURED, "percentile of the Hausdorff distance, up to 100", "P"),
@@ -106,34 +107,6 @@ class Settings:
         panel=InPanel(label="Surface", section="", control="ComboBox",
                       words={"unsmoothed": _("Unsmoothed (as segmented)"), "displayed": _("As displayed (smoothed)")}),
         isDecidedByTools=True,
-    )
-    accuracy: str = setting(
-        None, orNone(oneOf("accuracy", ("converged", "sampled"))), "Accuracy",
-        about='"converged": elements are refined as far as each number needs, and numbers have bounds. "sampled": '
-              "distances are measured only at the centers of equal pieces.",
-        inPython='None means "sampled" if subdivisions are given, else "converged".',
-        option=Option("--accuracy", DISTANCES, "refine where the result needs it, or cut all surface elements alike",
-                      default="converged"),
-        families=("boundary", "signed", "instances"), isAlwaysTold=True,
-    )
-    subdivisions: int | None = setting(
-        None, orNone(wholeNumber("subdivisions", 0, 8)), "Subdivisions of surface elements",
-        about="How often each surface element is cut before its distance is measured. Automatic: as often as each "
-              "number needs; numbers then have bounds. A fixed number is for comparison with tools that sample so.",
-        inPython="None means automatic, and, if sampled, 1 for surfaces and 5 for contours.",
-        option=Option("--subdivisions", DISTANCES, "if sampled: how often elements are cut", "N", "1, in 2D 5"),
-        panel=InPanel(label=_("Subdivisions"), row=1, low=-1, high=4, isAutomatic=True),
-        families=("boundary", "signed", "instances"), isDecidedByTools=True,
-    )
-    oversampling: int | None = setting(
-        None, orNone(wholeNumber("oversampling", 1, 20)), "Parts of a voxel for the boundary IoU",
-        about="Into how many parts along each axis voxels are cut for the boundary IoU. Automatic: as fine as needed "
-              "for 0.2 percentage points.",
-        inPython="None means automatic: sample points that are not aligned with the voxels, as many as an accuracy of "
-                 "0.2 percentage points needs (0.5 for structures under 1,000 voxels).",
-        option=Option("--oversampling", DISTANCES, "sub-voxels per axis for BIoU", "N", "automatic"),
-        panel=InPanel(label=_("Oversampling"), row=2, low=0, high=10, isAutomatic=True),
-        families=("boundary",), isDecidedByTools=True,
     )
     families: tuple[str, ...] = setting(
         None, orNone(chosenFamilies), "Families of measurements",
@@ -188,6 +161,16 @@ class Settings:
         panel=InPanel(label=_("Evaluated grid"), row=3, control="ComboBox",
                       words={"reference": _("Reference image"), "union": _("Union of both")}),
         entries="dependsOnGrid",
+    )
+    ignore: str | None = setting(
+        None, orNone(nameOrNumber("label to be ignored")), "Label that is ignored",
+        about="The label of the reference that marks what nobody annotated: its voxels count on neither side, and both "
+              "contours end at their border.",
+        inPython='None is the one called "ignore", as in nnU-Net, if names of labels are given and have it. Not used '
+                 "between observers.",
+        option=Option("--ignore", MEASURED,
+                      "label of the reference that marks what nobody annotated, which counts on neither side, by name "
+                      "or number", "NAME", "the one that --label-names call ignore"),
     )
     extent: str = setting(
         "whole", oneOf("extent", ("whole", "common")), "Extent",
@@ -250,7 +233,7 @@ class Settings:
         families=("hazard",),
     )
     hazardReach: float = setting(
-        10.0, positive("reach of the hazard"), "Reach of the hazard", unit="mm",
+        10.0, positive("reach of the hazard", unit=" mm"), "Reach of the hazard", unit="mm",
         about="Distance to a critical structure, in mm, at and beyond which there is no hazard.",
         option=Option("--hazard-reach", HAZARD, "distance at which polynomial hazard ends", "MM"),
         panel=InPanel(label=_("Hazard reach"), row=8, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
@@ -263,7 +246,7 @@ class Settings:
         families=("hazard",), onlyIf=("hazardKernel", "polynomial"),
     )
     hazardDecay: float = setting(
-        8.0, positive("decay of the hazard"), "Decay length of the hazard", unit="mm",
+        8.0, positive("decay of the hazard", unit=" mm"), "Decay length of the hazard", unit="mm",
         about="Distance to a critical structure, in mm, at which hazard has fallen to 37 %.",
         option=Option("--hazard-decay", HAZARD, "distance over which exponential hazard falls to 1/e", "MM"),
         panel=InPanel(label=_("Decay length"), row=9, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
@@ -341,15 +324,14 @@ class Settings:
         about="Every label or segment is one lesion, and all together are one structure.",
         inPython="Or several, as given by instanceClasses.",
         option=Option("--instances", INSTANCES, "every label or segment is one lesion of one structure", default=""),
-        families=("instances",),
     )
     instanceClasses: tuple[tuple[str, str], ...] = setting(
         (), classes("The classes of lesions"), "Classes of the lesions",
         about="The structure that each label or segment of an instance map is a lesion of, by its name or number; "
               "those that are not named are left out.",
         option=Option("--instance-classes", INSTANCES,
-                      "table of labels, and the structure that each is a lesion of (.csv, .tsv, .json)", "FILE", ""),
-        families=("instances",),
+                      "table of labels, and the structure that each is a lesion of (.csv, .tsv, .json); needs "
+                      "--instances", "FILE", ""),
         onlyIf=("instanceMaps", True),
     )
     lesionMinimum: float = setting(
@@ -445,10 +427,14 @@ class Settings:
         for name, declaration in DECLARED.items():
             object.__setattr__(self, name, declaration.check(getattr(self, name)))
         self._chooseMetrics()
-        self._chooseAccuracy()
-        for name, value in (DECIDED_BY_TOOLS if self.isOfAnotherTool else PRESETS[self.convention]).items():
-            if getattr(self, name) != value:
+        fixed = DECIDED_BY_TOOLS if self.isOfAnotherTool else PRESETS[self.convention]
+        for name in (one for one, value in fixed.items() if getattr(self, one) != value):
+            if getattr(self, name) != getattr(Settings, name):
                 raise InputError(f"The convention {self.convention} fixes the {name}; leave either one out.")
+            raise InputError(
+                f"{self.convention} is a preset with other settings, too, such as {name}: take all of them with "
+                f"Settings.preset({self.convention!r})."
+            )
 
     def _chooseMetrics(self) -> None:
         """Settle the families, the single measurements, and the parameters that their keys state."""
@@ -464,13 +450,6 @@ class Settings:
                 given, stated = getattr(self, name), [value for each in named for value in each.stated.get(name, ())]
                 values = (stated or one.parameter.values) if given is None else (*given, *stated)
                 object.__setattr__(self, name, one.check(values))
-
-    def _chooseAccuracy(self) -> None:
-        if self.accuracy is None:
-            sampled = self.subdivisions is not None or "accuracy" in PRESETS.get(self.convention, {})
-            object.__setattr__(self, "accuracy", "sampled" if sampled else "converged")
-        if self.accuracy == "converged" and self.subdivisions is not None:
-            raise InputError("A fixed number of subdivisions is not converged; leave either one out.")
 
     def __repr__(self) -> str:
         """Return the settings that differ from the defaults, as they can be given."""
@@ -494,17 +473,7 @@ class Settings:
 
     def changed(self, **changes) -> Settings:
         """Return the settings with changes by keyword."""
-        if "subdivisions" in changes:
-            changes = {"accuracy": None, **changes}
         return dataclasses.replace(self, **changes)
-
-    def subdivisionsFor(self, dimension: int) -> int | None:
-        """Return the number of times each element (triangle in 3D, segment in 2D) is cut, None if adaptive."""
-        if self.accuracy == "converged":
-            return None
-        if self.subdivisions is not None:
-            return self.subdivisions
-        return 1 if dimension == 3 else 5
 
     def toDictionary(self) -> dict:
         """Return the settings as plain values for files; `Settings(**values)` restores them."""

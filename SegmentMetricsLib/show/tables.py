@@ -9,6 +9,7 @@ from ..base.texts import commaSeparated, counted, oneLine
 from ..case import resulttables
 from ..case.findings import repeated
 from ..case.gridspread import NOTE as SPREAD_NOTE
+from ..case.gridspread import SHIFTS
 from ..case.multilabel import MultiLabel
 from ..case.records import Record
 from ..case.resulttables import SHORT, heading, inOneUnit, isAcrossPlane, isApart, overviewKeys
@@ -107,10 +108,9 @@ def byFamily(measurements: Iterable[Measurement]) -> list[Measurement]:
 def withCommonUnit(heading: str, found: Sequence[Measurement | None]) -> tuple[str, list[str]]:
     """Return the heading of a column of measurements and their typeset texts, "" for None.
 
-    A unit that all numbers have is in the heading instead; small and large volumes have different ones, and numbers
-    that are not finite have none.
+    The unit of all numbers is in the heading instead; numbers that are not finite have none.
     """
-    texts = ["" if measurement is None else typeset(measurement.text()) for measurement in found]
+    texts = list(map(typeset, Column(heading).texts(found)))
     units = {
         text.rpartition(" ")[2]
         for text, measurement in zip(texts, found, strict=True)
@@ -143,24 +143,19 @@ def overviewTable(records: Sequence[Record], width: int | None = None) -> str:
 
 
 def _spreadTable(records: Sequence[Record], keys: Sequence[str], width: int | None) -> str:
-    """Return the standard deviations over shifts of the grid, one pair per line, "" if none were computed."""
-    spreads = [[record.measurements[key].grid for key in keys] for record in records]
-    shifts = max((grid.shifts for row in spreads for grid in row if grid), default=0)
-    if not shifts:
+    """Return the measurements with their SD over shifts of the grid, one pair per line, "" if none were computed."""
+    rows = [[record.measurements[key] for key in keys] for record in records]
+    if not any(one.grid for row in rows for one in row):
         return ""
     columns = [Column("Structure", isText=True), *(Column(key, heading(key)) for key in keys)]
-    rows = [
-        [
-            shortenedName(record.name, LONGEST_NAME),
-            *(
-                None if grid is None else inOneUnit(grid.mean, " ± ", grid.sd, record.measurements[key].unit)
-                for key, grid in zip(keys, row, strict=True)
-            ),
-        ]
-        for record, row in zip(records, spreads, strict=True)
+    cells = [
+        [None if one.grid is None else inOneUnit(one.value, " ± ", one.grid.sd, one.unit) for one in row]
+        for row in rows
     ]
-    title = f"Mean and standard deviation when the voxel grid is shifted by fractions of a voxel ({shifts} times):"
-    return f"{title}\n\n{aligned(Table(columns, rows), width)}\n\n{SPREAD_NOTE}"
+    names = [shortenedName(record.name, LONGEST_NAME) for record in records]
+    table = Table(columns, [[name, *row] for name, row in zip(names, cells, strict=True)])
+    title = f"With the standard deviation when the voxel grid is shifted by fractions of a voxel ({SHIFTS} times):"
+    return f"{title}\n\n{aligned(table, width)}\n\n{SPREAD_NOTE}"
 
 
 def remarks(records: Sequence[Record], ofCase: Iterable[str] = ()) -> Iterable[str]:

@@ -185,9 +185,9 @@ def pasteable(rows: Iterable[Sequence[str]]) -> str:
 def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
     """Return both measured surfaces of a comparison as one polydata in LPS mm.
 
-    Point data Distance and SignedDistance in mm (positive where the test lies outside the reference), and BLD, the
-    bidirectional local distance in mm, if the similarity family was measured; point and cell
-    data Side, 0 on the reference and 1 on the test; field data Side names the two.
+    Point data Distance and SignedDistance in mm (positive where the test lies outside the reference), BLD, the
+    bidirectional local distance in mm, if the similarity family was measured, and Dose in Gy with a dose, NaN where it
+    is not known; point and cell data Side, 0 on the reference and 1 on the test; field data Side names the two.
     """
     from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
@@ -198,6 +198,8 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
         arrays = {"Distance": np.abs(direction.atPoints), "SignedDistance": direction.atPoints}
         if "similarity" in comparison.settings.families:
             arrays["BLD"] = localDistancesOn(comparison, REFERENCE_AND_TEST[side])
+        if comparison.dose is not None:
+            arrays["Dose"] = comparison.dose.knownAt(direction.surface.points)
         for name, values in arrays.items():
             array = numpy_to_vtk(np.ascontiguousarray(values), deep=True)
             array.SetName(name)

@@ -12,9 +12,10 @@ import shapes
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base import parallel, progress
 from SegmentMetricsLib.comparison import workspace as pair
-from SegmentMetricsLib.distances import lattice, refinement, surfacedistances
+from SegmentMetricsLib.distances import lattice
+from SegmentMetricsLib.distances.elements import NODES
 from SegmentMetricsLib.families.boundary.bands import lookup as bandlookup
-from SegmentMetricsLib.geometry.cellcases import nodePositions
+from SegmentMetricsLib.geometry.cellcases import trianglePlaces
 from SegmentMetricsLib.geometry.products import product
 
 SECONDS = 20
@@ -163,8 +164,7 @@ def testWhoIsDoneStillListens():
 
 
 def testThreadsDoNotChangeNumbers(monkeypatch):
-    for module in (refinement, surfacedistances, pair):
-        monkeypatch.setattr(module, "FEW_TO_SHARE", 0)
+    monkeypatch.setattr(pair, "FEW_TO_SHARE", 0)
     # cells of bands in many parts
     monkeypatch.setattr(bandlookup, "CELLS", 1000)
     masks = [shapes.imageOf(shapes.blob(seed, (24, 25, 26), 0.4, 2.0), (1.0, 1.2, 2.5)) for seed in (1, 2)]
@@ -202,7 +202,7 @@ def testAnErrorKeepsItsCause(monkeypatch, other, isFirst):
 
 
 def testThreadsShareTables():
-    made = parallel.sideBySide([lambda: lattice.cellTables((1.23, 4.56, 7.89), nodePositions(1))] * 2)
+    made = parallel.sideBySide([lambda: lattice.cellTables((1.23, 4.56, 7.89), trianglePlaces(NODES[3]))] * 2)
     assert made[0] is made[1]
-    tables = parallel.eachSideBySide(lambda _: made[0].tables(made[0].blocks[0]), range(8))
+    tables = parallel.eachSideBySide(lambda _: made[0].tables(made[0].blockFrom(0, 1)), range(8))
     assert len(set(map(id, tables))) == 1

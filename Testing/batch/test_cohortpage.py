@@ -11,13 +11,13 @@ import pytest
 import shapes
 from test_statistics import outcome
 
-from SegmentMetricsLib import compare
+from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.batch.cohortpage import CohortPage
 from SegmentMetricsLib.batch.statistics import Cohort, compareMethods
 from SegmentMetricsLib.batch.summaryoptions import Options
 from SegmentMetricsLib.comparison.findings import Finding, Kind
 from SegmentMetricsLib.show.report.index import CaseLine, indexOf
-from SegmentMetricsLib.show.report.thumbnails import thumbnail
+from SegmentMetricsLib.show.report.thumbnails import thumbnail, typical
 
 PICTURE = {"view": "axial", "reference": "M100 100l900 0l0 900z", "test": "M200 100l900 0l0 900z"}
 
@@ -61,7 +61,7 @@ def testContent(content):
     assert content["missing"] == {"2,1,1": "missing in the test"}
     assert content["pairs"]["7,0,0"]["alarm"] == "different patients" and content["pairs"]["7,1,0"]["number"] == 1
     assert content["reports"]["3,1"] == "case 3 atlas.html"
-    pictured = {at for at, pair in content["pairs"].items() if "picture" in pair}
+    pictured = {at for at, pair in content["pairs"].items() if {"picture", "typical"} & set(pair)}
     # the worst four and the best two of each method and structure, no others
     assert {"0,0,0", "1,0,0", "7,0,0", "4,0,0"} <= pictured and "3,0,0" not in pictured
     assert {(test["structure"], test["measurement"]) for test in content["tests"]} == {
@@ -85,6 +85,27 @@ def testThumbnailsShowBothContours(low, view):
     pair = [shapes.box(at, tuple(np.add(at, 7))) for at in ((8, 8, 8), low)]
     found = thumbnail(compare(*pair))
     assert found["view"] == view and found["reference"] and found["test"]
+
+
+def testTheBestAreShownInATypicalSlice():
+    """Of a rod with a bump at one end, that is not where the bump is."""
+    size = (24, 24, 40)
+    rod, bump = shapes.box((8, 8, 4), (12, 12, 36), size), shapes.box((8, 8, 33), (20, 12, 36), size)
+    comparison = compare(rod, rod | bump, Settings(families=("boundary", "slices")))
+    worst, usual = thumbnail(comparison), typical(comparison)
+    assert usual["view"] == "axial" and usual["reference"] == usual["test"]
+    assert worst["reference"] != worst["test"]
+    rows = cases()
+    for row in rows:
+        for pair in row["pairs"]:
+            pair["typical"] = {**PICTURE, "view": "coronal"}
+    cohort, page = Cohort(), CohortPage()
+    for row in rows:
+        page.add(row, cohort.add(row))
+    pairs = page.content(cohort, Options(), ())["pairs"]
+    shown = {name: {at for at, pair in pairs.items() if name in pair} for name in ("picture", "typical")}
+    assert "0,0,0" in shown["typical"] - shown["picture"] and "7,0,0" in shown["picture"] - shown["typical"]
+    assert pairs["0,0,0"]["typical"]["view"] == "coronal"
 
 
 def testASingleCaseHasNoOverview():

@@ -1,4 +1,4 @@
-"""How far the converged numbers are from the truth, on every organ of a folder.
+"""How far the numbers are from the truth, on every organ of a folder.
 
     python accuracy.py FOLDER [--kinds 3mm,headneck] [--truth FILE] [--output FILE]
 
@@ -72,16 +72,13 @@ def truth(reference, test, most: int = MOST_ELEMENTS) -> dict:
 
     most: elements that the densest subdivision may have.
     """
-    triangles = sum(len(structure.surface.cells) for structure in (reference, test))
+    triangles = sum(structure.surface.count for structure in (reference, test))
     densest = DENSEST
     while densest > FEWEST and triangles * 4**densest > most:
         densest -= 1
     found = []
     for subdivisions in (densest - 1, densest):
-        settings = Settings(tolerances=TOLERANCES, subdivisions=subdivisions, families="boundary", oversampling=1)
-        distances = workspace.Workspace(reference, test, settings).distances
-        values = {key: value.value for key, value in boundaryValues(distances).items()}
-        found.append(values)
+        found.append(uniform(workspace.Workspace(reference, test, Settings(families="boundary")), subdivisions))
     result = {key: [found[1][key] + (found[1][key] - found[0][key]) / 3, found[1][key] - found[0][key]] for key in KEYS}
     # percentiles and shares converge in steps, not smoothly
     for key in KEYS:
@@ -90,16 +87,24 @@ def truth(reference, test, most: int = MOST_ELEMENTS) -> dict:
     return {**result, "HD": [found[1]["HD"], 0.0]}
 
 
-def boundaryValues(distances) -> dict:
-    """Return the boundary metrics of some distances, by key."""
-    from SegmentMetricsLib.families.boundary import formulas as boundary
+def uniform(pair: workspace.Workspace, subdivisions: int) -> dict[str, float]:
+    """Return the boundary metrics, by key, of the centers of pieces of elements that are cut so many times."""
+    from SegmentMetricsLib.conventions.meshes import samples
 
+    both = [(sample.distances, sample.weights) for sample in samples(pair.boundaries, subdivisions)]
+    means, totals = [float(d @ s / s.sum()) for d, s in both], [float(s.sum()) for _, s in both]
+    percentiles = []
+    for distances, sizes in both:
+        order = np.argsort(distances)
+        row = np.searchsorted(np.cumsum(sizes[order]), 0.95 * sizes.sum() * (1 - 1e-12))
+        percentiles.append(float(distances[order][row]))
+    within = {t: sum(float(s[d <= t + 1e-4].sum()) for d, s in both) / sum(totals) for t in TOLERANCES}
     return {
-        "HD": boundary.hausdorff(distances),
-        "HD95": boundary.percentileHausdorff(distances, 95),
-        "MASD": boundary.meanAverageSurfaceDistance(distances),
-        "ASSD": boundary.averageSymmetricSurfaceDistance(distances),
-        **{f"NSD_{t:g}mm": boundary.normalizedSurfaceDistance(distances, t) for t in TOLERANCES},
+        "HD": max(float(d.max()) for d, _ in both),
+        "HD95": max(percentiles),
+        "MASD": sum(means) / 2,
+        "ASSD": sum(m * t for m, t in zip(means, totals, strict=True)) / sum(totals),
+        **{f"NSD_{t:g}mm": share for t, share in within.items()},
     }
 
 
@@ -112,7 +117,7 @@ def measured(folder: Path, kind: str, known: dict, save) -> Iterator[dict]:
         if key not in known:
             known[key] = truth(reference, test)
             save()
-        settings = Settings(accuracy="converged", tolerances=TOLERANCES, families="boundary", oversampling=1)
+        settings = Settings(tolerances=TOLERANCES, families="boundary")
         result = comparison.compare(reference, test, settings)
         row = {"name": name}
         for metric, (value, uncertain) in known[key].items():

@@ -9,7 +9,8 @@ program, MeshMetrics 0.1, measures on meshes of the same voxels: the difference 
 other one is the definition's value on the original meshes: the difference also holds what the grid costs. Written are
 values.csv (every number), tables.md (differences by voxel size and by kind of structure), significance.csv (tests of
 every two tools, corrected as in the paper by Bonferroni, and by Holm), and box plots and heat maps when matplotlib is
-installed. `--from values.csv` writes the tables and pictures anew.
+installed. `--from values.csv` writes the tables and pictures anew. A grid starts at the lowest corner of the meshes;
+one of 2 mm at other places, too, as the numbers depend on that: tables.md has their mean and spread over the starts.
 
 Source: Podobnik & Vrtovec, arXiv:2410.02630 and arXiv:2509.05670.
 """
@@ -30,6 +31,8 @@ from statistics import median
 import numpy as np
 
 SPACINGS = ((1.0, 1.0, 1.0), (2.0, 2.0, 2.0), (0.5, 0.5, 2.0))
+# Of this voxel size, a grid starts at so many random places besides the lowest corner of the meshes.
+MOVED, STARTS, SEED = (2.0, 2.0, 2.0), 8, 0
 # The paper's structures are organs at risk of head and neck; the brain and the lungs are not among them.
 LARGEST = 200.0
 # cm3, the limits of the paper: an organ whose median volume is below the first is small, above the second it is large.
@@ -56,14 +59,16 @@ CLASSES = ((0.001, "#08306b"), (0.01, "#3182bd"), (SIGNIFICANT, "#9ecae1"), (mat
 class Value:
     """One tool's number for one pair on one grid.
 
-    volume: cm3, of the reference's original mesh. remeshed: what the paper's program measures on meshes of the same
-    voxels. original: the definition's value on the original meshes.
+    volume: cm3, of the reference's original mesh. start: 0 for a grid that starts at the lowest corner of the meshes,
+    else the number of the place. remeshed: what the paper's program measures on meshes of the same voxels. original:
+    the definition's value on the original meshes.
     """
 
     case: str
     structure: str
     volume: float
     spacing: str
+    start: int
     tool: str
     key: str
     value: float
@@ -99,7 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         spacings = [tuple(map(float, text.split(","))) for text in options.spacing or ()] or SPACINGS
         values = measured(Path(options.data), spacings, options.largest, options.output / "values.csv")
     rows = significance(values)
-    text = f"{tables(values)}\n### Significant differences of two tools\n\n{counts(rows)}"
+    parts = (tables(values), overStarts(values), f"### Significant differences of two tools\n\n{counts(rows)}")
+    text = "\n".join(filter(None, parts))
     (options.output / "tables.md").write_text(text, "utf-8")
     write(rows, options.output / "significance.csv")
     try:
@@ -109,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     matplotlib.use("Agg")
     for reference in TITLES:
-        drawBoxes(values, reference, options.output)
+        drawBoxes(atCorner(values), reference, options.output)
     drawHeatMaps(rows, options.output)
 
 
@@ -167,20 +173,27 @@ def measure(
     truth = compare(*structures, settings)
     corners = np.concatenate([structure.surface.points for structure in structures])
     for spacing in spacings:
-        grid = gridAround(corners, np.diag(spacing), corners.min(axis=0))
-        drawn = [Structure(s.name, mask=maskOf(s.surface, grid)) for s in structures]
-        if any(structure.isEmpty for structure in drawn):
-            continue
         text = " x ".join(map("{:g}".format, spacing))
-        asked = None if tools is None else [*tools, PAPERS]
-        found = compare(*drawn, Settings(families=("overlap",))).conventions(asked)
-        for key in KEYS:
-            numbers = {tool: reports[key] for tool, reports in found.items() if key in reports}
-            papers = numbers[PAPERS]
-            # the reference value that comes with a convention is the definition's on the same voxels
-            reported = {tool: number.value for tool, number in numbers.items()} | {DEFINITION: papers.reference}
-            for tool, value in reported.items():
-                yield Value(case, name, volume, text, tool, key, value, papers.value, truth[key].value)
+        for start, moved in enumerate(startsOf(spacing)):
+            grid = gridAround(corners, np.diag(spacing), corners.min(axis=0) + moved)
+            drawn = [Structure(s.name, mask=maskOf(s.surface, grid)) for s in structures]
+            if any(structure.isEmpty for structure in drawn):
+                continue
+            asked = None if tools is None else [*tools, PAPERS]
+            found = compare(*drawn, Settings(families=("overlap",))).conventions(asked)
+            for key in KEYS:
+                numbers = {tool: reports[key] for tool, reports in found.items() if key in reports}
+                papers = numbers[PAPERS]
+                # the reference value that comes with a convention is the definition's on the same voxels
+                reported = {tool: number.value for tool, number in numbers.items()} | {DEFINITION: papers.reference}
+                for tool, value in reported.items():
+                    yield Value(case, name, volume, text, start, tool, key, value, papers.value, truth[key].value)
+
+
+def startsOf(spacing: Sequence[float]) -> np.ndarray:
+    """Return where grids of a voxel size start, (n, 3) in mm from the lowest corner of the meshes."""
+    places = np.random.default_rng(SEED).uniform(0, 1, (STARTS if tuple(spacing) == MOVED else 0, 3))
+    return np.concatenate([np.zeros((1, 3)), places * spacing])
 
 
 def kindOf(name: str, volume: float) -> str:
@@ -201,11 +214,16 @@ def kinds(values: Sequence[Value]) -> dict[str, str]:
 def read(path: Path) -> list[Value]:
     numbers = ("volume", "value", REMESHED, ORIGINAL)
     with path.open(encoding="utf-8") as file:
-        return [Value(**{**row, **{name: float(row[name]) for name in numbers}}) for row in csv.DictReader(file)]
+        rows = csv.DictReader(file)
+        return [Value(**{**r, "start": int(r["start"]), **{n: float(r[n]) for n in numbers}}) for r in rows]
 
 
 def tables(values: Sequence[Value]) -> str:
-    """Return the differences as tables: mean, standard deviation and range, by voxel size and by kind of structure."""
+    """Return the differences as tables: mean, standard deviation and range, by voxel size and by kind of structure.
+
+    They are those of grids that start at the lowest corner.
+    """
+    values = atCorner(values)
     kindBy = kinds(values)
     groupings = (
         ("by voxel size in mm", lambda v: v.spacing, list(dict.fromkeys(v.spacing for v in values))),
@@ -224,6 +242,31 @@ def tables(values: Sequence[Value]) -> str:
             for key in KEYS:
                 chosen = [v for v in values if v.key == key]
                 parts.append(table(key, words, head, grouped(chosen, reference, of), columns))
+    return "\n\n".join(parts) + "\n"
+
+
+def atCorner(values: Sequence[Value]) -> list[Value]:
+    """Return the values of grids that start at the lowest corner of the meshes."""
+    return [value for value in values if value.start == 0]
+
+
+def overStarts(values: Sequence[Value]) -> str:
+    """Return the mean differences over all pairs as tables: with grids at the corner, and over the other starts.
+
+    Of these, mean, standard deviation and range. "" if all grids start at the corner.
+    """
+    moved = {value.spacing for value in values if value.start}
+    if not moved:
+        return ""
+    parts = [f"### Where the grid starts, at {' and '.join(moved)} mm"]
+    for (reference, title), key in itertools.product(TITLES.items(), KEYS):
+        found = [v for v in values if v.key == key and v.spacing in moved]
+        cells: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for (tool, start), differences in grouped(found, reference, lambda v: v.start).items():
+            cells[tool, "others" if start else "corner"].append(float(np.mean(differences)))
+        head = ["at the lowest corner", f"{STARTS} other starts"]
+        words = f"to {title}, mean over the pairs by where the grid starts"
+        parts.append(table(key, words, head, cells, ("corner", "others")))
     return "\n\n".join(parts) + "\n"
 
 
@@ -254,16 +297,18 @@ def grouped(values: Sequence[Value], reference: str, of) -> dict[tuple[str, str]
 def summary(differences: Sequence[float]) -> str:
     if not differences:
         return ""
-    spread = np.std(differences, ddof=1) if len(differences) > 1 else 0.0
+    if len(differences) == 1:
+        return f"{differences[0]:+.2f}"
+    spread = np.std(differences, ddof=1)
     return f"{np.mean(differences):+.2f} ± {spread:.2f} [{min(differences):+.2f}, {max(differences):+.2f}]"
 
 
 def significance(values: Sequence[Value]) -> list[dict]:
     """Return for every two tools whether they differ on the same voxels, by Wilcoxon's signed-rank test.
 
-    The definition is one of them. p is corrected for all tests of the analysis together.
+    The definition is one of them. p is corrected for all tests of the analysis together. Grids start at the corner.
     """
-    rows = []
+    rows, values = [], atCorner(values)
     for spacing, key in itertools.product(dict.fromkeys(v.spacing for v in values), KEYS):
         byTool = defaultdict(dict)
         for value in values:

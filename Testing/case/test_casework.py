@@ -135,7 +135,7 @@ def testNothingInCommonSaysWhatThereIs():
         ((5, []), {}, "The input must be the path of a file or folder, or several Structures, not int"),
         ((["Lens"], []), {}, "Each of several structures must be a Structure, not str"),
         (([], [], "MedPy"), {}, "The settings must be Settings, not str"),
-        (([], []), {"protocol": "limits.csv"}, "The protocol must be a Protocol"),
+        (([], []), {"protocol": 5}, "The protocol must be a Protocol"),
         (([], []), {"choices": ["A"]}, "The chosen pairs must be a mapping"),
         (([], []), {"progress": 5}, "The progress function must be a function"),
     ],

@@ -115,14 +115,11 @@ def testUnitsAndDecimalCommas():
     "line, message",
     [
         ("Brain,NSD_3,>=,0.9", "line 2, column Measurement: there is no measurement 'NSD_3'; is it NSD_2mm?"),
-        ("Brain,Dice,>=,0.9", "there is no measurement 'Dice'; is it DSC?"),
         ("Brain,surface Dice,>=,0.9", "is it NSD_2mm?"),
-        ("Brain,jaccard,>=,0.9", "is it IoU?"),
-        ("Brain,Recall,>=,0.9", "is it TPR?"),
-        ("Brain,hd95,<=,3", "is it HD95?"),
         ("Brain,biou,>=,0.9", "is it BIoU_2mm?"),
         ("Brain,APL,<=,0.9", "is it APL_2mm?"),
         ("Brain,DSC_2mm,>=,0.9", "is it NSD_2mm?"),
+        ("Brain,D95,<=,60", r"Measurement: D95 is several measurements; is it D95Reference, D95Test, D95Difference\?"),
         ("Brain,,>=,0.9", r"there is no measurement ''\."),
         ("Brain,[,>=,0.9", r"there is no measurement '\['\."),
         ("Brain,Volumen,<=,1", "line 2, column Measurement: there is no measurement 'Volumen'"),
@@ -325,7 +322,7 @@ def testSettingsFollow():
     own, other = chosen.values()
     assert (own.tolerances, own.percentiles, own.betas) == ((2.0, 1.0), (95.0, 99.0), (1.0, 2.0))
     assert own.families == ("boundary", "overlap", "agreement")
-    assert (other.percentiles, other.tolerances, other.subdivisions, other.families) == ((95.0,), (), 0, ("boundary",))
+    assert (other.percentiles, other.tolerances, other.families) == ((95.0,), (), ("boundary",))
     # what is asked for stays, and comes first
     own = protocol.settingsFor(Settings(tolerances=(3.0,)), "Lens_L")["SegmentMetrics"]
     assert own.tolerances == (3.0, 1.0)
@@ -333,10 +330,10 @@ def testSettingsFollow():
     own = protocol.settingsFor(Settings.preset("MeshMetrics-1.4.1"), "Lens_L")
     assert list(own) == ["MeshMetrics-1.4.1"] and own["MeshMetrics-1.4.1"].percentiles == (95.0, 99.0)
     back = protocolOf("A,HD95,<=,2,,,SegmentMetrics").settingsFor(Settings.preset("MeshMetrics-1.4.1"), "A")
-    assert back["SegmentMetrics"].subdivisions is None and back["SegmentMetrics"].oversampling is None
+    assert back["SegmentMetrics"].convention == "SegmentMetrics"
     # another tool leaves nothing to choose
-    tool = protocolOf("A,HD90,<=,2,,,MedPy").settingsFor(Settings(subdivisions=2, families="overlap"), "A")["MedPy"]
-    assert (tool.convention, tool.subdivisions, tool.percentiles) == ("MedPy", None, (90.0,))
+    tool = protocolOf("A,HD90,<=,2,,,MedPy").settingsFor(Settings(families="overlap"), "A")["MedPy"]
+    assert (tool.convention, tool.percentiles) == ("MedPy", (90.0,))
     assert list(protocolOf("A,HD95,<=,2,,,MeshMetrics-0.1").settingsFor(tool, "A")) == ["MedPy", "MeshMetrics-0.1"]
 
 

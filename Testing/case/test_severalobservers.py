@@ -84,7 +84,6 @@ def testCheckValue(boxes):
 
 @pytest.mark.parametrize("settings", [
     Settings(families=("boundary", "overlap", "signed", "agreement", "voxel")),
-    Settings(accuracy="sampled"),
     pytest.param(Settings(extent="common"), marks=pytest.mark.nightly),
 ])  # fmt: skip
 def testMatrixIsThatOfCompare(mixed, settings):

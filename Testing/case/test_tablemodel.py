@@ -102,3 +102,15 @@ def testSomeColumnsUnderOtherHeadings():
     part = TABLE.only({"Count": "n", "Name": ""})
     assert part.texts()[:2] == [["n", ""], ["3", "=A"]] and [column.key for column in part.columns] == ["Count", "Name"]
     assert Table.ofColumns(zip(COLUMNS, zip(*TABLE.rows, strict=True), strict=True)).texts() == TEXTS
+
+
+def testAColumnOfVolumesHasOneUnit():
+    """Small ones are in that of the large ones, with a decimal place more; what is small alone stays as it is."""
+    volume = Column("Volume", unit="mm3")
+    assert volume.texts([52.8, 13074.0, None, math.inf]) == ["0.053 cm3", "13.074 cm3", "", "inf"]
+    assert volume.texts([0.2, -29.0, 1.3e6, 0.0]) == ["< 0.001 cm3", "-0.029 cm3", "1300.000 cm3", "0.000 cm3"]
+    assert volume.texts([52.8, 29.0]) == ["52.8 mm3", "29.0 mm3"]
+    assert volume.texts([520.0, 2900.0]) == ["0.52 cm3", "2.90 cm3"]
+    # of different kinds, such as a volume and an area
+    mixed = [Amount(52.8, "mm3"), Amount(13074.0, "mm3"), Amount(1.0, "mm2")]
+    assert Column("Value").texts(mixed) == [one.text() for one in mixed]

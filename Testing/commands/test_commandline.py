@@ -136,7 +136,7 @@ def testAMeshToBeSeenFromBothSidesHasAnInside(run, tmp_path):
 def testMeshAgainstMask(run, tmp_path):
     image = save(shapes.ball(10), tmp_path / "mask.mha")
     mesh = shapes.writeMesh(shapes.ballMesh(10), tmp_path / "mesh.ply", space="RAS")
-    assert run("compare", image, mesh, "--output", "out", "--oversampling", 1)[0] == 0
+    assert run("compare", image, mesh, "--output", "out")[0] == 0
     values, (only,) = valuesOf("out"), metrics("out")["pairs"]
     assert only["surface"] == "unsmoothed and imported"
     assert (only["reference"]["name"], only["test"]["name"]) == ("Label 1", "mesh")
@@ -204,7 +204,7 @@ def testASecondRunReplacesTheFirst(run, tmp_path, pair):
 
 
 def testDemo(run):
-    status, out, err = run("demo", "--tolerance", "3", "--oversampling", 1)
+    status, out, err = run("demo", "--tolerance", "3")
     assert (status, err) == (0, "")
     folder = Path("segment-metrics-demo")
     document = metrics(folder)
@@ -217,7 +217,7 @@ def testDemo(run):
         assert Path(given["reference"]["file"]).is_file() and Path(given["test"]["file"]).is_file()
     # what the demonstration shows can be made again from its files
     files = [folder / f"observer{n}.seg.nrrd" for n in (1, 2)]
-    given = ("--image", folder / "ct.nrrd", "--output", "again", "--tolerance", "3", "--oversampling", 1)
+    given = ("--image", folder / "ct.nrrd", "--output", "again", "--tolerance", "3")
     assert run("compare", *files, *given)[0] == 0
     assert metrics("again") == document
 
@@ -244,7 +244,7 @@ def testHelpAndVersion(run):
     assert (status, out, err) == (0, f"SegmentMetrics {SegmentMetricsLib.__version__}\n", "")
     status, out, err = run("compare", "--help")
     assert (status, err) == (0, "")
-    options = "--output DIR,--structure NAME,--tolerance MM,--percentile P,--surface,--subdivisions N,--metrics FAMILY"
+    options = "--output DIR,--structure NAME,--tolerance MM,--percentile P,--surface,--metrics FAMILY"
     for option in (*options.split(","), "--threshold T", "--preset"):
         assert option in out
     assert out.index("\nCompare a test") < out.index("\n  --tolerance") < out.index("\nDefaults")
@@ -281,8 +281,8 @@ def testTablesFitIntoATerminal(run, pair, monkeypatch):
     [
         ((), "the following arguments are required: COMMAND (see segment-metrics --help)"),
         (("compare", "a"), "are required: TEST (see segment-metrics compare --help)"),
-        (("conventions", "a"), "are required: TEST, -o/--output (see segment-metrics conventions --help)"),
-        (("compare", "a", "b", "--tolerance", "2,5"), "argument --tolerance: '2,5' is not a number (see"),
+        (("conventions", "a"), "are required: TEST (see segment-metrics conventions --help)"),
+        (("compare", "a", "b", "--tolerance", "2;5"), "argument --tolerance: '2;5' is not a number (see"),
         (("demo", "--cuts", "1.5"), "argument --cuts: '1.5' is not a whole number (see"),
     ],
 )

@@ -111,12 +111,12 @@ def testMetricsCriticalStructures(run, tmp_path):
     assert not (tmp_path / "refused").exists()
 
 
-@pytest.mark.parametrize(("preset", "subdivisions"), [("MeshMetrics-0.1", 1), ("MeshMetrics-1.4.1", 0)])
-def testPresets(run, pair, preset, subdivisions):
+@pytest.mark.parametrize("preset", ["MeshMetrics-0.1", "MeshMetrics-1.4.1"])
+def testPresets(run, pair, preset):
     assert run("compare", *pair, "--output", "out", "--preset", preset)[0] == 0
     assert metrics("out")["settings"]["convention"] == preset
     (only,) = metrics("out")["pairs"]
-    assert (only["convention"], only["subdivisions"]) == (preset, subdivisions)
+    assert only["convention"] == preset
     assert only["measurements"]["HD"]["value"] == pytest.approx(2)
 
 
@@ -206,13 +206,6 @@ def testGridOfAFile(run, pair, tmp_path):
     assert status == 2 and "everything: this is not an image" in err and err.count("\n") == 1
 
 
-def testSubdivisions(run, pair):
-    for number in (0, 3):
-        assert run("compare", *pair, "--output", str(number), "--subdivisions", number)[0] == 0
-        assert metrics(str(number))["pairs"][0]["subdivisions"] == number
-    assert valuesOf("0")["MASD"] != valuesOf("3")["MASD"] == pytest.approx(valuesOf("0")["MASD"], abs=0.05)
-
-
 @pytest.mark.parametrize(
     ("given", "setting", "value"),
     [
@@ -246,7 +239,7 @@ def testDisplayedSurface(run, tmp_path):
     first, second = save(shapes.ball(10), tmp_path / "1.nrrd"), save(shapes.ball(10, (1, 0, 0)), tmp_path / "2.nrrd")
     mesh = shapes.writeMesh(shapes.ballMesh(10), tmp_path / "mesh.stl")
     for output, other, surface in (("steps", second, "unsmoothed"), ("smooth", second, "displayed")):
-        assert run("compare", first, other, "--output", output, "--surface", surface, "--oversampling", 1)[0] == 0
+        assert run("compare", first, other, "--output", output, "--surface", surface)[0] == 0
         assert metrics(output)["pairs"][0]["surface"] == surface
     sphere = 4 / 3 * np.pi * 1000
     assert valuesOf("smooth")["VolumeReference"] == pytest.approx(sphere, rel=0.03)
@@ -260,11 +253,9 @@ def testDisplayedSurface(run, tmp_path):
 @pytest.mark.parametrize(
     ("earlier", "now", "changes"),
     [
-        ([], ["--preset", "MeshMetrics-1.4.1"], {"accuracy": "sampled", "subdivisions": 0, "oversampling": 1}),
-        ([], ["--subdivisions", "2"], {"accuracy": "sampled", "subdivisions": 2}),
-        (["--subdivisions", "2"], ["--accuracy", "converged"], {"accuracy": "converged", "subdivisions": None}),
-        (["--preset", "MeshMetrics-0.1"], ["--convention", "MedPy"], {"accuracy": "converged", "oversampling": None}),
-        (["--subdivisions", "2"], ["--convention", "MedPy"], {"accuracy": "sampled", "subdivisions": None}),
+        ([], ["--preset", "MeshMetrics-1.4.1"], {}),
+        (["--preset", "MeshMetrics-0.1"], ["--convention", "MedPy"], {}),
+        (["--surface", "displayed"], ["--convention", "MedPy"], {"surface": "unsmoothed"}),
     ],
 )
 def testWhatAnOptionDecidesIsNotTakenFromSavedSettings(run, pair, earlier, now, changes):
@@ -284,10 +275,11 @@ def testWhatAnOptionDecidesIsNotTakenFromSavedSettings(run, pair, earlier, now, 
     [
         (["--il", "2", "--kernel", "exponential", "--percentile", "50"], "--kernel, --il"),
         (
-            ["--metrics", "overlap", "--tolerance", "3", "--accuracy", "sampled", "--beta", "2"],
-            "--tolerance, --beta, --accuracy",
+            ["--metrics", "overlap", "--tolerance", "3", "--percentile", "50", "--beta", "2"],
+            "--tolerance, --percentile, --beta",
         ),
-        (["--metrics", "voxel", "--cuts", "4", "--threshold", "0.5"], "--cuts"),
+        (["--metrics", "voxel", "--cuts", "4", "--threshold", "0.5"], "--cuts (with --threshold)"),
+        (["--metrics", "hazard", "--prescription", "50"], "--prescription (without --kernel dose)"),
         (["--metrics", "all", "--percentile", "50", "--il", "2", "--quantile", "0.5", "--grid", "union"], ""),
         # what a protocol asks for is measured, too
         (["--protocol", "limits.csv", "--il", "2", "--voxel-unit", "voxel"], "--voxel-unit"),

@@ -34,7 +34,7 @@ def files(tmp_path, monkeypatch):
 
 @pytest.mark.nightly
 def testProcessesWriteTheSameFiles(files, capfd):
-    said, more = [], ("--metrics", "all", "--critical", "Label 2", "--accuracy", "converged")
+    said, more = [], ("--metrics", "all", "--critical", "Label 2")
     for workers in (1, 3):  # this process, and two others that take the largest pairs
         output = f"out{workers}"
         assert __main__.main(["compare", *files, "--output", output, "--workers", str(workers), *more]) == 0

@@ -56,20 +56,18 @@ def testCapsAreNotTheNearestPlace():
     outer, inner = shapes.box((3, 3, 5), (16, 16, 14)), shapes.box((5, 5, 5), (14, 14, 14))
     for pair in ((outer, inner), (inner, outer)):
         distances = compare(*pair, COMMON).distances
-        assert distances.method == "lattice lookup"
         assert min(d.distances.min() for d in distances.directions) == pytest.approx(2)
         # toward the corners that the contours cut
         assert max(d.distances.max() for d in distances.directions) == pytest.approx(2 * math.sqrt(2), abs=1e-6)
     # with its caps the inner one is as near as they are to each other
     whole = compare(outer, inner, replace(COMMON, extent="whole"))
-    assert min(d.distances.min() for d in whole.distances.directions) == 0
+    assert all(direction.sizeWithin(0.0) > 0 for direction in whole.distances.directions)
 
 
-@pytest.mark.parametrize(("oversampling", "shared", "band"), [(None, 31.5, 63.5), (3, 284, 572)])
-def testBandsOfTubes(oversampling, shared, band):
-    """Bands between two squares, 10 and 6 mm wide, without four corners each; on the grid a pixel has 9 parts."""
-    settings = replace(COMMON, families=("boundary",), tolerances=(2,), oversampling=oversampling)
-    assert compare(*TUBES, settings)["BIoU_2mm"].value == pytest.approx(shared / (2 * band - shared), abs=1e-6)
+def testBandsOfTubes():
+    """Bands between two squares, 10 and 6 mm wide, without four corners each."""
+    found = compare(*TUBES, replace(COMMON, families=("boundary",), tolerances=(2,)))["BIoU_2mm"]
+    assert found.value == pytest.approx(31.5 / (2 * 63.5 - 31.5), abs=0.001)
 
 
 def slabPair():
@@ -87,22 +85,11 @@ def slabPair():
 
 def testBandsOfASlabByLookupAndSearch():
     boundaries, masks = slabPair()
-    byLookup = bands(boundaries, masks, 1.5, None)
+    byLookup = bands(boundaries, masks, 1.5)
     boundaries.lattice = None
-    bySearch = bands(boundaries, masks, 1.5, None)
+    bySearch = bands(boundaries, masks, 1.5)
     assert bySearch.union == pytest.approx(byLookup.union, rel=0.01)
     assert bySearch.overlap == pytest.approx(byLookup.overlap, abs=0.004)
-
-
-@pytest.mark.parametrize("oversampling", [1, 2, pytest.param(3, marks=pytest.mark.nightly)])
-def testBandsOfASlabOnTheGridByLookupAndSearch(oversampling):
-    """The planes of the slab pass through centers of sub-voxels where their number is odd."""
-    boundaries, masks = slabPair()
-    byLookup = bands(boundaries, masks, 1.5, oversampling)
-    boundaries.lattice = None
-    bySearch = bands(boundaries, masks, 1.5, oversampling)
-    assert (byLookup.intersection, byLookup.union) == (bySearch.intersection, bySearch.union)
-    assert 0 < byLookup.overlap < 1
 
 
 def testWhatIsCountedIsThatOfTheCroppedImages():
@@ -281,14 +268,26 @@ def testSlicesOfDifferentThickness():
     assert found["VoxelVolumeReference"].value == 6 * 200
 
 
+def _ellipsoid(end: float) -> np.ndarray:
+    """Return an upright ellipsoid whose upper half is so long."""
+    z, y, x = np.mgrid[:60, :30, :30]
+    z = z - 28
+    return (z / np.where(z > 0, end, 25.0)) ** 2 + ((y - 15) / 8) ** 2 + ((x - 15) / 8) ** 2 < 1
+
+
 class TestFinding:
     def testEndsThatDecide(self):
         tubes = shapes.box((5, 5, 5), (14, 14, 50), LONG), shapes.box((6, 5, 5), (15, 14, 38), LONG)
         finding = next(f for f in compare(*tubes).findings if "end" in f)
-        assert finding.startswith(
+        fact = (
             "The Hausdorff distance of 12.0 mm lies at the upper end, which only one of the contours reaches; "
             "where both are, they lie at most about 1.0 mm apart."
         )
+        assert finding.startswith(fact)
+        # a gland or a lens tapers off: where it ends is not arbitrary
+        glands = [shapes.imageOf(_ellipsoid(end)) for end in (25.0, 18.0)]
+        (told,) = [f for f in compare(*glands).findings if "which only one of the contours reaches" in f]
+        assert "common extent" not in told
         where = '--extent common; in Python extent="common"; in Slicer Advanced > Extent'
         assert finding.endswith(f", choose the common extent ({where}).")
         reduced = compare(*tubes, Settings(extent="common"))

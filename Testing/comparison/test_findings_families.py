@@ -28,7 +28,6 @@ WAYS = {
     "boundary without tolerances": {"families": "boundary", "tolerances": ()},
     "nothing but slices in pixels": {"families": "similarity", "msiUnit": "pixel"},
     "another tool": {"convention": "MedPy", "families": "boundary"},
-    "sampled": {"families": "boundary", "accuracy": "sampled"},
     "all": {"families": "all"},
 }
 

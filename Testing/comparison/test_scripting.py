@@ -204,6 +204,7 @@ PLACES = {
     "compare": ["reference", "test", "settings"],
     "compareCase": ["reference", "test", "settings"],
     "compareLabels": ["reference", "test", "settings"],
+    "compareBatch": ["cases", "settings"],
     "compareObservers": ["observers", "settings"],
     "stressTest": ["reference", "criticals", "settings"],
     "readBatch": ["folder"],
@@ -329,7 +330,7 @@ PROTOCOL = parseProtocol("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.8\n", 
         (lambda: pairStructures([], [], names=5.5), "The structures to pair must be names, not float"),
         (lambda: readCases(["a.csv"], Settings()), "The path must be a text or a Path, not list"),
         (lambda: readCases("a.csv", "MedPy"), "The settings must be Settings, not str"),
-        (lambda: readCases("a.csv", Settings(), protocol="limits.csv"), "The protocol must be a Protocol, not str"),
+        (lambda: readCases("a.csv", Settings(), protocol=5), "The protocol must be a Protocol, the path of a file"),
         (lambda: summarize([]), "The cohort must be a Cohort"),
         (lambda: summarize(COHORT, {"seed": 1}), "The options must be Options, not dict"),
         (lambda: compareMethods(COHORT, "leave-out"), "The options must be Options, not str"),
@@ -481,7 +482,7 @@ def testPicturesInOneCall(tmp_path):
 def testTheConsoleShowsWhatMatters():
     comparison = compare(imageOf(LABELS == 1), imageOf(MOVED == 1), Settings(tolerances=(1, 2)))
     assert repr(comparison.settings) == "Settings(tolerances=(1.0, 2.0))" and repr(Settings()) == "Settings()"
-    for settings in (Settings(subdivisions=2), Settings.preset("MeshMetrics-1.4.1"), Settings(critical={"Cord": 0.5})):
+    for settings in (Settings(betas=2), Settings.preset("MeshMetrics-1.4.1"), Settings(critical={"Cord": 0.5})):
         assert eval(repr(settings)) == settings
     grid = "<Grid of 22 x 18 x 12 voxels, 0.8 x 1 x 2.5 mm, from (-12, 30, 7) LPS>"
     mask = comparison.reference.mask

@@ -98,8 +98,7 @@ def testFamiliesAndSingleMeasurementsTogether():
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
-        ("Dice", "DSC"), ("Jaccard", "IoU"), ("JACRD", "IoU"), ("snsvty", "TPR"), ("HD-95", "HD95"), ("kapp", "KAP"),
-        ("surface distance", "MASD"), ("Hausdorff distance", "HD"), ("beauty", ""), ("", ""),
+        ("Hausdorff", "HD"), ("HD-95", "HD95"), ("kapp", "KAP"), ("surface distance", "MASD"), ("beauty", ""), ("", ""),
     ],
 )  # fmt: skip
 def testWhatWasMeant(given, meant):
@@ -169,11 +168,17 @@ def testOnTheCommandLine(files, capsys):
 @pytest.mark.parametrize(
     ("given", "useless"),
     [
-        (("--critical", "Cord", "--hazard-reach", "9", "--hazard-decay", "3"), "--hazard-decay"),
-        (("--critical", "Cord", "--hazard-power", "3", "--kernel", "exponential"), "--hazard-power"),
-        (("--metrics", "voxel", "--cuts", "3", "--threshold", "0.5"), "--cuts"),
+        (
+            ("--critical", "Cord", "--hazard-reach", "9", "--hazard-decay", "3"),
+            "--hazard-decay (without --kernel exponential)",
+        ),
+        (
+            ("--critical", "Cord", "--hazard-power", "3", "--kernel", "exponential"),
+            "--hazard-power (without --kernel polynomial)",
+        ),
+        (("--metrics", "voxel", "--cuts", "3", "--threshold", "0.5"), "--cuts (with --threshold)"),
         (("--metrics", "slices", "--beta", "2", "--surface", "displayed"), "--beta"),
-        (("--metrics", "signed", "--accuracy", "sampled", "--msi-unit", "pixel"), "--msi-unit"),
+        (("--metrics", "signed", "--tolerance", "3", "--msi-unit", "pixel"), "--msi-unit"),
         (("--metrics", "agreement", "--grid", "union", "--convention", "MedPy"), "--convention"),
         (("--metrics", "DSC", "--grid", "union"), "--grid"),
         (("--metrics", "DSC", "--mesh-spacing", "0.5"), ""),

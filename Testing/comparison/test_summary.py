@@ -45,7 +45,7 @@ def crossing():
 
 
 def distancesOf(reference, test):
-    return compare(reference, test, Settings(families="signed", subdivisions=0)).distances
+    return compare(reference, test, Settings(families="signed")).distances
 
 
 def testNothingInCommonIsNoSummaryOfNumbers():

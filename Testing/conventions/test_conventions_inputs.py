@@ -201,7 +201,7 @@ def testChosenConventionOfEmptyMasks(pair):
 
 
 def testChosenConventionFixesHowIsMeasured():
-    with pytest.raises(ValueError, match="The convention MedPy fixes the subdivisions"):
-        Settings(convention="MedPy", subdivisions=2)
-    with pytest.raises(ValueError, match="There is no convention 'Med Py'; choose from SegmentMetrics, "):
-        Settings(convention="Med Py")
+    with pytest.raises(ValueError, match="The convention MedPy fixes the surface"):
+        Settings(convention="MedPy", surface="displayed")
+    with pytest.raises(ValueError, match="There is no convention 'Med'; choose from SegmentMetrics, "):
+        Settings(convention="Med")

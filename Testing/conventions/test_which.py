@@ -116,7 +116,7 @@ def testDigitsSayHowExactANumberIs(given, value, half):
     assert (wanted.value, wanted.half) == pytest.approx((value, half))
 
 
-@pytest.mark.parametrize("given", ["", "x", "nan", "inf", True, None, "3.7 mm"])
+@pytest.mark.parametrize("given", ["", "x", "nan", "inf", True, None, "mm 3.7"])
 def testWhatIsNoNumber(pair, given):
     with pytest.raises(ValueError, match="The number to search is given in digits, such as"):
         pair.which(given)

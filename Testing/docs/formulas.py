@@ -72,7 +72,8 @@ def anchor(kind: Sequence[Definition]) -> str:
 def facts(definition: Definition) -> tuple[str, str, str, str]:
     """Return unit, range, which way is better, and what it is when exactly one contour is empty."""
     low, high = (shortest(limit).replace("inf", "∞") for limit in (definition.low, definition.high))
-    unit, better = definition.unit or "fraction", definition.better or "neither"
+    unit = definition.unit or ("count" if definition.isCount else "fraction")
+    better = definition.better or "neither"
     return unit, f"{low} to {high}", better, definition.empty.value
 
 

@@ -33,7 +33,8 @@ def write(structure: Path, verdicts: Path) -> None:
             raise SystemExit("The sample could not be compared.")
         page = shown.new_page(viewport=SIZE)
         page.goto((out / "report.html").as_uri())
-        page.wait_for_function("document.body.dataset.stills === 'ready'", timeout=120_000)
+        page.wait_for_function("document.querySelector('.map canvas')", timeout=120_000)
+        page.wait_for_timeout(2000)
         page.screenshot(path=verdicts)
         # what there is to see of one structure, below the verdicts
         page.set_viewport_size({**SIZE, "height": STRUCTURE_HEIGHT})

@@ -23,7 +23,6 @@ from SegmentMetricsLib.case import multilabel
 from SegmentMetricsLib.case.given import asStructure
 from SegmentMetricsLib.comparison.workspace import Workspace
 from SegmentMetricsLib.families.registry import MULTI_LABEL, REGISTRY
-from SegmentMetricsLib.settings.settings import DECLARED
 
 # What is measured by slices, by sides and by levels is not the same for both, and nothing is alike by chance.
 SETTINGS = Settings(
@@ -48,9 +47,9 @@ def valueOf(found) -> float:
     return float(found[0] if isinstance(found, tuple) else found)
 
 
-def measured(definition, accuracy: str) -> float:
+def measured(definition) -> float:
     """Return a measurement of two structures that nobody has looked at before."""
-    settings, (reference, test, critical) = SETTINGS.changed(accuracy=accuracy), images()
+    settings, (reference, test, critical) = SETTINGS, images()
     if definition in MULTI_LABEL:
         sides = ({"One": image, "Other": other} for image, other in ((reference, critical), (test, reference)))
         return multilabel.compareLabels(*sides, settings, weights=WEIGHTS)[definition.key].value
@@ -92,18 +91,12 @@ def returned(codes: Iterable[str]):
 
 
 def requireItsCode(definition) -> None:
-    """Require that the code of a definition returns what is measured, and that its steps are taken on the way.
-
-    Other functions than those named take some of the steps where the accuracy is "converged".
-    """
-    taken = set()
-    for accuracy in DECLARED["accuracy"].check.choices:
-        with returned([definition.code, *definition.steps]) as found:
-            value = measured(definition, accuracy)
-        assert np.isfinite(value)
-        assert value in list(map(valueOf, found[definition.code])), f"{definition.code} returns another number"
-        taken |= {code for code in definition.steps if found[code]}
-    assert taken == set(definition.steps), "some steps are not taken"
+    """Require that the code of a definition returns what is measured, and that its steps are taken on the way."""
+    with returned([definition.code, *definition.steps]) as found:
+        value = measured(definition)
+    assert np.isfinite(value)
+    assert value in list(map(valueOf, found[definition.code])), f"{definition.code} returns another number"
+    assert all(found[code] for code in definition.steps), "some steps are not taken"
 
 
 @pytest.mark.parametrize("definition", EVERY, ids=lambda definition: definition.key)
@@ -124,6 +117,10 @@ class TestEveryDefinition:
             assert (f"{{{parameter}}}" in definition.key) == bool(
                 re.match(r"\\mathrm\{\w+\}" + re.escape(letter) + " ", definition.formula)
             )
+
+    def testACountIsNoFraction(self, definition):
+        unit, *_ = formulas.facts(definition)
+        assert (unit == "count") == (definition.isCount and not definition.unit)
 
     def testItsCodeIsOnThePage(self, definition):
         kind = next(kind for kind in formulas.kinds() if definition in kind)
@@ -159,11 +156,11 @@ class TestEveryDefinition:
 def testOtherCodeIsRefused():
     """A function that is not called, one that returns something else, and a step that is not taken."""
     definition = next(one for one in REGISTRY if one.key == "MASD")
-    for code in ("families.boundary.formulas.hausdorff", "distances.surfacedistances.SurfaceDistances.ofBoth"):
+    for code in ("families.boundary.formulas.hausdorff", "distances.surfacedistances.SurfaceDistances.exchanged"):
         with pytest.raises(AssertionError, match="another number"):
             requireItsCode(replace(definition, code=code, steps=()))
     with pytest.raises(AssertionError, match="not taken"):
-        requireItsCode(replace(definition, steps=("distances.surfacedistances.DirectedDistances.percentile",)))
+        requireItsCode(replace(definition, steps=("distances.field.Field.percentile",)))
 
 
 def testThePageIsUpToDate():

@@ -17,8 +17,8 @@ from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.model.inputs import labelMasks
 
 
-def biou(first, second, tolerance=2.0, **settings) -> float:
-    settings = Settings(tolerances=(tolerance,), families=("boundary",), **settings)
+def biou(first, second, tolerance=2.0) -> float:
+    settings = Settings(tolerances=(tolerance,), families=("boundary",))
     return compare(first, second, settings)[f"BIoU_{tolerance:g}mm"].value
 
 
@@ -49,7 +49,7 @@ def testAutomaticSamplingAgreesWithRandomPoints(spacing, tolerance):
     masks = blobPair(spacing)
     boundaries = BoundaryPair(*map(fromMask, masks), reach=tolerance)
     truth, error = randomTruth(boundaries, masks, tolerance)
-    assert bandmethods.bands(boundaries, masks, tolerance, None).overlap == pytest.approx(truth, abs=0.002 + 2 * error)
+    assert bandmethods.bands(boundaries, masks, tolerance).overlap == pytest.approx(truth, abs=0.002 + 2 * error)
 
 
 def blobPair(spacing):
@@ -91,9 +91,9 @@ def randomTruth(boundaries, masks, tolerance, count=4):
 def testLookupAndSearchAgreeOnAutomaticSampling(tolerance):
     masks = blobPair((1.0, 1.0, 2.0))
     boundaries = BoundaryPair(*map(fromMask, masks), reach=tolerance)
-    byLookup = bandmethods.bands(boundaries, masks, tolerance, None)
+    byLookup = bandmethods.bands(boundaries, masks, tolerance)
     boundaries.lattice = None
-    bySearch = bandmethods.bands(boundaries, masks, tolerance, None)
+    bySearch = bandmethods.bands(boundaries, masks, tolerance)
     assert byLookup.overlap == pytest.approx(bySearch.overlap, abs=0.003)
     assert byLookup.union == pytest.approx(bySearch.union, rel=0.005)
     # what is wanted of structures of over 1,000 voxels: 0.2 %pt, and what costs nothing more by lookup
@@ -104,7 +104,7 @@ def testLookupAndSearchAgreeOnAutomaticSampling(tolerance):
 def testAnAccuracyOutOfReachIsNotClaimed(monkeypatch):
     masks = blobPair((1.0, 1.0, 2.0))
     boundaries = BoundaryPair(*map(fromMask, masks), reach=1.0)
-    expected = bandmethods.bands(boundaries, masks, 1.0, None).overlap
+    expected = bandmethods.bands(boundaries, masks, 1.0).overlap
     monkeypatch.setattr(bandvoxels, "MOST_VOXELS", 1 << 15)
     monkeypatch.setattr(bandsearch, "LARGEST_DRAW", 2000)
     found, met = bandsearch.searchedBands(boundaries, masks, 1.0, 1e-6)
@@ -170,29 +170,27 @@ def testBandsAsThinAsSurfacesAreAsLargeAsThese(kind):
     else:
         sizes = (6 * 81 + 12 * 9 * edge + 8 * corner, 2 * 81 + 4 * 45 + (8 * 9 + 4 * 5) * edge + 8 * corner)
         shared = 81 + 4 * 45 + 4 * (9 + 5) * edge + 4 * corner
-    found = bandmethods.bands(BoundaryPair(*surfaces), masks, 0.002, None)
+    found = bandmethods.bands(BoundaryPair(*surfaces), masks, 0.002)
     assert found.intersection == pytest.approx(0.002 * shared, rel=0.002)
     assert found.union == pytest.approx(0.002 * (sum(sizes) - shared), rel=0.002)
 
 
-@pytest.mark.parametrize(("oversampling", "shared", "band"), [(None, 31.5, 63.5), (3, 284, 572)])
-def testSquaresInASlice(oversampling, shared, band):
-    """Bands between two squares, 10 and 6 mm wide, without four corners each; on the grid a pixel has 9 parts."""
+def testSquaresInASlice():
+    """Bands between two squares, 10 and 6 mm wide, without four corners each."""
     images = []
     for low in (2, 4):
         array = np.zeros((1, 14, 16), bool)
         array[0, 2:12, low : low + 10] = True
         images.append(shapes.imageOf(array, (1, 1, 4)))
-    expected = pytest.approx(shared / (2 * band - shared), abs=0.002 if oversampling is None else 1e-9)
-    assert biou(*images, oversampling=oversampling) == expected
+    assert biou(*images) == pytest.approx(31.5 / (2 * 63.5 - 31.5), abs=0.002)
 
 
-@pytest.mark.parametrize(("tolerance", "oversampling"), [(0.5, None), (2.0, None), (2.0, 2)])
-def testMovingSwappingAndCroppingChangeNothing(tolerance, oversampling):
+@pytest.mark.parametrize("tolerance", [0.5, 2.0])
+def testMovingSwappingAndCroppingChangeNothing(tolerance):
     first, second = (np.pad(shapes.blob(seed, (14, 13, 12), 0.4, 2.0), 5) for seed in (1, 2))
 
     def overlapOf(*images):
-        return biou(*images, tolerance, oversampling=oversampling)
+        return biou(*images, tolerance)
 
     overlap = overlapOf(shapes.imageOf(first), shapes.imageOf(second))
     assert overlapOf(shapes.imageOf(second), shapes.imageOf(first)) == overlap

@@ -8,22 +8,10 @@ import math
 import numpy as np
 import pytest
 import shapes
+from givendistances import given
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.analysis import distributions
-from SegmentMetricsLib.distances.surfacedistances import DirectedDistances, SampledDistances, SurfaceDistances
-from SegmentMetricsLib.geometry.surfaces import Surface
-
-
-def directed(signed, sizes) -> DirectedDistances:
-    """Return distances of triangles of given sizes."""
-    corners = [[(0, 0, n), (2 * size, 0, n), (0, 1, n)] for n, size in enumerate(sizes)]
-    surface = Surface(np.reshape(corners, (-1, 3)).astype(float), np.arange(3 * len(sizes)).reshape(-1, 3))
-    return SampledDistances(surface, 0, np.array(signed, float), lambda: None)
-
-
-def given(reference, test) -> SurfaceDistances:
-    return SurfaceDistances(directed(*reference), directed(*test), "given")
 
 
 class TestHistogram:

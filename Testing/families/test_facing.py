@@ -8,12 +8,11 @@ import shapes
 from tiers import rarely
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.analysis.facing import DIRECTIONS, outwardNormalsOfCases, sideBit, sidesBelow, sidesOf
+from SegmentMetricsLib.analysis.facing import DIRECTIONS, sideBit, sidesBelow, sidesOf, sidesOfElements, sidesOfShared
 from SegmentMetricsLib.case.given import asStructure
 from SegmentMetricsLib.comparison.workspace import Workspace
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
-from SegmentMetricsLib.geometry.cellcases import caseTriangles
-from SegmentMetricsLib.geometry.surfaces import elementCenters, outwardNormals, toPolyData
+from SegmentMetricsLib.geometry.surfaces import outwardNormals, toPolyData
 from SegmentMetricsLib.geometry.triangles import closestPoints
 
 # mm up to which the table lookup answers for sure
@@ -53,13 +52,23 @@ def testClosestPointsOfTrianglesAsThinAsALineOrAPoint():
     assert closestPoints(points, triangles) == pytest.approx(np.array([[2, 0, 0], a, b, b]), abs=1e-12)
 
 
-def testNormalsOfCasesPointFromTheInsideToTheOutside():
-    """Complementary cases that hold the same triangle see it from either side."""
-    normals, (_, numbers) = outwardNormalsOfCases((1.0, 2.0, 3.0)), caseTriangles()
-    assert np.linalg.norm(normals[1:255], axis=2) == pytest.approx(1)
-    corner = numbers[1, 0]  # around the first voxel alone: outward is away from it
-    assert (normals[1, 0] > 0).all()
-    assert numbers[254, 0] == corner and normals[254, 0] == pytest.approx(-normals[1, 0])
+@pytest.mark.parametrize("direction", [None, shapes.rotation((1, 2, 3), 40), np.diag([-1.0, 1, 1])])
+def testElementsFaceTheSidesOfTheirNormals(direction):
+    """Looked up by case for masks: those of the triangles, whether they are also part of the other boundary or not."""
+    first = np.pad(shapes.blob(3, (9, 8, 7)), 1)
+    second = first.copy()
+    second[:, :, :5] = False
+    settings = Settings(families="signed")
+    images = (shapes.imageOf(one, (1.0, 1.5, 2.0), direction=direction) for one in (first, second))
+    pair = Workspace(*(asStructure(image, "image", None, settings) for image in images), settings)
+    for one in pair.distances.directions:
+        surface = one.surface
+        assert (sidesOfElements(one) == sidesOf(outwardNormals(surface, one.cells))).all()
+        sides, sizes = sidesOfShared(one)
+        assert sorted(zip(sides.tolist(), sizes.round(9))) == sorted(
+            zip(sidesOf(outwardNormals(surface, one.sharedCells)).tolist(), surface.sizes[one.sharedCells].round(9))
+        )
+        assert len(sizes) and len(sizes) + len(one.cells) == surface.count
 
 
 @pytest.mark.parametrize("turned", [*rarely([False]), True], ids=["straight", "turned"])
@@ -76,21 +85,21 @@ def testLookupFindsTheSidesOfAllNearestPlaces(turned):
     reference, test = (direction.surface for direction in comparison.distances.directions)
     boundaries = BoundaryPair(reference, test)
     assert boundaries.lattice is not None
-    found = sidesBelow(boundaries, comparison.distances.directions[1])
-    expected = everyTriangle(boundaries, reference, test)
+    direction = comparison.distances.directions[1]
+    found = sidesBelow(boundaries, direction)
+    expected = everyTriangle(boundaries, reference, direction.centers)
     # of far points the search tree tells one place
-    near = np.abs(boundaries.search(0).signedDistances(elementCenters(test.points, test.cells, 0))) <= NEAR
+    near = np.abs(boundaries.search(0).signedDistances(direction.centers)) <= NEAR
     assert near.mean() > 0.5
     assert (found[near] == expected[near]).all()
     assert (found != 0).all() and not (found & ~expected).any()
     assert len(np.unique(found)) > 6
 
 
-def everyTriangle(boundaries, reference, test) -> np.ndarray:
-    """Return the sides of all triangles of the reference that are nearest to the center of each cell of the test."""
+def everyTriangle(boundaries, reference, centers) -> np.ndarray:
+    """Return the sides of all triangles of the reference that are nearest to centers of elements of the test."""
     corners = reference.points[reference.cells]
     normals = outwardNormals(reference, np.arange(len(corners)))
-    centers = elementCenters(test.points, test.cells, 0)
     outside = np.where(boundaries.search(0).signedDistances(centers) < 0, -1, 1)
     result = np.zeros(len(centers), np.uint8)
     for number, (center, side) in enumerate(zip(centers, outside)):
@@ -123,11 +132,11 @@ def testFarPointsBelongToTheSidesOfAllNearestPlaces(origin):
 def testElementsThatCutThroughTheReferenceFaceTheSideOfTheirMiddle():
     """All corners of a coarse ball are outside of a fine one, and the middles of its triangles inside."""
     fine, coarse = shapes.ballMesh(10.0, resolution=96), shapes.ballMesh(10.1, resolution=12)
-    settings = Settings(families="signed", accuracy="sampled", subdivisions=0)
+    settings = Settings(families="signed")
     structures = (asStructure(mesh, "mesh", None, settings) for mesh in (fine, coarse))
     pair = Workspace(*structures, settings)
     test = pair.distances.directions[1]
-    centers = test.positions
+    centers = test.centers
     assert (np.linalg.norm(centers, axis=1) < 9.9).any() and (np.linalg.norm(centers, axis=1) > 8).all()
     # of a ball around the origin, away from where two sides meet
     largest, second = -np.sort(-np.abs(centers), axis=1).T[:2]
@@ -145,8 +154,7 @@ def testElementsWithAMiddleOnTheOtherSideThanAllCorners():
     box = shapes.boxMesh((-0.6, -0.6, -0.6), (10.2, 10.2, 9.7))
     pair = Workspace(*(asStructure(mesh, "mesh", None, settings) for mesh in (reference, box)), settings)
     test = pair.distances.directions[1]
-    (middle,) = np.flatnonzero((np.abs(test.positions - (3, 3, 9.7)) < 1e-6).all(axis=1))
-    assert pair.boundaries.search(0).signedDistances(test.positions[[middle]])[0] < -0.1
-    assert min(test.rangesOf(np.array([middle])))[0] > 0.1
+    middle = np.linalg.norm(test.centers - (3, 3, 9.7), axis=1).argmin()
+    assert pair.boundaries.search(0).signedDistances(test.centers[[middle]])[0] < 0
     side = sidesBelow(pair.boundaries, test)[middle]
     assert side & sideBit("S") and not side & sideBit("I")

@@ -46,7 +46,7 @@ def testAThresholdMakesMembershipsCrisp():
     # without one, surfaces and distances go by 0.5
     cut = [shapes.imageOf(soft(seed) >= 0.5) for seed in (1, 2)]
     keys = ("HD", "MASD", "SignedMean", "AVD", "MHD", "VolumeReference")
-    soft_, crisp = (compare(*pair, Settings(families="all", oversampling=1)) for pair in ((f, g), cut))
+    soft_, crisp = (compare(*pair, Settings(families="all")) for pair in ((f, g), cut))
     assert [soft_[key].value for key in keys] == [crisp[key].value for key in keys]
     mixed = compare(f, cut[1], FUZZY)["FMS"].value
     both = np.minimum(soft(1), soft(2) >= 0.5).sum()

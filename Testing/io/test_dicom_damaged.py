@@ -21,7 +21,7 @@ import dicomfiles
 
 # slices every 3 mm from 0 to 57 mm, and a square on each of 16 of them
 GRID = Grid((64, 64, 20), np.array([[1.0, 0, 0, -32], [0, 1, 0, -32], [0, 0, 3, 0], [0, 0, 0, 1]]))
-ROD = [np.array([(-8, -8, z), (8, -8, z), (8, 8, z), (-8, 8, z)], float) for z in range(6, 54, 3)]
+ROD = [np.array([(-8.5, -8.5, z), (7.5, -8.5, z), (7.5, 7.5, z), (-8.5, 7.5, z)]) for z in range(6, 54, 3)]
 
 
 def edited(folder, edit, names=("Rod", "Bad")):

@@ -18,7 +18,7 @@ from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.io.dicom import neighbors
 
 GRID = Grid((12, 12, 6), np.diag([1.0, 1.0, 3.0, 1.0]))
-SQUARE = [np.array([(3, 3, z), (8, 3, z), (8, 8, z), (3, 8, z)], float) for z in (3.0, 6.0, 9.0)]
+SQUARE = [np.array([(2.5, 2.5, z), (7.5, 2.5, z), (7.5, 7.5, z), (2.5, 7.5, z)]) for z in (3.0, 6.0, 9.0)]
 
 
 def study(folder, patient: str, images: str = ""):

@@ -72,8 +72,8 @@ def testStructuresAreChosenByName(tmp_path):
     with pytest.raises(UnusableFile) as error:
         readStructures(path, name="Parotid")
     known = ", ".join(organ.name for organ in anatomy.ORGANS)
-    said = f"{path}: there is no structure named 'Parotid'; it has {known}. Did you mean Parotid_"
-    assert str(error.value).startswith(said)
+    said = f"{path}: there is no structure named 'Parotid'; it has {known}. It fits several: Parotid_L, Parotid_R."
+    assert str(error.value) == said
     image = save(shapes.labelImage({5: ((1, 1, 1), (3, 3, 3))}), tmp_path / "labels.nrrd")
     for name in ("Label 5", "label 5", "label5", "5", 5, np.uint8(5), np.int64(5)):
         assert [s.name for s in readStructures(image, name=name)] == ["labels"]
@@ -209,12 +209,16 @@ def testTheBackgroundIsNoSegment(tmp_path):
 
 
 def testSegmentationsOfFractions(tmp_path):
+    """Whole numbers are labels in whatever type they are stored."""
     image = SimpleITK.Cast(shapes.segmentation(OVERLAPPING[:1], []), SimpleITK.sitkFloat32)
-    image.SetMetaData("Segment0_ID", "a")
-    assert (
-        refusal(save(image, tmp_path / "x.seg.nrrd"))
-        == "the segmentation is stored with values that are not whole numbers."
-    )
+    for change in (0.0, 0.5, np.nan):
+        changed = image + change
+        changed.SetMetaData("Segment0_ID", "a")
+        path = save(changed, tmp_path / "x.seg.nrrd")
+        if change == 0:
+            assert {name: s.mask.count for name, s in read(path).items()} == {"a": 64, "Label 2": 8}
+        else:
+            assert refusal(path) == "the segmentation is stored with values that are not whole numbers."
 
 
 def testSegmentsWithoutANameAreCalledByTheirID(tmp_path):

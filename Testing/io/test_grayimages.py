@@ -73,9 +73,6 @@ def testASeriesLiesWhereItsSlicesDoAlsoOfATiltedGantry(tmp_path):
     with pytest.raises(UnusableFile, match=told):
         readGrayImage(tmp_path / "CT")
     assert readGrayImage(tmp_path / "CT" / "other slice0").grid.size[2] == 3
-    (tmp_path / "CT" / "slice1").unlink()
-    with pytest.raises(UnusableFile, match=r"not equally spaced \(3.\d+ to 6.\d+ mm apart\): a slice is missing"):
-        readGrayImage(tmp_path / "CT" / "slice0")
 
 
 def refused() -> dict:

@@ -299,14 +299,12 @@ def test_settings_that_no_family_uses_keep_their_defaults():
 
 
 def test_automatic_numbers_are_none():
-    assert settingsModel().settings().subdivisions is None
-    assert settingsModel(subdivisions=2, oversampling=3).settings().oversampling == 3
+    assert settingsModel().settings().prescription is None
 
 
 def test_a_tool_decides_some_settings():
-    model = settingsModel(convention="MedPy", subdivisions=2)
-    assert model.settings().convention == "MedPy" and model.settings().subdivisions is None
-    assert not shownSettings(model.parameters)["subdivisions"] and not shownSettings(model.parameters)["surface"]
+    model = settingsModel(convention="MedPy")
+    assert model.settings().convention == "MedPy" and not shownSettings(model.parameters)["surface"]
     model.parameters.families = ["signed"]
     assert model.settings().convention == "SegmentMetrics" and shownSettings(model.parameters)["surface"]
     assert not shownSettings(model.parameters)["convention"], "the signed distances are no other tool's"

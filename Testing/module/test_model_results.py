@@ -397,11 +397,11 @@ def test_sides_have_one_decimal_where_there_is_room():
 
 
 def test_units_of_a_column_are_in_its_heading():
-    """If all its numbers have the same one, else they are in the cells."""
+    """All its numbers have the same one, also a small volume beside a large one."""
     small = shapes.box((6, 5, 5), (6, 5, 5))
     for other, heading, expected in (
         (BOX, "Volume\nref. (cm³)", ["0.55", "0.55"]),
-        (small, "Volume\nref.", ["0.55 cm³", "0.2 mm³"]),
+        (small, "Volume\nref. (cm³)", ["0.548", "< 0.001"]),
     ):
         table = results.mainNumbers(outcomeWith([comparisonOf("A", BOX, BOX), comparisonOf("B", other, BOX)]))
         assert headings(table)[:4] == ["Structure", "DSC", "HD95\n(mm)", "NSD\n2 mm"]

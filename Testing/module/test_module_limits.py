@@ -120,8 +120,7 @@ def testTwoPairsOfSegmentationsHaveTheirOwnResults(session):
 
 def testDecimalsAreTypedInPeace(session):
     assert not any(
-        getattr(session.ui, name).keyboardTracking
-        for name in ("toleranceSpinBox", "percentileSpinBox", "rangeSpinBox", "subdivisionsSpinBox")
+        getattr(session.ui, name).keyboardTracking for name in ("toleranceSpinBox", "percentileSpinBox", "rangeSpinBox")
     )
 
 

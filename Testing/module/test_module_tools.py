@@ -179,7 +179,7 @@ def testReportsDoNotNameASceneThatWasClosed(session, tmp_path):
 
 @pytest.mark.opengl
 def testReportWithoutPlotlyHasPicturesOfTheMap(desktop, session, tmp_path, monkeypatch):
-    """Nothing is downloaded and nobody is asked: Slicer's renderer draws both surfaces from four sides."""
+    """Nothing is downloaded and nobody is asked: both surfaces are drawn from four sides."""
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
     choose(session, *twoBoxes(), "Box")
     session.apply()
@@ -190,9 +190,20 @@ def testReportWithoutPlotlyHasPicturesOfTheMap(desktop, session, tmp_path, monke
     text = (tmp_path / "Box.html").read_text(encoding="utf-8")
     assert "Plotly.newPlot" in text and 'data-figure="' not in text and len(text) < 1_000_000
     titles = re.findall('<img alt="([^"]*)" src="data:image/jpeg;base64,', text)
-    sides = ("front", "left", "back", "right")
-    assert titles == [f"{which}, from the {side}" for which in ("Reference", "Test") for side in sides]
+    assert titles == [f"{which} from the front, left, back, right" for which in ("Reference", "Test")]
     assert text.count('<svg class="flat"') == 2
+
+
+def testThePanelSaysThatSmoothingWouldShrinkTheMap(session):
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    p, label = session.parameters, session.ui.mapFarthestLabel
+    p.mapSide = type(p.mapSide).test
+    session.settle(0.05)
+    assert "The test is drawn around its voxels: smoothing leaves " in label.text
+    p.mapSurface = type(p.mapSurface).measured
+    session.settle(0.05)
+    assert "around its voxels" not in label.text
 
 
 PROTOCOL = "Structure,Measurement,Relation,Pass\nBox,DSC,>=,0.1\nBox,HD95,<=,0.5\n"

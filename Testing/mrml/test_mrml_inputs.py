@@ -100,7 +100,7 @@ def testWrongKindsOfArgumentsAreRefusedInASentence(scene):
             lambda: mrml.compareSegments(node, "Liver", node, "Liver", run=5),
             "The function that runs the calculation must be a",
         ),
-        (lambda: mrml.compareSegmentations(node, node, protocol="limits.csv"), "The protocol must be a Protocol"),
+        (lambda: mrml.compareSegmentations(node, node, protocol=5), "The protocol must be a Protocol"),
         (lambda: mrml.compareSegmentations(node, node, progress="bar"), "The progress function must be a"),
         (lambda: mrml.compareSegmentations(node, node, choices=["Liver"]), "The chosen pairs must be a mapping"),
         (lambda: mrml.compareSegments("Liver", "Liver", node, "Liver"), "A segmentation must be given as its node"),

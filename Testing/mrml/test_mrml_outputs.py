@@ -154,12 +154,12 @@ class TestDistanceMap:
 
     def testEveryPointTakesTheNearestMeasuredDistance(self, scene, comparison):
         polyData = outputs.distanceMap(comparison, "reference")
-        directed = comparison.distances.referenceToTest
+        positions, measured = comparison.distances.referenceToTest.samples()
         some = np.random.default_rng(1).choice(polyData.GetNumberOfPoints(), 50, replace=False)
         signed = array(polyData, "SignedDistance")
         for n in some:
-            away = np.linalg.norm(directed.positions - points(polyData)[n] * [-1, -1, 1], axis=1)
-            assert np.abs(directed.signed[away <= away.min() + 0.5] - signed[n]).min() < 1e-9
+            away = np.linalg.norm(positions - points(polyData)[n] * [-1, -1, 1], axis=1)
+            assert np.abs(measured[away <= away.min() + 0.5] - signed[n]).min() < 1e-9
 
     def testMeasuredSurfaceShowsItsPointDistances(self, scene, comparison):
         polyData = outputs.distanceMap(comparison, "test", "measured")

@@ -24,7 +24,7 @@ from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Structure
 from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib.mrml import colors, headless, lettering, outputs, pictures, views  # noqa: E402
+from SegmentMetricsLib.mrml import colors, conversion, headless, lettering, outputs, pictures, views  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_DRIVERS = {"__EGL_VENDOR_LIBRARY_FILENAMES": "/nonexistent", "LIBGL_DRIVERS_PATH": "/nonexistent"}
@@ -146,6 +146,15 @@ class TestOverlay:
         image = read(writeOverlay(contours, tmp_path / "picture.png"))
         assert near(image[88:, :525], colors.SIGNED[-2]).sum() > 200
         assert pictures.sliceDirection(contours.reference.surface.normal)[0] == "the patient's feet"
+
+    def testWhatSmoothingShrinksIsDrawnAroundItsVoxels(self, tmp_path):
+        for side, isShrunk in ((4, True), (12, False)):
+            boxes = [shapes.box((4 + n, 4, 4), np.add((4 + n, 4, 4), side - 1)) for n in (0, 1)]
+            found = compare(*boxes)
+            assert [bool(conversion.noteOf(surface)) for surface in pictures.visibleMaps(found)] == 2 * [isShrunk]
+            image = read(writeOverlay(found, tmp_path / "picture.png"))
+            below = image[112:128, 28:520].max(axis=2)  # the caption
+            assert (below < 200).any() == isShrunk
 
     def testOnlySurfacesThatAreOpenAreDrawnFromInside(self, comparison):
         (ball, _), away = pictures.visibleMaps(comparison), vtkPlaneSource()

@@ -55,13 +55,6 @@ def testFarApartIsNoCliff(growth, road):
     assert ratio(growth, growth.workOf(far, road), growth.workOf(near, road)) < 4.5
 
 
-def testThePresetThatAsksEverySubVoxelIsNoSlowerThanTheDefault(growth):
-    """125 positions in every voxel of both bands, which are looked up together; it is the same work without them."""
-    pair = growth.pairOf(2e4)
-    every = Settings.preset("MeshMetrics-0.1", families=SETTINGS.families)
-    assert ratio(growth, lambda: compare(*pair.images, every), growth.workOf(pair, "fast")) < 3
-
-
 def testAPairCostsNoMoreThanSomeSorting(growth):
     """A workload of numpy stands for the machine: numbers for whose comparison a search tree is never needed.
 

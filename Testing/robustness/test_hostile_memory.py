@@ -216,7 +216,7 @@ def testSegments(scene, kind):
     reference = segmentation(scene, ("Organ", orientedImage(labelMasks(image, 0.5)[1])))
     test = make(scene)
     before = scene.GetNumberOfNodes()
-    require(outcome, lambda: mrml.compareSegments(reference, "Organ", test, "Organ", Settings(oversampling=1)))
+    require(outcome, lambda: mrml.compareSegments(reference, "Organ", test, "Organ", Settings()))
     assert scene.GetNumberOfNodes() == before
 
 
@@ -224,6 +224,6 @@ def testOneBadSegmentDoesNotStopTheOthers(scene):
     from SegmentMetricsLib import mrml
 
     nodes = [segmentation(scene, ("Good", voxels()), ("Bad", voxels(bad))) for bad in (None, {(0, 0): nan})]
-    found = mrml.compareSegmentations(*nodes, Settings(oversampling=1))
+    found = mrml.compareSegmentations(*nodes, Settings())
     assert [comparison.reference.name for comparison in found] == ["Good"] and found[0]["DSC"].value == 1
     assert found.remarks == ["Bad cannot be compared: The image geometry has values that are not numbers."]

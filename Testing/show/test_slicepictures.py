@@ -296,7 +296,7 @@ def testTheNearestPlaceIsTheNearestOfAll():
     surface = fromPolyData(shapes.ballMesh(20, (3, 1, 2), 24))
     random = np.random.default_rng(4)
     for place in random.uniform(-40, 40, (10, 3)):
-        expected = distancesToTriangles(place, surface.points[surface.cells]).min()
+        expected = distancesToTriangles(place[None], surface.points[surface.cells]).min()
         for guess in (0.01, expected, 500.0):
             found = planecuts.nearestPlace(surface, place, guess)
             assert np.linalg.norm(found - place) == pytest.approx(expected, rel=1e-9)

@@ -22,7 +22,6 @@ def testOnlyWhatDecidesNumbersIsTold():
         "Tolerance": "2 mm",
         "Percentile of the Hausdorff distance": "95 %",
         "Surface": "unsmoothed",
-        "Accuracy": "converged",
         "Extent": "whole",
     }
     assert list(told(Settings()))[:3] == ["Measured as", "Families of measurements", "Tolerance"]
@@ -31,9 +30,8 @@ def testOnlyWhatDecidesNumbersIsTold():
 
 
 def testWhatIsNotAsUsualIsTold():
-    changed = told(Settings(tolerances=(1, 2.5), accuracy="sampled", subdivisions=2, meshSpacing=0.5))
+    changed = told(Settings(tolerances=(1, 2.5), meshSpacing=0.5))
     assert changed["Tolerance"] == "1 mm, 2.5 mm" and changed["Voxel size for the overlap of two meshes"] == "0.5 mm"
-    assert changed["Accuracy"] == "sampled" and changed["Subdivisions of surface elements"] == "2"
 
 
 @pytest.mark.parametrize(("kernel", "length"), [("polynomial", "Reach"), ("exponential", "Decay length")])

@@ -24,8 +24,8 @@ from SegmentMetricsLib.model.structures import Identity
 
 DEFAULTS = {
     "reference": None, "referenceSegment": "", "test": None, "testSegment": "", "pairs": [], "tolerance": 2.0,
-    "percentile": 95.0, "families": ["boundary", "signed", "overlap"], "critical": [], "subdivisions": -1,
-    "oversampling": 0, "beta": 1.0, "quantile": 1.0, "hazardReach": 10.0, "hazardDecay": 8.0, "il": 1.0, "ol": 1.0,
+    "percentile": 95.0, "families": ["boundary", "signed", "overlap"], "critical": [],
+    "beta": 1.0, "quantile": 1.0, "hazardReach": 10.0, "hazardDecay": 8.0, "il": 1.0, "ol": 1.0,
     "prescription": 0.0, "lesionMinimum": 0.0, "lesionOverlap": 0.0, "panopticOverlap": 0.5, "lesionDilation": 0,
     "follow": False, "edit": "", "session": None,
     "convention": "SegmentMetrics", "protocol": None, "dose": None, "autoUpdate": False, "result": None, "shownPair": 0,

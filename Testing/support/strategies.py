@@ -202,14 +202,10 @@ def numbers(low: float, high: float, most: int = 3):
 @st.composite
 def settings(draw, families="all", **fixed) -> Settings:
     """Everything that can be chosen but memberships, common extents and other tools' conventions."""
-    accuracy = draw(st.sampled_from(DECLARED["accuracy"].check.choices))
     chosen = {
         "families": families,
-        "accuracy": accuracy,
-        "subdivisions": None if accuracy == "converged" else draw(st.sampled_from([None, 0, 2])),
         "tolerances": draw(numbers(0.1, 6)),
         "percentiles": draw(numbers(1, 100)),
-        "oversampling": draw(st.sampled_from([None, 1, 3])),
         "betas": draw(numbers(0.1, 9, 2)),
         "quantiles": draw(numbers(0.05, 1, 2)),
         "grid": draw(st.sampled_from(GRIDS)),

@@ -21,7 +21,6 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.meshing import fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
 from SegmentMetricsLib.io.reading import readStructures
-from SegmentMetricsLib.settings.settings import DECLARED
 
 pytestmark = [pytest.mark.nightly, pytest.mark.usefixtures("coarse")]
 
@@ -53,10 +52,10 @@ def compared(images, settings):
 
 
 @lru_cache
-def expected(kind: str, accuracy: str, direction: bytes = np.eye(3).tobytes()):
+def expected(kind: str, direction: bytes = np.eye(3).tobytes()):
     spacing = SPACINGS[kind]
     place = placed(spacing, np.frombuffer(direction).reshape(3, 3))
-    return compared(voxels(spacing).images(place), SETTINGS.changed(accuracy=accuracy))
+    return compared(voxels(spacing).images(place), SETTINGS)
 
 
 def requireDigits(found, wanted, kept=lambda key: True, factor: float = 1.0) -> None:
@@ -82,22 +81,21 @@ def requireDigits(found, wanted, kept=lambda key: True, factor: float = 1.0) -> 
     assert not wrong, repr(wrong)
 
 
-@pytest.mark.parametrize("accuracy", DECLARED["accuracy"].check.choices)
 @pytest.mark.parametrize("kind", SPACINGS)
 class TestImages:
     @pytest.mark.parametrize("direction", [OBLIQUE, LEFT_HANDED], ids=["oblique", "left-handed"])
-    def testFarFromTheOrigin(self, kind, direction, accuracy):
+    def testFarFromTheOrigin(self, kind, direction):
         images = voxels(SPACINGS[kind]).images(placed(SPACINGS[kind], direction, FAR))
-        found = compared(images, SETTINGS.changed(accuracy=accuracy))
-        requireDigits(found, expected(kind, accuracy, direction.tobytes()))
+        found = compared(images, SETTINGS)
+        requireDigits(found, expected(kind, direction.tobytes()))
 
     @pytest.mark.parametrize("direction", [OBLIQUE, LEFT_HANDED], ids=["oblique", "left-handed"])
-    def testTurned(self, kind, direction, accuracy):
+    def testTurned(self, kind, direction):
         """All but what is told by the sides of the patient."""
-        found = expected(kind, accuracy, direction.tobytes())
-        requireDigits(found, expected(kind, accuracy), lambda key: not turnsWithThePatient(key))
+        found = expected(kind, direction.tobytes())
+        requireDigits(found, expected(kind), lambda key: not turnsWithThePatient(key))
 
-    def testDirectionsRoundedInTheSeventhDigit(self, kind, accuracy, tmp_path):
+    def testDirectionsRoundedInTheSeventhDigit(self, kind, tmp_path):
         """As NIfTI files have them, each in its own way: the two images are the same lattice all the same."""
         random = np.random.default_rng(5)
         images = []
@@ -105,20 +103,18 @@ class TestImages:
             direction = np.float32(OBLIQUE + random.uniform(-3e-7, 3e-7, (3, 3))).astype(float)
             spacing = tuple(np.float32(SPACINGS[kind]).astype(float).tolist())
             images.append(placed(spacing, direction, np.float32(FAR * 1e-3)).image(array))
-        settings = SETTINGS.changed(accuracy=accuracy)
-        wanted = expected(kind, accuracy, OBLIQUE.tobytes())
-        requireDigits(compared(images, settings), wanted)
+        wanted = expected(kind, OBLIQUE.tobytes())
+        requireDigits(compared(images, SETTINGS), wanted)
         paths = [tmp_path / f"{number}.nii.gz" for number in range(3)]
         for image, path in zip(images, paths, strict=True):
             SimpleITK.WriteImage(image, str(path))
-        requireDigits(compared([readStructures(path)[0] for path in paths], settings), wanted)
+        requireDigits(compared([readStructures(path)[0] for path in paths], SETTINGS), wanted)
 
     @pytest.mark.parametrize("factor", [0.001, 10.0], ids=["0.01 mm", "200 mm"])
-    def testSize(self, kind, factor, accuracy):
-        settings = SETTINGS.changed(accuracy=accuracy)
+    def testSize(self, kind, factor):
         place = voxels(SPACINGS[kind]).placement.scaled(factor)
-        found = compared(voxels(SPACINGS[kind]).images(place), scaledSettings(settings, factor))
-        wanted = expected(kind, accuracy)
+        found = compared(voxels(SPACINGS[kind]).images(place), scaledSettings(SETTINGS, factor))
+        wanted = expected(kind)
         # tolerances, which keys hold, have grown, too
         requireDigits(dict(zip(wanted, found.values(), strict=True)), wanted, factor=factor)
 
@@ -139,31 +135,30 @@ def polyData(surface: Surface, scale=1.0, shift=(0, 0, 0), precision=float):
 
 
 @lru_cache
-def expectedOfMeshes(accuracy: str):
-    return compared([polyData(s) for s in surfaces()], SETTINGS.changed(accuracy=accuracy))
+def expectedOfMeshes():
+    return compared([polyData(s) for s in surfaces()], SETTINGS)
 
 
-@pytest.mark.parametrize("accuracy", DECLARED["accuracy"].check.choices)
 class TestMeshes:
-    def testFarFromTheOrigin(self, accuracy):
-        found = compared([polyData(s, shift=FAR) for s in surfaces()], SETTINGS.changed(accuracy=accuracy))
-        requireDigits(found, expectedOfMeshes(accuracy))
+    def testFarFromTheOrigin(self):
+        found = compared([polyData(s, shift=FAR) for s in surfaces()], SETTINGS)
+        requireDigits(found, expectedOfMeshes())
 
-    def testSinglePrecision(self, accuracy):
-        found = compared([polyData(s, precision=np.float32) for s in surfaces()], SETTINGS.changed(accuracy=accuracy))
-        requireDigits(found, expectedOfMeshes(accuracy))
+    def testSinglePrecision(self):
+        found = compared([polyData(s, precision=np.float32) for s in surfaces()], SETTINGS)
+        requireDigits(found, expectedOfMeshes())
 
-    def testFiles(self, accuracy, tmp_path):
+    def testFiles(self, tmp_path):
         """Each kind of file, in text or single precision, says what the polydata says."""
-        for suffix in (".vtp", ".stl") if accuracy == "converged" else (".ply", ".obj", ".stl"):
+        for suffix in (".vtp", ".stl", ".ply", ".obj"):
             paths = [shapes.writeMesh(polyData(s), tmp_path / f"{n}{suffix}", "LPS") for n, s in enumerate(surfaces())]
-            found = compared([readStructures(path)[0] for path in paths], SETTINGS.changed(accuracy=accuracy))
-            requireDigits(found, expectedOfMeshes(accuracy))
+            found = compared([readStructures(path)[0] for path in paths], SETTINGS)
+            requireDigits(found, expectedOfMeshes())
 
     @pytest.mark.parametrize("factor", [0.001, 10.0], ids=["0.01 mm", "200 mm"])
-    def testSize(self, factor, accuracy):
-        settings = scaledSettings(SETTINGS.changed(accuracy=accuracy), factor)
+    def testSize(self, factor):
+        settings = scaledSettings(SETTINGS, factor)
         found = compared([polyData(s, factor) for s in surfaces()], settings)
-        wanted = expectedOfMeshes(accuracy)
+        wanted = expectedOfMeshes()
         # tolerances, which keys hold, have grown, too
         requireDigits(dict(zip(wanted, found.values(), strict=True)), wanted, factor=factor)

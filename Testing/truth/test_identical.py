@@ -48,20 +48,18 @@ def testTheSameMaskStoredInAnotherWay(angle):
         assert found["CentroidShiftS"].value == found["CentroidShiftR"].value == 0
 
 
-@pytest.mark.parametrize("accuracy", ["converged", "sampled"])
 @pytest.mark.parametrize("angle", [0, 0.4])
-def testDisplayedSurfaces(scene, angle, accuracy):
+def testDisplayedSurfaces(scene, angle):
     from SegmentMetricsLib.mrml.inputs import displayed
 
     both = [structureFromImage(ball(angle), "A", None, None) for _ in range(2)]
-    settings = Settings(families="all", accuracy=accuracy, surface="displayed")
+    settings = Settings(families="all", surface="displayed")
     requireNothing(comparePair(*both, settings, displayed=displayed))
 
 
-@pytest.mark.parametrize("accuracy", ["converged", "sampled"])
 @pytest.mark.parametrize("angle", [0, 33])
 @pytest.mark.parametrize("mesh", [shapes.ballMesh(7.3), shapes.boxMesh((0, 0, 0), (5, 6, 7))])
-def testMeshes(mesh, angle, accuracy):
+def testMeshes(mesh, angle):
     turn, moved, again = vtkTransform(), vtkTransformPolyDataFilter(), vtkPolyData()
     turn.RotateWXYZ(angle, 1, 2, 3)
     turn.Translate(-103.3, 55.2, 12.7)
@@ -69,9 +67,7 @@ def testMeshes(mesh, angle, accuracy):
     moved.SetInputData(mesh)
     moved.Update()
     again.DeepCopy(moved.GetOutput())
-    requireNothing(
-        compare(moved.GetOutput(), again, Settings(families=("boundary", "signed", "overlap"), accuracy=accuracy))
-    )
+    requireNothing(compare(moved.GetOutput(), again, Settings(families=("boundary", "signed", "overlap"))))
 
 
 def testADistanceIsNotRoundedAway():

@@ -364,10 +364,8 @@ def testAddedPathLength():
     assert comparison["RelativeAPL_1.5mm"].value == pytest.approx(added / whole, abs=0.01)
 
 
-@pytest.mark.parametrize("most", [100_000, 0])
-def testDirectionsOfSpheres(most, monkeypatch):
-    """Of spheres everything is known; of many triangles one look-up serves all pieces of one."""
-    monkeypatch.setattr("SegmentMetricsLib.analysis.facing.MOST_ELEMENTS", most)
+def testDirectionsOfSpheres():
+    """Of spheres everything is known."""
     mine, other, moved, tau = 15.0, 18.0, np.array([3.7, 3.7, 0.2]), 2.0
     spheres = ballMesh(mine, resolution=40), ballMesh(other, moved, resolution=40)
     comparison = compare(*spheres, Settings(families=("signed",)))

@@ -136,14 +136,12 @@ def testOrderInWhichVoxelsAreStored(voxels, settings, axes):
     for key in keysOf(one, other, isOfVoxels):
         if not (isCubic and findDefinition(key)[0].key in BY_SLICES):
             requireEqual(other[key], one[key])
-    converged = Settings(families="boundary", tolerances=(), accuracy="converged")
+    alone = Settings(families="boundary", tolerances=())
     apart = sum(
-        compare(shapes.surfaceOf(a), shapes.surfaceOf(b), converged)["HD"].upper for a, b in zip(images[:2], others)
+        compare(shapes.surfaceOf(a), shapes.surfaceOf(b), alone)["HD"].upper for a, b in zip(images[:2], others)
     )
     sides = np.diff(sorted((one["HD"].value, other["HD"].value)))[0]
-    # the centers of triangles may lie as far from the farthest place as half of a voxel is long
-    sampled = 0.0 if settings.accuracy == "converged" else np.linalg.norm(voxels.placement.spacing) / 2
-    assert sides <= apart + sampled + width(one["HD"]) + width(other["HD"]) + CLOSE
+    assert sides <= apart + width(one["HD"]) + width(other["HD"]) + CLOSE
 
 
 @given(some.pairsOfMasks(most=6), some.settings(grid="union"), st.tuples(*[st.integers(0, 3)] * 6))
@@ -216,7 +214,7 @@ def isOfSurfaces(key: str) -> bool:
     return not isOfVoxels(key) and not key.startswith("BIoU")
 
 
-@given(some.meshes(), some.meshes(), some.settings(oversampling=None), some.turns(), some.shifts(300))
+@given(some.meshes(), some.meshes(), some.settings(), some.turns(), some.shifts(300))
 def testRigidMotionOfMeshes(reference, test, settings, turn, shift):
     settings = settings.changed(families=("boundary", "signed", "overlap", "effort"))
     still = compare(toPolyData(reference), toPolyData(test), settings)
@@ -227,7 +225,7 @@ def testRigidMotionOfMeshes(reference, test, settings, turn, shift):
         assert other[key].value == pytest.approx(still[key].value, rel=ON_A_GRID_FOR_MESHES, abs=ON_A_GRID_FOR_MESHES)
 
 
-@given(some.meshes(), some.meshes(), some.settings(oversampling=None), st.randoms(use_true_random=False))
+@given(some.meshes(), some.meshes(), some.settings(), st.randoms(use_true_random=False))
 def testOrderOfPointsAndTriangles(reference, test, settings, random):
     def shuffled(surface):
         numbers = list(range(len(surface.points)))
@@ -244,7 +242,7 @@ def testOrderOfPointsAndTriangles(reference, test, settings, random):
         requireEqual(other[key], one[key])
 
 
-@given(some.pairsOfMasks(some.placements(), 7), some.settings(oversampling=None), st.sampled_from([0, 1]))
+@given(some.pairsOfMasks(some.placements(), 7), some.settings(), st.sampled_from([0, 1]))
 def testMaskAndItsOwnMesh(voxels, settings, which):
     """One of the two as the surface of its voxels: it is filled with the same voxels again, and as far away."""
     images = voxels.images()
@@ -285,7 +283,7 @@ def testFinerVoxelsOfTheSameStructure(voxels, pieces):
 @given(*[some.pairsOfMasks(most=6)] * 2)
 def testTriangleInequality(first, second):
     """The way from one structure to another is never longer by way of a third one."""
-    settings = Settings(families="boundary", tolerances=(), percentiles=(), accuracy="converged")
+    settings = Settings(families="boundary", tolerances=(), percentiles=())
     a, b, c = first.reference, first.test, second.reference
     size = np.max([a.shape, c.shape], axis=0)
     images = [first.placement.image(np.pad(m, [(0, n - k) for n, k in zip(size, m.shape)])) for m in (a, b, c)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import promises
 import pytest
 import shapes
-import SimpleITK
 import strategies as some
 from hypothesis import event, given
 from hypothesis import strategies as st
@@ -40,8 +39,6 @@ def pairs(draw):
 
 def compared(pair, settings):
     reference, test, critical = pair
-    if not all(isinstance(one, SimpleITK.Image) for one in pair):
-        settings = settings.changed(oversampling=None)  # the fine grid for meshes has a million voxels, times that
     return compare(reference, test, settings, criticals={"Wall": critical})
 
 

@@ -10,7 +10,7 @@ from slicer.util import VTKObservationMixin
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.mrml import focus, maps, navigation
-from SegmentMetricsLib.mrml.conversion import displayedSurface, measuredSurface, pointsOf
+from SegmentMetricsLib.mrml.conversion import drawnSurface, pointsOf, withNormals
 from SegmentMetricsLib.mrml.inputs import structureFromSegment
 
 from ..work import waiting
@@ -91,8 +91,7 @@ class FocusView(VTKObservationMixin):
 
     def _surfaceOf(self, structure):
         """Return the surface of a structure that is drawn, RAS."""
-        isDisplayed = self.model.parameters.mapSurface.name == "displayed"
-        return displayedSurface(structure) if isDisplayed else measuredSurface(structure)
+        return withNormals(drawnSurface(structure, "", structure.surface, self.model.parameters.mapSurface.name)[0])
 
     def _structures(self, outcome, number: int) -> dict:
         """Return the Structures of a pair by side, read again if they came with a scene; without the empty ones."""

@@ -179,4 +179,6 @@ class MapView(VTKObservationMixin):
             getattr(ui, name).enabled = not can.problem
         ui.rangeLabel.enabled = ui.automaticRangeCheckBox.enabled = can.hasRange
         ui.rangeSpinBox.enabled = can.isRangeFree
-        ui.mapFarthestLabel.text, ui.mapFarthestLabel.visible = can.remark, bool(can.remark)
+        notes = [model.GetDescription() for model in self.current] if parameters.showMap else []
+        ui.mapFarthestLabel.text = " ".join(filter(None, (can.remark, *notes)))
+        ui.mapFarthestLabel.visible = bool(ui.mapFarthestLabel.text)

@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...analysis.places import positionText
 from ...base.statements import Place
 from ...base.texts import commaSeparated, counted, shortest
 from ...comparison.findings import Finding, Kind
 from ...families.boundary import formulas as boundary
+from ...families.instances.ofpair import lesionsOf
 from ...families.overlap import formulas as overlap
+from ...families.topology import formulas as topology
+from ...families.topology.ofpair import bettiNumbersOf, finerOf, gapsOf, skeletonsOf, spursOf, thinnedOf
 from ...families.voxel import formulas as voxels
 from ...families.voxel.ofpair import distancesOf
 from ...geometry.grids import Grid
@@ -28,6 +32,7 @@ from .density import shareMissingInside
 if TYPE_CHECKING:
     from ...comparison.measurements import Measurement
     from ...comparison.workspace import Workspace
+    from ...model.structures import Structure
 
 # A structure is small if it spans less than this fraction of its image along any axis.
 SMALL = 0.05
@@ -44,6 +49,8 @@ AT_THEIR_BEST = ("ACC", "TNR", "FPR", "RI")
 OUTLYING_FACTOR, OUTLYING_VOXELS, OUTLYING_PERCENTILE = 3, 3, 95.0
 # At least this many parts, most of them single voxels, indicate noise.
 MANY_PARTS = 50
+# Structures of patients that span no more voxels than this may be smaller than a tolerance.
+FEW_VOXELS = 4
 THRESHOLD = Place("--threshold 0.5", "threshold=0.5")
 LESIONS = Place("--metrics instances", 'metrics="instances"', "Metrics > instances")
 UNION = Place("--grid union", 'grid="union"', "Advanced > Evaluated grid")
@@ -52,6 +59,7 @@ UNION = Place("--grid union", 'grid="union"', "Advanced > Evaluated grid")
 def find(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Yield the cautions of a pair whose measurements are known."""
     yield from _memberships(pair)
+    yield from _lesions(pair)
     if not pair.emptiness:
         yield from _outliers(pair, values)
         yield from _parts(pair)
@@ -63,6 +71,7 @@ def find(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
         yield from _density(pair, values)
         yield from _background(pair, values)
         yield from _critical(pair)
+    yield from _centerLines(pair)
 
 
 def _chosen(pair: Workspace, *families: str) -> bool:
@@ -73,6 +82,16 @@ def _memberships(pair: Workspace) -> Iterator[str]:
     if pair.isFuzzy and _chosen(pair, "overlap", "agreement"):
         which = " and the ".join(w for w, s in zip(REFERENCE_AND_TEST, pair.structures) if s.memberships is not None)
         yield Finding.of(Kind.COUNTED_IN_PART, which=which, where=THRESHOLD)
+
+
+def _lesions(pair: Workspace) -> Iterator[str]:
+    both = pair.planned(lesionsOf)
+    which = [which for which, lesions in zip(REFERENCE_AND_TEST, both or ()) if lesions.areOverlapping]
+    if which:
+        yield Finding.remark(
+            f"Lesions of the {' and of the '.join(which)} overlap each other: every one counts with all of its voxels.",
+            "By a voxel of several, only those belong together that fit each other best.",
+        )
 
 
 def _outliers(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
@@ -142,17 +161,24 @@ def _are(count: int) -> str:
 
 
 def _units(pair: Workspace) -> Iterator[str]:
-    """Warn if the structures are smaller than every tolerance, which structures of patients never are."""
+    """Warn if the structures are smaller than every tolerance, which those of patients are only if of few voxels."""
     if not _isTolerant(pair):
         return
     smallest = min(pair.settings.tolerances)
-    size = max(float(np.ptp(s.box, axis=0).max()) for s in pair.structures)
-    if smallest > size:
+    size = max(float(np.ptp(_boxOf(s), axis=0).max()) for s in pair.structures)
+    masks = [s.mask for s in pair.structures if s.mask is not None]
+    isOfFew = bool(masks) and max(int((mask.high - mask.low).max()) + 1 for mask in masks) <= FEW_VOXELS
+    if smallest > size and not isOfFew:
         yield Finding.remark(
             f"The tolerance of {shortest(smallest)} mm is larger than the structures, which measure "
             f"{float(f'{size:.2g}'):g} mm: nothing can exceed it.",
             "Check the unit of the files.",
         )
+
+
+def _boxOf(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and highest coordinates of a structure, of its voxels if smoothing has shrunk its surface."""
+    return (structure if structure.mask is None else structure.unsmoothed()).box
 
 
 def _percentiles(pair: Workspace) -> Iterator[str]:
@@ -202,10 +228,7 @@ def _size(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     shares = np.where(sizes > 1, spans / sizes, np.inf)
     axis = int(shares.argmin())
     if shares[axis] < SMALL:
-        yield Finding.remark(
-            f"The reference is small: {what}{spans[axis]:.0f} of the image's {sizes[axis]} along one axis.",
-            "Overlap changes much with few voxels, so prefer distances.",
-        )
+        yield Finding.of(Kind.SMALL, extent=f"{what}{spans[axis]:.0f}", size=int(sizes[axis]))
 
 
 def _isShared(values: Mapping[str, Measurement]) -> bool:
@@ -280,3 +303,38 @@ def _coarsest(pair: Workspace) -> float:
 def _sides(grid: Grid) -> np.ndarray:
     """Return the lengths of the sides of a voxel in mm, for a planar grid those in the plane only."""
     return grid.spacing if grid.flatAxis is None else np.delete(grid.spacing, grid.flatAxis)
+
+
+def _centerLines(pair: Workspace) -> Iterator[str]:
+    """Yield which center lines are not those of the voxels, as in other tools, and that parts differ without a gap."""
+    gaps, betti = pair.planned(gapsOf), pair.planned(bettiNumbersOf)
+    if any(pair.planned(one) is not None for one in (skeletonsOf, gapsOf, spursOf)):
+        finer, thinned = pair.once(finerOf), pair.once(thinnedOf)
+        meant = "These measurements are for vessels and airways, not for compact organs."
+        if finer is None:
+            yield Finding.remark(
+                "The structures are too thick to check whether thinning loses a part of a center line.", meant
+            )
+        elif any(finer.lost):
+            lost = [f"of the {which} {_listed(runs)}" for which, runs in zip(REFERENCE_AND_TEST, finer.lost) if runs]
+            told = [
+                f"Thinning the voxels loses parts of the center lines: {'; '.join(lost)}.",
+                "So clDice, gaps and spurs of this pair are those of center lines at twice the resolution.",
+            ]
+            if not pair.emptiness:
+                nothing = [which for which, skeleton in zip(REFERENCE_AND_TEST, thinned) if not len(skeleton.thinned)]
+                alone = f"undefined, as nothing is left of the {' and the '.join(nothing)}"
+                if not nothing:
+                    alone = f"{topology.centerLineDice(*thinned):.3f}"
+                told.append(f"With scikit-image's skeletons alone, as in other tools, clDice is {alone}.")
+            yield Finding.remark(*told, meant)
+    if not pair.emptiness and gaps == () and betti and (error := topology.bettiErrorOf(betti[0], betti[1], 0)):
+        yield (
+            f"BettiError0 is {error}, yet there is no gap: the test covers the whole center line of the reference, so "
+            "separate parts differ beside it, or in spurs."
+        )
+
+
+def _listed(runs: tuple[topology.Run, ...]) -> str:
+    """Return the lengths and places of stretches of center lines."""
+    return commaSeparated((f"{run.length:.1f} mm at {positionText(run.position)}" for run in runs), most=3)

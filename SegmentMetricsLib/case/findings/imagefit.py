@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
-from ...base.texts import commaSeparated
+from ...base.errors import InputError
+from ...base.texts import commaSeparated, oneLine
 from ...comparison.findings import Finding, Kind
 from ...geometry.grids import Grid
+from ...io.grayimages import readGrayImage
 from ...model.grayimages import GrayImage
 from ...model.structures import Structure
 from .pairfindings import areOfOneKind
@@ -19,6 +22,18 @@ MOST_NAMES = 6
 MARGIN = 40.0
 # About so many points of a structure are looked up.
 MOST_POINTS = 20_000
+
+
+def imageUnder(path: Path, pairs: Sequence[Iterable[Structure]]) -> tuple[GrayImage | None, list[str]]:
+    """Return the part around the structures of pairs of the image in a file or folder, and findings on it.
+
+    The image is None if it cannot be shown, which a finding says: it changes no number, so nothing ends with it.
+    """
+    try:
+        image = aroundPairs(readGrayImage(path), pairs)
+    except InputError as error:
+        return None, [f"The image under the contours is not shown: {oneLine(str(error))}"]
+    return image, [*image.remarks, *imageFindings(image, pairs)]
 
 
 def aroundPairs(image: GrayImage, pairs: Iterable[Iterable[Structure]]) -> GrayImage:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...base.errors import Undefined
-from ...base.texts import commaSeparated, counted, shortest
+from ...base.texts import commaSeparated, counted, percent, shortest
 from ...comparison import extents
 from ...comparison.counts import Counts, count
 from ...comparison.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
+from ...comparison.measurements import withUnit
 from ...families.boundary import formulas as boundary
+from ...families.dose.formulas import doseOfShare
 from ...families.dose.ofpair import doseVolumeOf
 from ...families.overlap import formulas as overlap
 from ...families.similarity.ofpair import inSlices
@@ -21,7 +23,7 @@ from ...families.slices.formulas import axisOf, normalOf, positionText
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...model.notes import Note
-from ...model.structures import REFERENCE_AND_TEST
+from ...model.structures import REFERENCE_AND_TEST, shareLeft
 from . import cautions
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ TIES_WORTH_A_WORD = 0.005
 BY_VOXEL = {"voxel", "hazard"}
 # Families measured in the slices of the reference, with what is measured there in words.
 BY_SLICE = {"similarity": "the Medical Similarity Index", "effort": "the added path length", "slices": "the slices"}
+# More Gy than half of a structure receives in any treatment.
+LARGEST_MEDIAN = 300.0
 # Dice below which two contours are probably not of the same structure.
 HARDLY = 0.05
 # Least gain in Dice for a mirrored test to be reported. Structures in the middle of the body hardly change in a mirror,
@@ -59,6 +63,7 @@ def _found(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from _extent(pair)
     yield from _frames(pair)
     yield from _notes(pair)
+    yield from _ignored(pair)
     yield from _dose(pair)
     if not pair.emptiness:
         yield from _placement(pair)
@@ -82,19 +87,44 @@ def _dose(pair: Workspace) -> Iterator[str]:
         yield Finding.of(Kind.OTHER_DOSE_FRAME, what=others)
     if others := _notOfDose(pair, "patient"):
         yield Finding.of(Kind.OTHER_DOSE_PATIENT, what=others)
+    large: dict[str, float] = {}
     for number, which in enumerate(REFERENCE_AND_TEST):
         try:
-            share = pair.once(doseVolumeOf, number).outside
+            found = pair.once(doseVolumeOf, number)
         except Undefined:  # its numbers say why
             continue
-        if share:
-            yield Finding.of(Kind.OUTSIDE_DOSE, share=f"{max(100 * share, 0.1):.1f}", what=f"the {which}")
+        if found.outside:
+            yield Finding.of(Kind.OUTSIDE_DOSE, share=f"{max(100 * found.outside, 0.1):.1f}", what=f"the {which}")
+        if doseOfShare(found, 50) > LARGEST_MEDIAN:
+            large[f"the {which}"] = doseOfShare(found, 50)
+    if large:
+        yield Finding.of(Kind.DOSE_IN_CGY, what=" and of ".join(large), dose=f"{min(large.values()):.0f}")
 
 
 def _notOfDose(pair: Workspace, name: str) -> str:
     """Return which structures have another frame of reference or patient than the dose, "" for none."""
     told = [(f"the {which}", getattr(s, name)) for which, s in zip(REFERENCE_AND_TEST, pair.structures)]
     return " and ".join(what for what, value in told if value and getattr(pair.dose, name) not in ("", value))
+
+
+def _ignored(pair: Workspace) -> Iterator[str]:
+    """Yield what was left out because nobody annotated there."""
+    known = [(which, s, s.ignored) for which, s in zip(REFERENCE_AND_TEST, pair.structures) if s.ignored is not None]
+    if not known:
+        return
+    label = known[0][2].label
+    if pair.ignored is None:
+        yield f"The reference has no label {label} to be ignored, so all of it counts."
+        return
+    unit = "mm3" if pair.dimension == 3 else "mm2"
+    parts = [f"{withUnit(ignored.size, unit)} of the {which}" for which, _, ignored in known if ignored.size]
+    yield Finding.remark(
+        f"What the reference marks as {label} counts on neither side: "
+        f"{' and '.join(parts) or 'nothing of the two'} {'is' if len(parts) < 2 else 'are'} left out.",
+        "Contours end at its border, and distances are those of what is left.",
+    )
+    if uncut := [which for which, s, _ in known if s.mask is None]:
+        yield f"The {' and the '.join(uncut)} is a surface without voxels, so nothing of it is left out."
 
 
 def _emptiness(pair: Workspace) -> Iterator[str]:
@@ -182,6 +212,7 @@ def _placement(pair: Workspace) -> Iterator[str]:
     They are the same whatever is measured: these always count the overlap. What is said of it else depends on whether
     anything that was asked for is counted.
     """
+    yield from _cropped(pair)
     counts = _countsOf(pair)
     hollow = [] if counts is None else [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
     if counts is not None and hollow and pair.areVoxelsCounted:
@@ -205,6 +236,29 @@ def _placement(pair: Workspace) -> Iterator[str]:
         yield from otherUnits(*pair.structures)
     if pair.dimension == 3:
         yield from _sides(pair)
+
+
+def _cropped(pair: Workspace) -> Iterator[Finding]:
+    """Yield the finding that one image may have been cropped without its origin: moved inside, its structure fits."""
+    masks = [structure.mask for structure in pair.structures if structure.mask is not None]
+    if len(masks) < 2:
+        return
+    shift, sizes = masks[1].grid.offsetOn(masks[0].grid), np.array([mask.grid.size for mask in masks])
+    small = int((sizes[1] <= sizes[0]).all())
+    room = sizes[1 - small] - sizes[small]
+    if shift != (0, 0, 0) or (room < 0).any() or not room.any():
+        return
+    whole, part = masks[1 - small], masks[small]
+    middles = [np.argwhere(mask.voxels)[:, ::-1].mean(axis=0) + mask.offset for mask in (whole, part)]
+    moved = np.clip(np.rint(middles[0] - middles[1]), 0, room).astype(int)
+
+    def movedDice(by: np.ndarray) -> float:
+        i, j, k = (part.offset + by).tolist()
+        return overlap.dice(count(whole, Mask(part.voxels, (i, j, k), whole.grid)))
+
+    if moved.any() and 1 - movedDice(moved) <= (1 - movedDice(np.zeros(3, int))) / 2:
+        text = " instead of ".join(" x ".join(map(str, sizes[n].tolist())) for n in (small, 1 - small))
+        yield Finding.of(Kind.CROPPED, which=REFERENCE_AND_TEST[small], sizes=text)
 
 
 def _countsOf(pair: Workspace) -> Counts | None:
@@ -309,6 +363,15 @@ def _surfaces(pair: Workspace) -> Iterator[str]:
             )
         if surface.nonManifoldEdges:
             yield f"{name} has {counted(surface.nonManifoldEdges, 'edge')} with more than two triangles."
+        share = shareLeft(structure, surface.volume) if structure.surfaceKind == "displayed" else None
+        if share is not None and structure.mask is not None:
+            volumes = f"{max(surface.volume, 0.0):.1f} of {structure.mask.size:.1f} mm3"
+            yield Finding.remark(
+                f"The displayed surface of the {which} encloses {percent(share)} of the voxels ({volumes}): smoothing "
+                "shrinks small and thin structures.",
+                "Measure the unsmoothed surface instead.",
+            )
+            continue  # what was cleaned comes from that
         for repair in surface.repairs:
             yield f"{name} was cleaned: {repair}."
 

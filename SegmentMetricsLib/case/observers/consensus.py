@@ -16,6 +16,7 @@ from ...geometry.closest import ClosestSurface
 from ...geometry.grids import Grid
 from ...geometry.masks import LARGEST_BOX, Mask, finest
 from ...geometry.surfaces import Surface
+from ...model.lattices import onOneLattice
 from ...model.structures import Structure
 
 METHODS = ("majority", "staple", "mean-surface")
@@ -65,6 +66,7 @@ class Drawings:
         The grid is the common lattice if there is one, else that of the observer with the smallest voxels, whatever
         their order; meshes are filled on it. Meshes must have an inside. Raises InputError for too large a box.
         """
+        structures = onOneLattice(structures)
         drawn = [s.mask for s in structures if s.mask is not None]
         if drawn:
             grid = finest(drawn).grid

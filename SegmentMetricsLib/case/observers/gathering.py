@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import combinations
@@ -58,15 +58,29 @@ class Gathered:
     leftOut: Sequence[str] = ()
 
 
+def withNames(
+    observers: Sequence | Mapping, tests: Sequence | Mapping, names: Sequence[str] | None, usual: Callable
+) -> tuple[Sequence, Sequence, Sequence[str] | None]:
+    """Return observers, tests and their names, which mappings have. usual: returns the names of some without any."""
+    if isinstance(observers, Mapping):
+        if names is not None:
+            raise InputError("The observers are given with their names: leave out the other names.")
+        observers, names = list(observers.values()), list(observers)
+    if isinstance(tests, Mapping):
+        tests, names = list(tests.values()), [*(usual(observers) if names is None else names), *tests]
+    return observers, tests, names
+
+
 def gather(
-    observers: Sequence[Observer],
-    tests: Sequence[Observer],
+    observers: Sequence[Observer] | Mapping[str, Observer],
+    tests: Sequence[Observer] | Mapping[str, Observer],
     settings: Settings,
     names: Sequence[str] | None,
     structures: Collection[str] | None = None,
     labelNames: Mapping[Labels, str] | None = None,
 ) -> Gathered:
     """Return the structures of observers and tests that belong together; arguments are those of compareObservers()."""
+    observers, tests, names = withNames(observers, tests, names, lambda some: _names(list(some), len(some), None))
     given = [*_several(observers, "The observers"), *_several(tests, "The tests")]
     count = len(given) - len(tests)
     if count < 2:

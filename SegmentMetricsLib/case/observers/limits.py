@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from ...base.errors import InputError
 from ...base.texts import commaSeparated, shortest
 from ...base.version import __version__
-from ..protocol.protocol import WILDCARDS, Protocol, Rule
+from ...model.naming import isPattern
+from ..protocol.protocol import Protocol, Rule
+from .gathering import UNNAMED
 from .observed import TOLERATED, ObservedStructure
 from .study import ObserverStudy
 from .withinrange import meansAsTest
@@ -19,6 +22,8 @@ from .withinrange import meansAsTest
 # to which limits are rounded, toward the looser side.
 JUDGED = ("MASD", "DSC")
 OF_LENGTHS, OF_FRACTIONS = 1, 2
+# What the rules of a protocol call structures of any name.
+ALL_NAMES = "*"
 
 
 def protocolFrom(study: ObserverStudy) -> Protocol:
@@ -30,6 +35,9 @@ def protocolFrom(study: ObserverStudy) -> Protocol:
     Raises InputError if no structure has a limit.
     """
     rules = tuple(rule for structure in study for rule in _rules(structure))
+    if len(study) == 1 and study[0].name == UNNAMED:
+        # it is alone and has no name, or another one in every file, so that only the limits for all names find it
+        rules = tuple(replace(rule, structure=ALL_NAMES) for rule in rules)
     if not rules:
         raise InputError("The observers give no limit for a protocol: no structure has a distance or overlap.")
     who = commaSeparated(study.observers)
@@ -45,7 +53,7 @@ def protocolFrom(study: ObserverStudy) -> Protocol:
 def _rules(found: ObservedStructure) -> Iterator[Rule]:
     names = [found.observers[n] for n in found.drawn]
     source = f"{len(names)} observers ({commaSeparated(names)})"
-    isNameable = found.name and not any(character in found.name for character in WILDCARDS)
+    isNameable = found.name and not isPattern(found.name)
     if not isNameable:
         return
     if math.isfinite(found.tolerance) and found.tolerance > 0:

@@ -69,9 +69,13 @@ class Pooled(NamedTuple):
     def of(distances: SurfaceDistances) -> Pooled:
         """Return both directions of a pair together."""
         steps = [np.rint(direction.distances / STEP).astype(np.int64) for direction in distances.directions]
-        sizes = [direction.sizes for direction in distances.directions]
-        counted = np.bincount(np.concatenate(steps), np.concatenate(sizes))
-        return Pooled(counted, float(counted.sum()))
+        sizes = [direction.sizesOf(np.arange(len(direction.distances))) for direction in distances.directions]
+        # of nothing it would count in whole numbers
+        counted = np.bincount(np.concatenate(steps), np.concatenate(sizes), 1).astype(float)
+        total = sum(direction.totalSize for direction in distances.directions)
+        # what is part of both has no distance
+        counted[0] += total - counted.sum()
+        return Pooled(counted, total)
 
     def within(self, tolerance: float) -> float:
         """Return the share of both boundaries within a tolerance in mm."""

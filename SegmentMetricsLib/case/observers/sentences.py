@@ -40,8 +40,12 @@ def _agreement(found: ObservedStructure) -> str:
         return "all observers left it empty"
     count = len(found.having) if found.variation is None else len(found.variation.distances)
     who = f"{NUMBERS[count] if count < len(NUMBERS) else count} observers"
+    # what an observer left empty is not in the variation
+    isApart = found.agreement["ConformityIndex"] == 0 and not (found.variation and found.isAnyWithin)
     if found.variation is not None:
         sd = found.variation.rootMeanSquareSD
+        if isApart:
+            return f"{who} have no voxel in common and differ by {_mm(sd)} SD"
         return f"{who} are identical" if sd < NOTHING else f"{who} agree within {_mm(sd)} SD"
     if any(pair not in found.pairs.pairs for pair in combinations(found.members, 2)):
         return f"not all of the {who} can be compared with each other"
@@ -54,7 +58,8 @@ def _agreement(found: ObservedStructure) -> str:
     if not told:
         index = found.agreement["ConformityIndex"]
         return f"{who} were compared" if math.isnan(index) else f"{who} have the conformity index {fixed(index, '')}"
-    return f"{who} agree with {', '.join(told)}{' on average' if count > 2 else ''}"
+    how = "have no voxel in common:" if isApart else "agree with"
+    return f"{who} {how} {', '.join(told)}{' on average' if count > 2 else ''}"
 
 
 def _outlier(found: ObservedStructure, outlier: Outlier) -> str:
@@ -93,6 +98,15 @@ def tooFew(count: int) -> str:
     return (
         f"With {who} there is no consensus, map of where they differ, outlier or verdict on tests: these need at least "
         f"{NUMBERS[ENOUGH]}."
+    )
+
+
+def copied(test: str, observers: Sequence[str]) -> str:
+    """Return that a test is the same as some observers, and what that does to its rank."""
+    whom = "that observer" if len(observers) == 1 else "them"
+    return (
+        f"{test} equals {' and '.join(observers)}: a distance of 0 to {whom} flatters its mean against the observers, "
+        "its rank and its verdict."
     )
 
 

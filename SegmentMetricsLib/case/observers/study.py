@@ -11,15 +11,18 @@ from typing import cast
 from ...analysis.places import Place, worstPlaces
 from ...base.errors import InputError, Undefined, reasonOf, requireFunction
 from ...base.parallel import eachSideBySide
-from ...base.texts import commaSeparated
+from ...base.texts import commaSeparated, inAnyCase
 from ...comparison.workspace import Workspace
 from ...geometry.closest import ClosestSurface
+from ...geometry.masks import Mask
 from ...geometry.surfaces import Surface
 from ...io.labelnames import labelNamesFrom
+from ...model.naming import placeOf
 from ...model.structures import Labels, Structure
 from ...settings.settings import Settings, asSettings
 from ..casework import criticalsOf, withLabelsNamed, withSurface
 from ..comparison import Comparison, compared
+from ..frames import frameOf, pandasOrError
 from . import sentences
 from .consensus import METHODS, Consensus, Drawings, conformity, consensusOf, searchOf
 from .gathering import Gathered, Observer, Organ, gather
@@ -79,10 +82,7 @@ class ObserverStudy(Sequence[ObservedStructure]):
 
     def __getitem__(self, index):
         if isinstance(index, str):
-            names = [one.name for one in self.structures]
-            if index not in names:
-                raise KeyError(f"There is no structure {index!r} here; there are {commaSeparated(names)}.")
-            return self.structures[names.index(index)]
+            return self.structures[placeOf(index, [[one.name] for one in self.structures])]
         return self.structures[index]
 
     def __iter__(self) -> Iterator[ObservedStructure]:
@@ -99,6 +99,20 @@ class ObserverStudy(Sequence[ObservedStructure]):
     def __repr__(self) -> str:
         return "\n".join([f"<ObserverStudy of {commaSeparated(self.observers)}>", *map(repr, self), *self.remarks])
 
+    def toFrame(self):
+        """Return the measurements of all pairs as a pandas DataFrame, one row per structure, reference, test and key.
+
+        Observers and tests are the reference and the test of each pair. Its columns are those of Comparison.toFrame().
+        Raises InputError if pandas is not installed.
+        """
+        pandas = pandasOrError()
+        frames = {
+            (one.name, one.everyone[row], one.everyone[column]): frameOf(measurements)
+            for one in self
+            for (row, column), measurements in one.pairs.pairs.items()
+        }
+        return pandas.concat(frames, names=["structure", "reference", "test"]) if frames else frameOf({})
+
     def toDictionary(self) -> dict:
         """Return the content of observers.json, without its schema and software."""
         return {
@@ -111,10 +125,10 @@ class ObserverStudy(Sequence[ObservedStructure]):
 
 
 def compareObservers(
-    observers: Sequence[Observer],
+    observers: Sequence[Observer] | Mapping[str, Observer],
     settings: Settings | None = None,
     *,
-    tests: Sequence[Observer] = (),
+    tests: Sequence[Observer] | Mapping[str, Observer] = (),
     names: Sequence[str] | None = None,
     consensus: str = "majority",
     structures: Collection[str] | None = None,
@@ -129,23 +143,23 @@ def compareObservers(
 
     Parameters
     ----------
-    observers : Sequence[Observer]
-        At least two, each the path of a file or folder, a SimpleITK image, a vtkPolyData in LPS mm, a Structure, or
-        several Structures. Those of files, folders and sets are matched by name and code; single ones are the same
-        structure whatever they are called.
+    observers : Sequence[Observer] | Mapping[str, Observer]
+        At least two, perhaps by their names, each the path of a file or folder, a SimpleITK image, a vtkPolyData in LPS
+        mm, a Structure, or several Structures. Those of files, folders and sets are matched by name and code; single
+        ones are the same structure whatever they are called.
     settings : Settings | None, optional
         What to measure and how; None means the defaults. The critical structures that they name are those of the
         reference of each pair.
-    tests : Sequence[Observer], optional
+    tests : Sequence[Observer] | Mapping[str, Observer], optional
         What is compared with the observers, but is none itself, such as an automatic contour.
     names : Sequence[str] | None, optional
         Of the observers, or of them and the tests; None calls them like their files or structures.
     consensus : str, optional
         "majority", the voxels that more than half have, and where exactly half have one, those in which the mean of the
         signed distances to their surfaces is inside; "staple", SimpleITK's filter on the box around all and 5 voxels on
-        each side, cut at 0.5; or "mean-surface", where the mean signed distance is inside.
+        each side, cut at 0.5; or "mean-surface", where the mean signed distance is inside. In any case.
     structures : Collection[str] | None, optional
-        Names of those to compare, in any spelling; all when None.
+        Names of those to compare, in any spelling, or patterns such as "Parotid*"; all when None.
     labelNames : Mapping[int, str] | None, optional
         Names by number for labels without a name of their own.
     progress : Progress | None, optional
@@ -242,6 +256,7 @@ class Work:
         displayed: Callable[[Structure], Structure] | None = None,
     ) -> Work:
         """Return the work on what was gathered. Raises InputError for an unknown method and critical structure."""
+        method = inAnyCase(method, METHODS) if isinstance(method, str) else method
         if method not in METHODS:
             raise InputError(f"The consensus is one of {', '.join(METHODS)}, not {method!r}.")
         criticals: list[Mapping[str, Structure]] = []
@@ -315,6 +330,9 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
         remarks.append(f"There is no agreement and no consensus of {organ.name}: {why}")
     elif 0 < len(drawn) < sentences.ENOUGH:
         remarks.append(sentences.tooFew(len(drawn)))
+    for n, name in enumerate(work.tests, count):
+        if same := [work.observers[member] for member in drawn if _areEqual(organ.structures, matrix, (member, n))]:
+            remarks.append(sentences.copied(name, same))
     isRanked = len(members) >= sentences.ENOUGH
     tests = [
         verdictOf(matrix, name, count + n, members, isRanked)
@@ -335,6 +353,15 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
         remarks=remarks,
         **known,
     )
+
+
+def _areEqual(structures: Sequence[Structure | None], matrix: Matrix, pair: tuple[int, int]) -> bool:
+    """Return whether the structures of a pair are the same, by their distances if these were measured."""
+    pooled, (one, other) = matrix.pooled.get(pair), (structures[number] for number in pair)
+    if pooled is not None:
+        return pooled.within(0.0) == 1.0
+    masks = [structure.mask if structure is not None else None for structure in (one, other)]
+    return all(mask is not None for mask in masks) and cast(Mask, masks[0]).isSameAs(cast(Mask, masks[1]))
 
 
 def _requireInside(organ: Organ, drawn: Sequence[int], everyone: Sequence[str]) -> None:

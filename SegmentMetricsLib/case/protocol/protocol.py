@@ -6,22 +6,22 @@ import difflib
 import hashlib
 import itertools
 import math
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, cast
 
+from ...base import units
 from ...base.errors import InputError, Mistakes, asPath, raiseAny, requireKind
 from ...base.texts import commaSeparated, didYouMean, inAnyCase, shortest
 from ...comparison.definitions import Definition
 from ...comparison.measurements import ROUNDING, ROUNDING_OF_ZERO
 from ...families.multilabel.entries import MULTI_LABEL
 from ...families.registry import REGISTRY, Found, findDefinition
-from ...families.selection import isWhole
+from ...families.selection import isWhole, wanted
 from ...io.sheets import Line, Sheet, parseSheet, readSheet
 from ...model import naming
 from ...settings.names import PRESETS
@@ -33,18 +33,8 @@ REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
 OPTIONAL = ("Warn", "Weight", "Convention", "Source")
 NUMBERS = ("Pass", "Warn", "Weight")
 DECIMAL_COMMA = re.compile(r"([+-]?\d*),(\d+(?:\s*[a-zA-Z%²³^].*)?)")
-# A limit: a number, and its unit if it has one.
-LIMIT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(?!e[+-]?\d)([a-zA-Z%][^\s]*)", re.IGNORECASE)
-# The units in which limits may be written, by that of the measurement: each with its size there.
-UNITS: dict[str, dict[str, float]] = {
-    "mm": {"mm": 1, "cm": 10},
-    "mm2": {"mm2": 1, "cm2": 100},
-    "mm3": {"mm3": 1, "cm3": 1000, "ml": 1000, "cc": 1000, "ccm": 1000},
-    "": {"%": 0.01},
-}
 # "within" applies to the absolute value.
 RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
-WILDCARDS = "*?"
 
 
 @dataclass(frozen=True)
@@ -69,26 +59,17 @@ class Rule:
 
     @property
     def isPattern(self) -> bool:
-        return any(character in self.structure for character in WILDCARDS)
+        return naming.isPattern(self.structure)
 
     def fits(self, name: str) -> bool:
         """Return whether the rule is for a structure of that name.
 
-        A name fits in every spelling, as for pairs. A pattern is compared, in lower case, with the name itself and with
-        its standard form, which is parotid_l for the left parotid, and once more regardless of separators.
+        A name fits in every spelling, as for pairs.
         """
-        if not self.isPattern:
-            own, other = naming.parse(self.structure), naming.parse(name)
-            return self.structure == name or own.spelled == other.spelled or own.meaning == other.meaning
-        folded, ownSeparated = self.structure.casefold(), naming.separated(self.structure)
-        forms = (
-            (name.casefold(), folded),
-            (naming.parse(name).standard, folded),
-            (naming.separated(name), ownSeparated),
-        )
-        # brackets are ordinary characters in names
-        isMatch = any(fnmatchcase(form, pattern.replace("[", "[[]")) for form, pattern in forms)
-        return self.structure == name or isMatch
+        if self.isPattern:
+            return self.structure == name or naming.fits(self.structure, name)
+        own, other = naming.parse(self.structure), naming.parse(name)
+        return self.structure == name or own.spelled == other.spelled or own.meaning == other.meaning
 
     def keeps(self, value: float, limit: float) -> bool:
         """Return whether a value keeps a limit; infinity does not keep an upper one.
@@ -171,6 +152,15 @@ def readProtocol(path: str | Path) -> Protocol:
     elif not path.exists() and not path.suffix:
         raise InputError(f"There is no file or example named {path}; the examples are {', '.join(exampleNames())}.")
     return fromSheet(readSheet(path, REQUIRED, OPTIONAL, keepsMistakes=True), path.name)
+
+
+def asProtocol(given: Protocol | str | os.PathLike | None) -> Protocol | None:
+    """Return a protocol as it is, or the one in a file or of an example's name. Raises InputError for anything else."""
+    if given is None or isinstance(given, Protocol):
+        return given
+    kinds = "a Protocol, the path of a file or the name of an example"
+    requireKind(given, (str, os.PathLike), "The protocol", kinds)
+    return readProtocol(Path(given))
 
 
 def parseProtocol(text: str, source: str) -> Protocol:
@@ -295,12 +285,16 @@ def _relation(line: Line, definition: Definition | None, key: str) -> str:
 def _measurement(line: Line) -> tuple[Definition, str]:
     """Return the definition of the measurement in a line, and its key in the spelling of this library."""
     given = line.cells["Measurement"]
-    found = findDefinition(given)
-    if found is None:
+    try:
+        meant = wanted(given)
+        definition, words = meant.definitions[0], meant.words
+        keys = [one.keyFor(words) for one in meant.definitions]
+    except (InputError, KeyError):  # the latter for a parameter that is left out
         likely = _likeliest(given)
         hint = f"; is it {likely}?" if likely else "."
-        raise line.problem("Measurement", f"there is no measurement {given!r}{hint}")
-    definition, words = found
+        raise line.problem("Measurement", f"there is no measurement {given!r}{hint}") from None
+    if len(keys) > 1:
+        raise line.problem("Measurement", f"{given} is several measurements; is it {commaSeparated(keys)}?")
     if definition in MULTI_LABEL:
         raise line.problem("Measurement", f"{given} is one number for all structures, which no rule can judge.")
     parameters = {name: float(word) for name, word in words.items()}
@@ -366,8 +360,8 @@ def _limit(line: Line, column: str, definition: Definition | None, relation: str
 def _number(line: Line, column: str, definition: Definition | None = None) -> float:
     """Return the number in a cell. definition: of a limit's measurement, in whose unit it is returned."""
     text = line.cells[column]
-    if definition is not None and (written := LIMIT.fullmatch(text)):
-        return _inUnit(line, column, written, definition)
+    if definition is not None and (written := units.split(text)):
+        return _inUnit(line, column, *written, definition)
     try:
         number = float(text)
     except ValueError:
@@ -378,22 +372,20 @@ def _number(line: Line, column: str, definition: Definition | None = None) -> fl
     return number
 
 
-def _inUnit(line: Line, column: str, written: re.Match, definition: Definition) -> float:
+def _inUnit(line: Line, column: str, number: str, unit: str, definition: Definition) -> float:
     """Return a limit that is written with a unit in the unit of its measurement. Raises InputError for another one."""
-    number, unit = written[1], written[2].translate(str.maketrans("²³", "23")).replace("^", "")
-    units = UNITS.get(definition.unit, {definition.unit: 1.0})
-    if unit.casefold() not in units:
+    limit = units.inUnit(number, unit, definition.unit)
+    if limit is None:
         key, what = line.cells["Measurement"], f"in {definition.unit}" if definition.unit else "a fraction"
-        allowed = commaSeparated(units) if definition.unit else "% or no unit"
-        raise line.problem(column, f"{key} is {what}, so a limit cannot be in {written[2]}; use {allowed}.")
-    # exactly what was written: 5 % is 0.05, and not 5 times 0.01
-    return float(Decimal(number) * Decimal(str(units[unit.casefold()])))
+        allowed = commaSeparated(units.unitsOf(definition.unit)) if definition.unit else "% or no unit"
+        raise line.problem(column, f"{key} is {what}, so a limit cannot be in {unit}; use {allowed}.")
+    return limit
 
 
 def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Settings:
     """Return settings of another convention that select only the measurements in the rules."""
     # settings that conventions fix are reset to the defaults
-    fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else ("accuracy", *DECIDED_BY_TOOLS)
+    fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else DECIDED_BY_TOOLS
     free = {name: getattr(Settings(), name) for name in fixed}
     changes = {**free, **PRESETS.get(convention, {}), "convention": convention, "families": None}
     metrics = tuple(rule.measurement for rule in rules)

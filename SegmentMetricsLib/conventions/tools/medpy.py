@@ -8,6 +8,7 @@ from ..elements import Voxels, faceBorder, masks
 from ..rules import largest, pooledMean, pooledPercentile, testToReferenceMean
 
 STOPS = "the tool stops with a RuntimeError"
+OF_NOTHING = "the tool divides by zero: 1.0 with NumPy up to 2.2, undefined from NumPy 2.3 on"
 
 CONVENTION = Convention(
     key="MedPy",
@@ -28,5 +29,5 @@ CONVENTION = Convention(
         IOU: Number(jaccard, "jc", "overlap of the voxels", masks),
     },
     oneEmpty={**each(DISTANCES, STOPS), "": 0.0},
-    bothEmpty={**each(DISTANCES, STOPS), DSC: "the tool divides by zero", IOU: 1.0, "": STOPS},
+    bothEmpty={**each(DISTANCES, STOPS), DSC: OF_NOTHING, IOU: 1.0, "": STOPS},
 )

@@ -21,7 +21,7 @@ BOUNDARY = (
         formula=r"\mathrm{HD} = \max\left(\max_{x \in \partial A} d(x, \partial B), \; \max_{y \in \partial B} "
         r"d(y, \partial A)\right)",
         code="families.boundary.formulas.hausdorff",
-        steps=("distances.surfacedistances.DirectedDistances.largest",),
+        steps=("distances.field.Field.largest",),
     ),
     Definition(
         key="HD{percentile}", title="Hausdorff distance, {percentile}th percentile",
@@ -37,7 +37,7 @@ BOUNDARY = (
         r"Q_p(X, Y) = \min\left\lbrace t : \lvert \lbrace x \in X : d(x, Y) \le t \rbrace \rvert \ge "
         r"\frac{p}{100} \lvert X \rvert \right\rbrace",
         code="families.boundary.formulas.percentileHausdorff",
-        steps=("distances.surfacedistances.DirectedDistances.percentile",),
+        steps=("distances.field.Field.percentile",),
     ),
     Definition(
         key="MASD", title="Mean average surface distance", family="boundary", source=REVOLUTIONS,
@@ -51,7 +51,7 @@ BOUNDARY = (
         r"\partial B) \, dx + "
         r"\frac{1}{\lvert \partial B \rvert} \int_{\partial B} d(y, \partial A) \, dy\right)",
         code="families.boundary.formulas.meanAverageSurfaceDistance",
-        steps=("distances.surfacedistances.DirectedDistances.mean",),
+        steps=("distances.field.Field.mean",),
     ),
     Definition(
         key="ASSD", title="Average symmetric surface distance", family="boundary", source=REVOLUTIONS,
@@ -65,7 +65,7 @@ BOUNDARY = (
         r"\partial A) \, dy}"
         r"{\lvert \partial A \rvert + \lvert \partial B \rvert}",
         code="families.boundary.formulas.averageSymmetricSurfaceDistance",
-        steps=("distances.surfacedistances.DirectedDistances.mean",),
+        steps=("distances.field.Field.mean",),
     ),
     Definition(
         key="NSD_{tolerance}mm", title="Normalized surface distance (surface Dice), {tolerance} mm",
@@ -81,7 +81,7 @@ BOUNDARY = (
         r"\lvert \lbrace y \in \partial B : d(y, \partial A) \le \tau \rbrace \rvert}{\lvert \partial A "
         r"\rvert + \lvert \partial B \rvert}",
         code="families.boundary.formulas.normalizedSurfaceDistance",
-        steps=("distances.surfacedistances.DirectedDistances.sizeWithin",),
+        steps=("distances.field.Field.sizeWithin",),
     ),
     Definition(
         key="BIoU_{tolerance}mm", title="Boundary intersection over union, {tolerance} mm",

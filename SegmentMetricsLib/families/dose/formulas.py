@@ -26,7 +26,7 @@ class DoseVolume:
 
     doses: (n,) Gy, ascending, at places that stand for equal volumes. volume: mm3 of all of them together, which is the
     part of the structure within the dose grid. lowest, highest: dose in Gy, of all places and the boundary. outside:
-    share of the structure outside the grid of the dose, in [0, 1).
+    share of the structure where the dose is not known, in [0, 1). precision: fraction of a dose that rounding may take.
     """
 
     doses: np.ndarray
@@ -34,6 +34,7 @@ class DoseVolume:
     lowest: float
     highest: float
     outside: float = 0.0
+    precision: float = 1e-9
 
     @cached_property
     def _known(self) -> tuple[np.ndarray, np.ndarray]:
@@ -107,9 +108,10 @@ def doseOfVolume(one: DoseVolume, volume: float) -> float:
 
 def shareOfDose(one: DoseVolume, dose: float) -> float:
     """Return the share of the volume, in [0, 1], that receives at least a dose in Gy, such as V20Gy."""
-    if dose <= one.lowest:
+    least = dose * (1 - one.precision)
+    if least <= one.lowest:
         return 1.0
-    return 1 - float(np.searchsorted(one.doses, dose)) / len(one.doses)
+    return 1 - float(np.searchsorted(one.doses, least)) / len(one.doses)
 
 
 def volumeOfDose(one: DoseVolume, dose: float) -> float:

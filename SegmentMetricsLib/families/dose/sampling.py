@@ -8,9 +8,11 @@ within their voxels; and meshes at the points of a fine grid whose axes are turn
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
+from ...base.progress import checkpoint
 from ...geometry import voxelization
 from ...geometry.grids import Grid, gridAround
 from ...geometry.masks import Mask
@@ -39,19 +41,23 @@ def turned() -> np.ndarray:
     return matrix
 
 
-def placesOf(structure: Structure, other: Structure) -> tuple[np.ndarray, np.ndarray]:
-    """Return LPS places (n, 3) in mm that stand for equal volumes of a structure, and whether the other has them (n,).
+def placesOf(structure: Structure, other: Structure) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield LPS places (n, 3) in mm that stand for equal volumes of a structure, and whether the other has them (n,).
 
     Both must enclose something. Masks are the boxes of their voxels; meshes are closed.
     """
     if structure.mask is not None and other.mask is not None:
-        points = _inVoxels(structure.mask)
-        return points, areInVoxels(other.mask, points)
+        for points in _inVoxels(structure.mask):
+            yield points, areInVoxels(other.mask, points)
+        return
     grid = _turnedGrid(structure)
-    points = pointsOf(structure, grid)
-    if other.mask is not None:
-        return points, areInVoxels(other.mask, points)
-    return points, areInVoxels(voxelization.maskOf(other.surface, grid), points)
+    own, theirs = (s.mask or voxelization.maskOf(s.surface, grid) for s in (structure, other))
+    for k in range(grid.size[2]):
+        checkpoint()
+        index = np.stack(np.meshgrid(*map(np.arange, grid.size[:2]), [k], indexing="ij"), axis=-1).reshape(-1, 3)
+        points = grid.toWorld(index)
+        points = points[areInVoxels(own, points)]
+        yield points, areInVoxels(theirs, points)
 
 
 def volumeOf(structure: Structure) -> float:
@@ -59,29 +65,18 @@ def volumeOf(structure: Structure) -> float:
     return structure.mask.size if structure.mask is not None else structure.surface.volume
 
 
-def boundaryOf(structure: Structure) -> np.ndarray:
-    """Return LPS places (n, 3) in mm on the boundary: the corners of the outermost voxels, or of a mesh's triangles."""
-    if structure.mask is None:
-        return structure.surface.points
-    voxels = np.pad(structure.mask.voxels > 0, 1)
-    inner = voxels.copy()
-    for axis in range(3):
-        inner &= np.roll(voxels, 1, axis) & np.roll(voxels, -1, axis)
-    k, j, i = np.nonzero(voxels & ~inner)
-    centers = np.stack([i, j, k], axis=1) - 1 + structure.mask.low
-    corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-    return structure.mask.grid.toWorld(np.unique((2 * (centers[:, None] + corners)).reshape(-1, 3), axis=0) / 2)
-
-
 def areInVoxels(mask: Mask, points: np.ndarray) -> np.ndarray:
     """Return whether LPS points (n, 3) lie in the voxels of a mask (n,)."""
-    result = np.zeros(len(points), bool)
     if mask.isEmpty:
-        return result
-    index = np.rint(mask.grid.toIndex(points)).astype(np.int64)
-    rows = np.flatnonzero(((index >= mask.low) & (index <= mask.high)).all(axis=1))
-    i, j, k = (index[rows] - mask.low).T
-    result[rows] = mask.voxels[k, j, i] > 0
+        return np.zeros(len(points), bool)
+    return areIn(mask.voxels, np.rint(mask.grid.toIndex(points)).astype(np.int64) - mask.low)
+
+
+def areIn(voxels: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """Return whether voxels [k, j, i] are set at whole numbers i, j, k (n, 3), which may be beyond them."""
+    result = np.asarray(((index >= 0) & (index < voxels.shape[::-1])).all(axis=1))
+    i, j, k = index[result].T
+    result[result] = voxels[k, j, i] > 0
     return result
 
 
@@ -89,37 +84,21 @@ def _count(volume: float) -> int:
     return int(min(max(FEWEST, volume / VOLUME_OF_ONE), MOST))
 
 
-def _inVoxels(mask: Mask) -> np.ndarray:
-    """Return places in the voxels of a mask, equally many in each."""
-    k, j, i = np.nonzero(mask.voxels)
-    corners = np.stack([i, j, k], axis=1) + mask.low - 0.5
-    many = math.ceil(_count(mask.size) / len(corners))
-    shifts = np.random.default_rng(SEED).random((len(corners), 1, 3))
-    within = (shifts + np.arange(many)[:, None] * STEPS) % 1
-    return mask.grid.toWorld((corners[:, None] + within).reshape(-1, 3))
+def _inVoxels(mask: Mask) -> Iterator[np.ndarray]:
+    """Yield places in the voxels of a mask, equally many in each, slice by slice."""
+    many = math.ceil(_count(mask.size) / mask.count)
+    random, steps = np.random.default_rng(SEED), np.arange(many)[:, None] * STEPS
+    for k, layer in enumerate(mask.voxels):
+        checkpoint()
+        j, i = np.nonzero(layer)
+        corners = np.stack([i, j, np.full_like(i, k)], axis=1) + mask.low - 0.5
+        within = (random.random((len(corners), 1, 3)) + steps) % 1
+        yield mask.grid.toWorld((corners[:, None] + within).reshape(-1, 3))
 
 
 def _turnedGrid(structure: Structure) -> Grid:
-    axes, corners = turned(), _cornersOf(structure)
+    axes, corners = turned(), structure.mask.corners() if structure.mask is not None else structure.surface.points
     box = float(np.prod(np.ptp(corners @ axes, axis=0)))
     volume = volumeOf(structure)
     step = max((volume / _count(volume)) ** (1 / 3), (box / LARGEST_GRID) ** (1 / 3))
     return gridAround(corners, axes * step, corners.mean(axis=0))
-
-
-def _cornersOf(structure: Structure) -> np.ndarray:
-    return structure.mask.corners() if structure.mask is not None else structure.surface.points
-
-
-def pointsOf(structure: Structure, grid: Grid) -> np.ndarray:
-    """Return the LPS points (n, 3) in mm of a grid that lie in a structure."""
-    if structure.mask is None:
-        k, j, i = np.nonzero(voxelization.maskOf(structure.surface, grid).block((0, 0, 0), np.array(grid.size) - 1))
-        return grid.toWorld(np.stack([i, j, k], axis=1))
-    # no others than those in the box around it
-    corners = grid.toIndex(_cornersOf(structure))
-    low = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int)
-    high = np.minimum(np.ceil(corners.max(axis=0)), np.array(grid.size) - 1).astype(int)
-    ranges = [np.arange(first, last + 1) for first, last in zip(low, high)]
-    points = grid.toWorld(np.stack(np.meshgrid(*ranges, indexing="ij"), axis=-1).reshape(-1, 3))
-    return points[areInVoxels(structure.mask, points)]

@@ -104,6 +104,11 @@ class Field:
             part[~inside.reshape(part.shape)] = 0
         return replace(self, values=values)
 
+    def without(self, mask: Mask) -> Field:
+        """Return the field without hazard in a mask on the same lattice."""
+        high = self.low + self.values.shape[::-1] - 1
+        return replace(self, values=np.where(mask.block(self.low, high) != 0, 0, self.values))
+
     def totalOutside(self, mask: Mask) -> float:
         """Return the sum of the hazard of all voxels outside a mask on the same lattice."""
         high = self.low + self.values.shape[::-1] - 1

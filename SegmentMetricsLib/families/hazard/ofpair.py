@@ -34,7 +34,10 @@ def errorsOf(pair: Workspace) -> hazard.Errors:
     if pair.emptiness == BOTH_EMPTY:
         raise Undefined(BOTH_EMPTY)
     reference, test = pair.masks
-    return hazard.errors(pair.once(fieldOf), reference, test, boxAround(reference, test))
+    field = pair.once(fieldOf)
+    if pair.ignored is not None:
+        field = field.without(pair.ignored.on(field.grid))
+    return hazard.errors(field, reference, test, boxAround(reference, test))
 
 
 def fieldOf(pair: Workspace) -> hazard.Field:

@@ -27,7 +27,7 @@ TRUE_POSITIVES = r"\mathrm{TP}_t"
 NEEDS = (Workspace.masks, lesionsOf, overlapsOf)
 # What all entries of counts have in common.
 count = partial(
-    Definition, family="instances", source=OURS, unit="", low=0, high=math.inf, empty=Empty.COUNTED, needs=NEEDS,
+    Definition, family="instances", source=OURS, unit="", low=0, high=math.inf, empty=Empty.COMPUTED, needs=NEEDS,
     symmetric=False, note=noteOnLesions, isCount=True,
 )  # fmt: skip
 share = partial(

@@ -10,12 +10,14 @@ import numpy as np
 
 from ...base.progress import checkpoint
 from ...comparison.workspace import Workspace
+from ...geometry.grids import Grid
 from ...geometry.masks import Mask, boxAround
 from ...geometry.parts import closedParts, partsOf
 from ...geometry.voxelization import maskOf
-from ...model.structures import Structure
+from ...model.structures import BOTH_EMPTY, Structure
 from ...settings.names import BRATS, PANOPTICA
 from ..boundary import formulas as boundary
+from ..overlap import formulas as overlap
 from . import formulas
 from .formulas import Event, Lesions, Matches, Overlaps
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 PERCENTILE = 95
 # Steps of BraTS' dilation go to voxels that share a face or an edge.
 DILATION_RANK = 2
+# Neighbors of a voxel in panoptica's lesions of a flat image, which SciPy finds: with a common face, in the plane 4.
+PANOPTICA_IN_2D = 6
 
 
 @dataclass(frozen=True)
@@ -45,12 +49,23 @@ class Scored:
 
 
 def lesionsOf(pair: Workspace) -> tuple[Lesions, Lesions]:
-    """Return the lesions of both on the grid on which overlap is counted, without those that are too small."""
-    reference, test = (_lesionsOf(pair, *both) for both in zip(pair.structures, pair.masks, strict=True))
+    """Return the lesions of both, without those that are too small: on one grid, or of two masks each on its own."""
+    if pair.emptiness == BOTH_EMPTY:
+        grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), Grid((1, 1, 1), np.eye(4)))
+        masks = Mask.empty(grid), Mask.empty(grid)
+    else:
+        # where overlap is counted in parts of voxels, nothing is resampled
+        masks = (pair.reference.ownMask, pair.test.ownMask) if pair.isResampled else pair.masks
+    reference, test = (_lesionsOf(pair, *both) for both in zip(pair.structures, masks, strict=True))
     if isOf(pair.settings, BRATS):  # they are left out later
         return reference, test
-    fewest = pair.settings.lesionMinimum / reference.grid.voxelSize
-    return formulas.withoutSmall(reference, fewest), formulas.withoutSmall(test, fewest)
+    reference, test = (formulas.withoutSmall(one, _fewestOf(pair, one)) for one in (reference, test))
+    return reference, test
+
+
+def _fewestOf(pair: Workspace, lesions: Lesions) -> float:
+    """Return the number of voxels of the smallest lesion that counts."""
+    return pair.settings.lesionMinimum / lesions.grid.voxelSize
 
 
 def _lesionsOf(pair: Workspace, structure: Structure, mask: Mask) -> Lesions:
@@ -58,8 +73,12 @@ def _lesionsOf(pair: Workspace, structure: Structure, mask: Mask) -> Lesions:
     if structure.instances is not None:
         return formulas.ofMasks([one.on(mask.grid) for one in structure.instances], mask)
     if structure.mask is None and structure.dimension == 3 and not mask.isEmpty:
-        return formulas.ofMasks([maskOf(part, mask.grid) for part in closedParts(structure.surface)], mask)
-    parts = partsOf(mask, pair.settings.lesionConnectivity)
+        filled = [maskOf(part, mask.grid) for part in closedParts(structure.surface.solid)]
+        return formulas.ofMasks(filled, mask, areNested=True)
+    connectivity = pair.settings.lesionConnectivity
+    if isOf(pair.settings, PANOPTICA) and structure.samplingGrid is not None and structure.samplingGrid.isImage2D:
+        connectivity = min(connectivity, PANOPTICA_IN_2D)
+    parts = partsOf(mask, connectivity)
     return Lesions(parts.voxels, parts.numbers, np.bincount(parts.numbers, minlength=parts.count), mask.grid)
 
 
@@ -93,7 +112,7 @@ def scoredOf(pair: Workspace) -> tuple[tuple[Scored, ...], int]:
     if pair.settings.lesionDilation:
         owners, reached = _dilated(reference, test, pair.settings.lesionDilation)
     else:
-        owners, reached = np.arange(reference.count), pair.once(overlapsOf).pairs
+        owners, reached = np.arange(reference.count), pair.once(overlapsOf).belong
     ours: dict[int, list[int]] = {}
     for lesion, owner in enumerate(owners.tolist()):
         ours.setdefault(owner, []).append(lesion)
@@ -103,8 +122,8 @@ def scoredOf(pair: Workspace) -> tuple[tuple[Scored, ...], int]:
     invented = test.count - len(set(reached[:, 1].tolist()))
     scored = [Scored(tuple(ours[owner]), tuple(theirs[owner])) for owner in ours]
     if isOf(pair.settings, BRATS):
-        largest = pair.settings.lesionMinimum / reference.grid.voxelSize
-        scored = [one for one in scored if reference.sizes[list(one.reference)].sum() > largest]
+        largest = _fewestOf(pair, reference)
+        scored = [one for one in scored if len(reference.voxelsOf(one.reference)) > largest]
     return tuple(scored), invented
 
 
@@ -141,17 +160,14 @@ def drawnOf(pair: Workspace, reference: tuple[int, ...], test: tuple[int, ...]) 
 
 
 def overlapOf(pair: Workspace, reference: tuple[int, ...], test: tuple[int, ...]) -> tuple[float, float]:
-    """Return Dice and IoU in [0, 1] of lesions of the reference and lesions of the test; there must be some."""
-    both = pair.once(sharedVoxels, reference, test)
-    total = sum(int(one.sizes[list(some)].sum()) for one, some in zip(pair.once(lesionsOf), (reference, test)))
-    return 2 * both / total, both / (total - both)
-
-
-def sharedVoxels(pair: Workspace, reference: tuple[int, ...], test: tuple[int, ...]) -> int:
-    """Return how many voxels lesions of the reference share with lesions of the test."""
-    overlaps = pair.once(overlapsOf)
-    isMeant = np.isin(overlaps.pairs[:, 0], reference) & np.isin(overlaps.pairs[:, 1], test)
-    return int(overlaps.shared[isMeant].sum())
+    """Return Dice and IoU in [0, 1] of lesions of the reference and lesions of the test; there must be some of both."""
+    if any(lesions.areOverlapping for lesions in pair.once(lesionsOf)):
+        counts = innerPair(pair, reference, test).crispCounts
+        return overlap.dice(counts), overlap.intersectionOverUnion(counts)
+    known = pair.once(overlapsOf)
+    isMeant = np.isin(known.pairs[:, 0], reference) & np.isin(known.pairs[:, 1], test)
+    both, total = known.shared[isMeant].sum(), known.reference[list(reference)].sum() + known.test[list(test)].sum()
+    return float(2 * both / total), float(both / (total - both))
 
 
 def innerPair(pair: Workspace, reference: tuple[int, ...], test: tuple[int, ...]) -> Workspace:
@@ -171,7 +187,7 @@ def meanDice(pair: Workspace) -> float:
     scored, invented = pair.once(scoredOf)
     if not scored and not invented and isOf(pair.settings, BRATS):
         return 1.0
-    scores = [overlapOf(pair, one.reference, one.test)[0] for one in scored]
+    scores = [pair.once(overlapOf, one.reference, one.test)[0] if one.test else 0.0 for one in scored]
     return formulas.meanOfLesions(scores, invented, 0.0)
 
 
@@ -196,7 +212,8 @@ def penaltyOf(pair: Workspace) -> float:
     """Return the distance in mm that a missed or invented lesion counts: by default the diagonal of the image."""
     if pair.settings.lesionPenalty is not None:
         return pair.settings.lesionPenalty
-    grid = pair.overlapGrid.grid
+    # the grid for two masks on different ones only surrounds the structures
+    grid = pair.reference.ownMask.grid if pair.isResampled else pair.overlapGrid.grid
     if any(s.samplingGrid is None for s in pair.structures):
         grid = grid.resized(*boxAround(*pair.masks))
     corners = grid.corners()
@@ -264,7 +281,7 @@ def listOf(pair: Workspace, hasDistances: bool = True) -> tuple[Lesion, ...]:
     """
     rows: list[Lesion] = []
     partners: dict[int, list[int]] = {}
-    for one, other in pair.once(overlapsOf).pairs.tolist():
+    for one, other in pair.once(overlapsOf).belong.tolist():
         partners.setdefault(one, []).append(other)
     clearances = [_clearances(pair, source) for source in (0, 1)]
     for group in pair.once(overlapsOf).groups:
@@ -284,19 +301,19 @@ def _row(
 ) -> Lesion:
     """Return the row of a lesion of the reference. theirs: the lesions of the test that overlap it."""
     reference, test = pair.once(lesionsOf)
-    center, size = reference.center([lesion]), reference.grid.voxelSize
+    center = reference.center([lesion])
     x, y, z = center.tolist()
     found = Lesion(
-        lesion + 1, "reference", event.value, float(reference.sizes[lesion] * size), 0.0, clearance=clearance,
+        lesion + 1, "reference", event.value, reference.volume([lesion]), 0.0, clearance=clearance,
         position=(x, y, z),
     )  # fmt: skip
     if not theirs:
         return found
-    dice, iou = overlapOf(pair, (lesion,), theirs)
+    dice, iou = pair.once(overlapOf, (lesion,), theirs)
     drawn = pair.once(drawnOf, (lesion,), theirs) if hasDistances else None
     return replace(
         found,
-        volumeTest=float(test.sizes[list(theirs)].sum() * size),
+        volumeTest=test.volume(theirs),
         dice=dice,
         iou=iou,
         hausdorff=drawn.hausdorff if drawn else None,
@@ -309,9 +326,8 @@ def _invented(pair: Workspace, lesion: int, clearance: float | None) -> Lesion:
     """Return the row of a lesion of the test that overlaps none of the reference."""
     test = pair.once(lesionsOf)[1]
     x, y, z = test.center([lesion]).tolist()
-    volume = float(test.sizes[lesion] * test.grid.voxelSize)
     return Lesion(
-        lesion + 1, "test", Event.INVENTED.value, 0.0, volume, clearance=clearance, position=(x, y, z)
+        lesion + 1, "test", Event.INVENTED.value, 0.0, test.volume([lesion]), clearance=clearance, position=(x, y, z)
     )  # fmt: skip
 
 
@@ -323,7 +339,7 @@ def _clearances(pair: Workspace, source: int) -> dict[int, float]:
     own, other = (pair.once(lesionsOf)[number] for number in (source, 1 - source))
     if not own.count or not other.count:
         return {}
-    alone = sorted(set(range(own.count)) - set(pair.once(overlapsOf).pairs[:, source].tolist()))
+    alone = sorted(set(range(own.count)) - set(pair.once(overlapsOf).belong[:, source].tolist()))
     if not alone:
         return {}
     surfaces = [Structure("lesion", own.mask([lesion])).surface for lesion in alone]

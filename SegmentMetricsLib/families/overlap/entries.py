@@ -63,8 +63,7 @@ OVERLAP = (
         areaDescription="Area that the reference's contour encloses.",
         hint="Of the boundary; for small structures it differs from the voxel volume.",
         formula=r"\mathrm{VolumeReference} = \frac{1}{3} \int_{\partial A} x \cdot \nu(x) \, dx",
-        code="geometry.surfaces.Surface.volume",
-        steps=("geometry.surfaces.Surface.sizesAndVolume",),
+        code="geometry.meshing.MaskSurface.volume",
     ),
     Definition(
         key="VolumeTest", title="Volume of the test", family="overlap", source=OURS,
@@ -76,8 +75,7 @@ OVERLAP = (
         areaDescription="Area that the test's contour encloses.",
         hint="Of the boundary; for small structures it differs from the voxel volume.",
         formula=r"\mathrm{VolumeTest} = \frac{1}{3} \int_{\partial B} x \cdot \nu(x) \, dx",
-        code="geometry.surfaces.Surface.volume",
-        steps=("geometry.surfaces.Surface.sizesAndVolume",),
+        code="geometry.meshing.MaskSurface.volume",
     ),
     Definition(
         key="VolumeDifference", title="Volume difference", family="overlap", source=OURS,

@@ -35,7 +35,7 @@ def _towardSides(kind: str, title: str, field: str, description: str, formula: s
             hint="Choose it when a direction matters, such as that of a neighboring organ.",
             formula=rf"\mathrm{{{kind}}}_k = {formula}",
             code=f"families.signed.formulas.{field}Toward",
-            steps=("families.signed.formulas.bySide", "analysis.facing.sidesOfReference", "analysis.facing.sidesBelow"),
+            steps=("families.signed.formulas.bySide", "analysis.facing.sidesOfElements", "analysis.facing.sidesBelow"),
         )  # fmt: skip
 
 
@@ -51,7 +51,7 @@ SIGNED = (
         hint="Tells whether contours are too large or too small on the whole; errors of both kinds cancel.",
         formula=r"\mathrm{SignedMean} = \frac{1}{\lvert E \rvert} \int_E s(x) \, dx",
         code="families.signed.formulas.mean",
-        steps=("distances.surfacedistances.DirectedDistances.signedMean",),
+        steps=("distances.field.Field.signedMean",),
     ),
     Definition(
         key="OverFraction_{tolerance}mm", title="Over-contoured fraction, {tolerance} mm", family="signed", source=OURS,
@@ -64,7 +64,7 @@ SIGNED = (
         formula=r"\mathrm{OverFraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) > \tau \rbrace \rvert}{\lvert "
         r"E \rvert}",
         code="families.signed.formulas.fractionBeyond",
-        steps=("distances.surfacedistances.DirectedDistances.sizeBeyond",),
+        steps=("distances.field.Field.sizeBeyond",),
     ),
     Definition(
         key="UnderFraction_{tolerance}mm", title="Under-contoured fraction, {tolerance} mm",
@@ -78,7 +78,7 @@ SIGNED = (
         formula=r"\mathrm{UnderFraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) < -\tau \rbrace "
         r"\rvert}{\lvert E \rvert}",
         code="families.signed.formulas.fractionBeyond",
-        steps=("distances.surfacedistances.DirectedDistances.sizeBeyond",),
+        steps=("distances.field.Field.sizeBeyond",),
     ),
     Definition(
         key="OverMax", title="Largest over-contouring", family="signed", source=OURS,

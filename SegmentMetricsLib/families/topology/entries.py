@@ -12,6 +12,7 @@ from .ofpair import bettiErrorOf, bettiNumbersOf, gapsOf, skeletonsOf, spursOf
 SHIT = "Shit et al., arXiv:2003.07311"
 HU = "Hu et al., arXiv:1906.05404"
 WHOLE = "The source averages over patches of the image; here the whole structures count."
+FINER = "Where thinning the voxels loses a part of a vessel, both structures are thinned at twice the resolution."
 
 TOPOLOGY = (
     Definition(
@@ -23,8 +24,8 @@ TOPOLOGY = (
         isMain=True, identity=1,
         hint="For vessels and airways: it sees an interruption, which hardly changes the volume.",
         formula=r"\mathrm{clDice} = \frac{2 \, \mathrm{Tprec} \, \mathrm{Tsens}}{\mathrm{Tprec} + \mathrm{Tsens}}",
-        code="families.topology.formulas.centerLineDice",
-        steps=("families.topology.formulas.skeletonOf",),
+        code="families.topology.formulas.centerLineDice", deviation=FINER,
+        steps=("families.topology.formulas.skeletonOf", "families.topology.formulas.lostRuns"),
     ),
     *(
         Definition(
@@ -34,8 +35,8 @@ TOPOLOGY = (
             compute=lambda pair, number=number: topology.coveredShare(pair.once(skeletonsOf)[number]),
             needs=(Workspace.masks, skeletonsOf),
             symmetric=False, identity=1, heading=heading, hint=hint,
-            formula=formula, code="families.topology.formulas.coveredShare",
-            steps=("families.topology.formulas.skeletonOf",),
+            formula=formula, code="families.topology.formulas.coveredShare", deviation=FINER,
+            steps=("families.topology.formulas.skeletonOf", "families.topology.formulas.lostRuns"),
         )
         for number, key, title, heading, description, hint, formula in (
             (1, "Tprec", "Topology precision", "Topol. prec.",

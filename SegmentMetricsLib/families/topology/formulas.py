@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from ...base.errors import Undefined, installing
+from ...base.errors import Undefined
 from ...geometry.cellcases import CORNERS, cellCodes
 from ...geometry.graphs import components
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...geometry.parts import partSizes
+from . import thinning
 
 # Steps to half of the 26 neighbors of a voxel; the others are the same links, seen from their other ends.
 STEPS = np.array([step for step in itertools.product((-1, 0, 1), repeat=3) if step > (0, 0, 0)])
@@ -38,24 +39,31 @@ class Betti(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Skeleton:
-    """The center lines of a structure, one voxel thin.
+    """The center lines of a structure, one point thin.
 
-    voxels: (n, 3) indices i, j, k on `grid`. isCovered: (n,) whether they lie inside the other structure. added: how
-    many of the voxels, the last ones, stand for parts that vanish when they are thinned.
+    points: (n, 3) indices i, j, k on `grid`, in voxels or in parts of them. perVoxel: 1 for voxels, or 2 for half ones:
+    cells, faces, edges and corners of voxels. isCovered: (n,) whether they lie in the other structure, or on it. added:
+    how many of the points, the last ones, stand for parts that vanish when they are thinned.
     """
 
-    voxels: np.ndarray
+    points: np.ndarray
     isCovered: np.ndarray
     grid: Grid
     added: int = 0
+    perVoxel: int = 1
+
+    @property
+    def thinned(self) -> np.ndarray:
+        """(t, 3) the points that are left when all is thinned."""
+        return self.points[: len(self.points) - self.added]
 
 
 @dataclass(frozen=True)
 class Run:
     """A connected stretch of one structure's skeleton outside the other structure.
 
-    length: in mm along the skeleton; a link to a voxel that is covered counts half. voxels: how many. position: LPS mm
-    of its voxel that is nearest to its middle.
+    length: in mm along the skeleton; a link to a voxel that is covered counts half, one to the other's border fully.
+    voxels: how many. position: LPS mm of its point that is nearest to its middle.
     """
 
     length: float
@@ -99,42 +107,76 @@ def bettiErrorOf(reference: Betti, test: Betti, number: int) -> int:
     return abs(reference[number] - test[number])
 
 
-def skeletonOf(mask: Mask, other: Mask) -> Skeleton:
+def skeletonOf(mask: Mask, other: Mask, perVoxel: int = 1) -> Skeleton:
     """Return the skeleton of a mask, and where another mask on the same lattice covers it.
 
-    Every separate part has one: blocks of an even number of voxels vanish when they are thinned, and keep a voxel,
-    which makes a gap or a spur but does not count in shares, as in the source.
-    Raises Undefined without scikit-image.
+    perVoxel: 1 for the skeleton of the voxels, 2 for that of the lattice of twice the resolution. Every separate part
+    has one: blocks of an even number of voxels vanish when they are thinned, and keep a voxel, which makes a gap or a
+    spur but does not count in shares, as in the source.
+    Raises Undefined without scikit-image, and TooLarge.
     """
-    try:
-        from skimage.morphology import skeletonize
-    except ImportError:
-        raise Undefined(f"skeletons need scikit-image: {installing('skeletons')}") from None
     if mask.isEmpty:
-        return Skeleton(np.zeros((0, 3), int), np.zeros(0, bool), mask.grid)
-    flat = mask.grid.flatAxis
-    # arrays are indexed [k, j, i]
-    thin = skeletonize(mask.voxels) if flat is None else _thinned(mask.voxels, 2 - flat, skeletonize)
-    middles = _middlesOfVanished(mask.voxels, thin, mask.grid)
-    places = np.concatenate([np.argwhere(thin), middles])
-    voxels = places[:, ::-1] + mask.low
-    isCovered = np.zeros(len(voxels), bool)
-    if not other.isEmpty:
-        rows = np.flatnonzero(((voxels >= other.low) & (voxels <= other.high)).all(axis=1))
-        i, j, k = (voxels[rows] - other.low).T
-        isCovered[rows] = other.voxels[k, j, i]
-    return Skeleton(voxels, isCovered, mask.grid, len(middles))
+        thinning.skeletonizer()
+        return Skeleton(np.zeros((0, 3), int), np.zeros(0, bool), mask.grid, perVoxel=perVoxel)
+    points = thinning.thinned(mask) if perVoxel == 1 else thinning.thinnedFiner(mask)
+    middles = perVoxel * _middlesOfVanished(mask, points, perVoxel)
+    points = np.concatenate([points, middles])
+    return Skeleton(points, thinning.coveredBy(other, points, perVoxel), mask.grid, len(middles), perVoxel)
+
+
+def lostRuns(finer: Skeleton, skeleton: Skeleton, mask: Mask) -> tuple[Run, ...]:
+    """Return the stretches of a mask's finer skeleton that the skeleton of its voxels does not reach, longest first."""
+    if not len(finer.points):
+        return ()
+    loss = thinning.lossOf(finer.points, skeleton.thinned, mask)
+    (most, count), (mostOutside, countOutside) = thinning.LOST, thinning.LOST_OUTSIDE
+    anywhere = runsOutside(replace(finer, isCovered=loss <= most), count)
+    return anywhere or runsOutside(replace(finer, isCovered=finer.isCovered | (loss <= mostOutside)), countOutside)
+
+
+def withoutSpikes(skeleton: Skeleton, mask: Mask) -> Skeleton:
+    """Return a skeleton of half voxels without the spikes that bumps of its mask leave beside the center line.
+
+    From where it branches off, a spike is longer than the way to the background by at most a voxel. Where a center
+    line ends in several spikes, the longest one is its end.
+    """
+    points, count = skeleton.points, len(skeleton.points)
+    one, other, lengths = _links(skeleton)
+    if not len(one):
+        return skeleton
+    one, other, _ = _tree(one, other, lengths, np.zeros(len(one), int), count)
+    ends = np.concatenate([one, other])
+    degrees = np.bincount(ends, minlength=count)
+    # the neighbors of a point added up: without the one that a line comes from, its next point
+    sums = np.bincount(ends, np.concatenate([other, one]), count).astype(int)
+    tips = np.flatnonzero(degrees == 1)
+    before, at, lines = tips.copy(), sums[tips], np.full(count, -1)
+    lines[tips] = np.arange(len(tips))
+    while len(going := np.flatnonzero(degrees[at] == 2)):
+        lines[at[going]] = going
+        before[going], at[going] = at[going], sums[at[going]] - before[going]
+    found = np.flatnonzero(degrees[at] > 2)
+    branchings = at[found]
+    reach = np.linalg.norm(points[tips[found]] - points[branchings], axis=1) / skeleton.perVoxel
+    others = degrees[branchings] - np.bincount(branchings, minlength=count)[branchings]
+    order = np.lexsort((-reach, branchings))
+    isLongest = np.zeros(len(found), bool)
+    isLongest[order] = np.diff(branchings[order], prepend=-1) != 0
+    isSpike = np.zeros(len(tips) + 1, bool)  # the last one for what is no line with a tip
+    isSpike[found] = reach <= thinning.depthsOf(points[branchings], mask) + 1
+    isSpike[found[isLongest & (others < 2)]] = False
+    isKept = ~isSpike[lines]
+    return replace(skeleton, points=points[isKept], isCovered=skeleton.isCovered[isKept])
 
 
 def coveredShare(skeleton: Skeleton) -> float:
-    """Return the share of a skeleton's voxels that the other structure covers, in [0, 1].
+    """Return the share of a skeleton's points that the other structure covers, in [0, 1].
 
-    Voxels that stand for parts without a skeleton count only if there are no others. Raises Undefined without any.
+    Points that stand for parts without a skeleton count only if there are no others. Raises Undefined without any.
     """
-    if not len(skeleton.voxels):
+    if not len(skeleton.points):
         raise Undefined("a structure encloses no voxel")
-    thinned = len(skeleton.voxels) - skeleton.added
-    return float(skeleton.isCovered[: thinned or None].mean())
+    return float(skeleton.isCovered[: len(skeleton.thinned) or None].mean())
 
 
 def centerLineDice(reference: Skeleton, test: Skeleton) -> float:
@@ -143,10 +185,11 @@ def centerLineDice(reference: Skeleton, test: Skeleton) -> float:
     return 2 * shares[0] * shares[1] / sum(shares) if any(shares) else 0.0
 
 
-def runsOutside(skeleton: Skeleton) -> tuple[Run, ...]:
-    """Return the connected stretches of a skeleton outside the other structure, longest first.
+def runsOutside(skeleton: Skeleton, least: int = 1) -> tuple[Run, ...]:
+    """Return the connected stretches of a skeleton, of at least so many points, outside the other structure.
 
-    Of the links between neighboring voxels, those of a shortest tree that joins all of them make the length.
+    The longest comes first.
+    Of the links between neighboring points, those of a shortest tree that joins all of them make the length.
     """
     outside = np.flatnonzero(~skeleton.isCovered)
     if not len(outside):
@@ -155,19 +198,27 @@ def runsOutside(skeleton: Skeleton) -> tuple[Run, ...]:
     isApart = ~(skeleton.isCovered[one] | skeleton.isCovered[other])
     ends = [np.searchsorted(outside, some[isApart]) for some in (one, other)]
     found = components(ends[0], ends[1], len(outside))
-    numbers = np.full(len(skeleton.voxels), -1)
+    numbers = np.full(len(skeleton.points), -1)
     numbers[outside] = found
     total = np.zeros(found.max() + 1)
     coveredEnds = skeleton.isCovered[one].astype(int) + skeleton.isCovered[other]
     one, other, lengths = _tree(one, other, lengths, coveredEnds, len(numbers))
+    # between voxels the border is half-way; in half voxels the covered end lies on it
+    isAcross = skeleton.isCovered[one] != skeleton.isCovered[other]
+    parts = np.where(isAcross, skeleton.perVoxel / 2, 0.5) * lengths
     for some in (one, other):
         isOutside = ~skeleton.isCovered[some]
-        np.add.at(total, numbers[some[isOutside]], lengths[isOutside] / 2)
+        np.add.at(total, numbers[some[isOutside]], parts[isOutside])
     order = np.argsort(found, kind="stable")
     stretches = np.split(outside[order], np.cumsum(np.bincount(found))[:-1])
     runs = [
-        Run(float(length), len(rows), _middleOf(skeleton.grid.toWorld(skeleton.voxels[rows])))
+        Run(
+            float(length),
+            -(-len(rows) // skeleton.perVoxel),
+            _middleOf(skeleton.grid.toWorld(skeleton.points[rows] / skeleton.perVoxel)),
+        )
         for length, rows in zip(total, stretches, strict=True)
+        if len(rows) >= least
     ]
     return tuple(sorted(runs, key=lambda run: (-run.length, -run.voxels, run.position)))
 
@@ -204,43 +255,48 @@ def _cavitiesOf(voxels: np.ndarray) -> int:
     return label(np.pad(voxels == 0, 1, constant_values=True))[1] - 1
 
 
-def _thinned(voxels: np.ndarray, axis: int, skeletonize) -> np.ndarray:
-    return np.expand_dims(skeletonize(voxels.take(0, axis)), axis)
-
-
-def _middlesOfVanished(voxels: np.ndarray, thin: np.ndarray, grid: Grid) -> np.ndarray:
-    """Return the indices (n, 3) of one voxel, nearest to the middle, of every part [k, j, i] without a skeleton."""
-    if len(partSizes(Mask.fromArray(thin > 0, grid))) == len(partSizes(Mask.fromArray(voxels, grid))):
+def _middlesOfVanished(mask: Mask, points: np.ndarray, perVoxel: int) -> np.ndarray:
+    """Return one voxel (n, 3), nearest to the middle, of every part of a mask without a point (p, 3) of a skeleton."""
+    one, other, _step = _neighbors(points)
+    if len(partSizes(mask)) == components(one, other, len(points)).max(initial=-1) + 1:
         return np.zeros((0, 3), int)
     from scipy.ndimage import find_objects, label
 
-    parts, count = label(voxels, np.ones((3, 3, 3)))
-    isThere = np.bincount(parts[thin > 0], minlength=count + 1) > 0
+    parts, count = label(mask.voxels, np.ones((3, 3, 3)))
+    isThere = np.bincount(thinning.valuesAt(parts, mask.low, points, perVoxel), minlength=count + 1) > 0
     found, boxes = [], find_objects(parts)
     for number in np.flatnonzero(~isThere[1:]):
         inside = np.argwhere(parts[boxes[number]] == number + 1)
         middle = np.linalg.norm(inside - inside.mean(axis=0), axis=1).argmin()
         found.append(inside[middle : middle + 1] + [side.start for side in boxes[number]])
-    return np.concatenate(found)
+    return np.concatenate(found)[:, ::-1] + mask.low
 
 
 def _links(skeleton: Skeleton) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the links between neighboring voxels as the numbers (l,) of both ends, and their lengths (l,) in mm."""
-    voxels = skeleton.voxels - skeleton.voxels.min(axis=0) + 1
-    size = voxels.max(axis=0) + 2
+    """Return the links between neighboring points as the numbers (l,) of both ends, and their lengths (l,) in mm."""
+    one, other, step = _neighbors(skeleton.points)
+    return one, other, np.linalg.norm(STEPS @ skeleton.grid.axes.T / skeleton.perVoxel, axis=1)[step]
+
+
+def _neighbors(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the pairs of neighboring points (n, 3), as the numbers (l,) of both, and of the step between them."""
+    if not len(points):
+        return (np.zeros(0, int),) * 3
+    places = points - points.min(axis=0) + 1
+    size = places.max(axis=0) + 2
     strides = np.array([1, size[0], size[0] * size[1]])
-    places = voxels @ strides
+    places = places @ strides
     order = np.argsort(places)
     ordered = places[order]
-    one, other, lengths = [], [], []
-    for step in STEPS:
+    one, other, steps = [], [], []
+    for number, step in enumerate(STEPS):
         wanted = places + step @ strides
         rows = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
         linked = np.flatnonzero(ordered[rows] == wanted)
         one.append(linked)
         other.append(order[rows[linked]])
-        lengths.append(np.full(len(linked), np.linalg.norm(skeleton.grid.axes @ step)))
-    return np.concatenate(one), np.concatenate(other), np.concatenate(lengths)
+        steps.append(np.full(len(linked), number))
+    return np.concatenate(one), np.concatenate(other), np.concatenate(steps)
 
 
 def _tree(

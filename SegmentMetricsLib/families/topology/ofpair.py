@@ -2,19 +2,59 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
+from ...base.parallel import sideBySide
 from . import formulas as topology
 from .formulas import Betti, Run, Skeleton
+from .thinning import TooLarge
 
 if TYPE_CHECKING:
     from ...comparison.workspace import Workspace
 
+# Voxels of both together from which on they are thinned side by side.
+MANY_VOXELS = 50_000
 
-def skeletonsOf(pair: Workspace) -> tuple[Skeleton, Skeleton]:
-    """Return the skeletons of both on the grid on which overlap is counted."""
+
+class Finer(NamedTuple):
+    """The skeletons of both on the lattice of twice the resolution, without spikes.
+
+    lost: of each, the stretches that the skeleton of its voxels does not reach; if there are none, nobody needs these.
+    """
+
+    skeletons: tuple[Skeleton, ...]
+    lost: tuple[tuple[Run, ...], ...]
+
+
+def skeletonsOf(pair: Workspace) -> tuple[Skeleton, ...]:
+    """Return the skeletons of both on the grid on which overlap is counted.
+
+    They are those of the voxels, or where these do not reach a part of one of both, those of twice the resolution.
+    """
+    finer = pair.once(finerOf)
+    return finer.skeletons if finer and any(finer.lost) else pair.once(thinnedOf)
+
+
+def thinnedOf(pair: Workspace) -> tuple[Skeleton, ...]:
+    """Return the skeletons of the voxels of both, as other tools take them."""
+    return _skeletons(pair, 1)
+
+
+def finerOf(pair: Workspace) -> Finer | None:
+    """Return the skeletons of twice the resolution, None for structures that are too large for them."""
+    try:
+        skeletons = _skeletons(pair, 2)
+    except TooLarge:
+        return None
+    lost = tuple(map(topology.lostRuns, skeletons, pair.once(thinnedOf), pair.masks))
+    return Finer(tuple(map(topology.withoutSpikes, skeletons, pair.masks)) if any(lost) else skeletons, lost)
+
+
+def _skeletons(pair: Workspace, perVoxel: int) -> tuple[Skeleton, ...]:
     reference, test = pair.masks
-    return topology.skeletonOf(reference, test), topology.skeletonOf(test, reference)
+    tasks = [partial(topology.skeletonOf, *both, perVoxel) for both in ((reference, test), (test, reference))]
+    return tuple(sideBySide(tasks, reference.voxels.size + test.voxels.size > MANY_VOXELS))
 
 
 def bettiNumbersOf(pair: Workspace) -> tuple[Betti, Betti]:

@@ -69,6 +69,7 @@ def read(path: Path, **options):
     """
     requirePydicom()
     from pydicom import dcmread
+    from pydicom.uid import ExplicitVRBigEndian, ExplicitVRLittleEndian, ImplicitVRLittleEndian
 
     # pydicom only warns about a file that ends too early
     with readable(), warnings.catch_warnings(record=True) as caught:
@@ -76,6 +77,10 @@ def read(path: Path, **options):
         dataset = dcmread(path, force=True, **options)
     if any("end of file" in str(warning.message).lower() for warning in caught) or _endsEarly(dataset):
         raise InputError(DAMAGED)
+    if "TransferSyntaxUID" not in dataset.file_meta:  # without the preamble; what decodes pixels needs it
+        isImplicit, isLittle = dataset.original_encoding
+        uncompressed = ImplicitVRLittleEndian if isImplicit else ExplicitVRLittleEndian
+        dataset.file_meta.TransferSyntaxUID = uncompressed if isLittle else ExplicitVRBigEndian
     return dataset
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,12 +12,13 @@ import numpy as np
 from ...base.errors import InputError
 from ...base.progress import checkpoint
 from ...base.texts import commaSeparated, counted
-from ...geometry.filling import CUT, EXCLUSIVE, JOINED, apart, combined
+from ...geometry.filling import CUT, EXCLUSIVE, JOINED
 from ...geometry.grids import Grid, requireScale
-from ...geometry.masks import LARGEST_BOX, Mask
+from ...geometry.masks import Mask
 from ...model.notes import Note
 from ...model.structures import Structure
 from ...model.structureset import LeftOut, StructureSet
+from .filledslices import FilledSlices, PlanarContour, filledSlices
 from .images import imagesFor, imagesOf
 from .opening import patientOf, read, readable, textOf
 from .placing import Place, placesFor
@@ -110,7 +110,8 @@ def _structuresOf(path: Path, dataset, title: str) -> StructureSet:
     for number, own in contours.items():
         checkpoint()
         try:
-            mask, notes = _filled(own, placeFor(number), remark)
+            place = placeFor(number)
+            mask, notes = _filled(own, place, remark)
         except InputError as error:
             leftOut.setdefault(names[number], str(error))
             continue
@@ -127,6 +128,7 @@ def _structuresOf(path: Path, dataset, title: str) -> StructureSet:
                 patient=patient,
                 notes=notes,
                 isUnfilled=bool(own.loops) and mask.isEmpty,
+                drawnOn=None if mask.grid is place.grid else place.grid,
             )
         )
     if not structures:
@@ -244,12 +246,13 @@ def _colorOf(contours) -> tuple[float, float, float] | None:
 def fill(
     loops: Sequence[np.ndarray], grid: Grid, exclusive: Collection[int] = (), slabs: Slabs | None = None
 ) -> tuple[Mask, list[str]]:
-    """Return the voxels of a grid inside closed planar contours, LPS points (n, 3) in mm each, and remarks.
+    """Return the voxels inside closed planar contours, LPS points (n, 3) in mm each, and remarks.
 
-    Contours are assigned to the nearest slice. A slice is filled from the nearest of its planes, and from other planes
-    only with parts that are separate from those. exclusive: numbers of contours that are combined by exclusive or
-    within their plane. slabs: the layers of the grid that each slice consists of, None if it is one layer. Raises
-    InputError when a contour is not parallel to the slices.
+    The voxels are those of a grid, or parts of them where contours run through the centers of pixels. Contours are
+    assigned to the nearest slice. A slice is filled from the nearest of its planes, and from other planes only with
+    parts that are separate from those. exclusive: numbers of contours that are combined by exclusive or within their
+    plane. slabs: the layers of the grid that each slice consists of, None if it is one layer. Raises InputError when a
+    contour is not parallel to the slices.
     """
     if not loops:
         return Mask.empty(grid), []
@@ -261,28 +264,14 @@ def fill(
         raise InputError("a contour does not run along the slices of the image, so it cannot be filled on them.")
     heights = _level(planar)
     slices = planesBySlice(heights)
-    corners = np.concatenate(planar)[:, :2]
-    low, high = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
-    first, last = min(slices), max(slices)
-    shape = (last - first + 1, *(high - low + 1)[::-1].tolist())
-    if math.prod(shape) > LARGEST_BOX:
-        raise InputError("its contours are too far apart, or too large, for an image of a patient.")
-    voxels = np.zeros(shape, bool)
-    odd: Counter[str] = Counter()
-    for k, planes in slices.items():
-        checkpoint()
-        oddHere: set[str] = set()
-        for plane in planes:
-            own = [place for place, number in enumerate(plane.tolist()) if number in exclusive]
-            part, oddInPlane = combined([planar[number][:, :2] - low for number in plane], shape[1:], own)
-            voxels[k - first] |= apart(part, voxels[k - first])
-            oddHere |= oddInPlane
-        odd.update(oddHere)
-    begin = first
+    contours = [PlanarContour(index[:, :2]) for index in planar]
+    filled = filledSlices(contours, slices, exclusive)
+    voxels, begin = filled.voxels, min(slices)
     if slabs is not None:
-        voxels, begin = slabs.layered(voxels, first)
-    mask = Mask.fromArray(voxels, grid, (*low, begin))
-    return mask, list(_remarks(heights, slices, odd, mask))
+        voxels, begin = slabs.layered(voxels, begin)
+    own = grid if filled.parts == 1 else grid.divided((filled.parts, filled.parts, 1))
+    mask = Mask.fromArray(voxels, own, (*(filled.low * filled.parts), begin))
+    return (Mask.empty(grid) if mask.isEmpty else mask), list(_remarks(heights, slices, filled, mask))
 
 
 def _level(planar: Sequence[np.ndarray]) -> np.ndarray:
@@ -298,13 +287,13 @@ def _level(planar: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _remarks(
-    heights: np.ndarray, slices: Mapping[int, list[np.ndarray]], odd: Mapping[str, int], mask: Mask
+    heights: np.ndarray, slices: Mapping[int, list[np.ndarray]], filled: FilledSlices, mask: Mask
 ) -> Iterator[str]:
-    """Yield remarks about irregularities of contours that were filled.
+    """Yield remarks about contours that were filled, and their irregularities.
 
-    heights: (n,) of the contours, in slices. slices: as from planesBySlice(). odd: number of slices with each
-    irregularity found by combined(). mask: the enclosed voxels.
+    heights: (n,) of the contours, in slices. slices: as from planesBySlice(). mask: the enclosed voxels.
     """
+    yield from filled.remarks(len(heights))
     if mask.isEmpty:
         many = f"{len(heights)} contours enclose" if len(heights) > 1 else "only contour encloses"
         yield Note(f"{many} no voxel center of the image")
@@ -319,8 +308,8 @@ def _remarks(
             isPossessive=False,
         )
     for kind, sentence in ODD.items():
-        if kind in odd:
-            yield Note(sentence.format(counted(odd[kind], "slice")))
+        if kind in filled.odd:
+            yield Note(sentence.format(counted(filled.odd[kind], "slice")))
     missing = max(slices) - min(slices) + 1 - len(slices)
     if missing:
         said = f"has no contour on {counted(missing, 'slice')} between its first and its last one"

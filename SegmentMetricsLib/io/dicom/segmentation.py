@@ -11,8 +11,9 @@ import numpy as np
 import SimpleITK
 
 from ...base.errors import InputError, installing
+from ...base.texts import commaSeparated
 from ...geometry.grids import Grid
-from ...geometry.masks import Mask
+from ...geometry.masks import Mask, fromLabels
 from ...model import inputs
 from ...model.structures import Structure
 from ...model.structureset import StructureSet
@@ -55,26 +56,25 @@ def readSegmentation(path: Path, threshold: float | None = None) -> StructureSet
             numbers = [number for number in segmentation.segment_numbers if not _isBackground(segmentation, number)]
             if not numbers:
                 raise InputError("the segmentation has no segment but the background.")
-            structures = (_structure(path, segmentation, number, threshold) for number in numbers)
+            given, unnamed = _segmentsOf(segmentation, numbers, threshold)
             place = frames.place if slabs is None else partial(frames.placeOnSlabs, slabs)
-            placed = [_placed(structure, place) for structure in structures]
+            structures = [
+                _described(_placed(structure, place), path, segmentation, number)
+                for number, structure in zip(numbers, given, strict=True)
+            ]
         except NotImplementedError:  # pydicom's for the type of an element that does not exist: the file is damaged
             raise
         except RuntimeError as error:
             why = " ".join(str(error).split())
             raise InputError(f"the segmentation's frames make no regular volume ({why}).") from error
-    noted = (replace(structure, notes=(note,)) for structure in placed) if note else placed
-    return StructureSet(tuple(noted), path=str(path))
+    notes = tuple(filter(None, (note, unnamed)))
+    return StructureSet(tuple(replace(structure, notes=notes) for structure in structures), path=str(path))
 
 
 def _requireSupported(dataset) -> None:
     """Raise InputError for whole files of a kind that cannot be read."""
-    from pydicom.uid import UID, ExplicitVRBigEndian, ExplicitVRLittleEndian, ImplicitVRLittleEndian
+    from pydicom.uid import UID
 
-    if "TransferSyntaxUID" not in dataset.file_meta:  # a file without the preamble; highdicom needs it
-        isImplicit, isLittle = dataset.original_encoding
-        uncompressed = ImplicitVRLittleEndian if isImplicit else ExplicitVRLittleEndian
-        dataset.file_meta.TransferSyntaxUID = uncompressed if isLittle else ExplicitVRBigEndian
     syntax = UID(dataset.file_meta.TransferSyntaxUID)
     if not _isReadable(syntax, dataset):
         raise InputError(
@@ -124,18 +124,43 @@ def _requireAllFrames(dataset) -> None:
         )
 
 
-def _structure(path: Path, segmentation, number: int, threshold: float | None) -> Structure:
-    # a large tolerance, as the spacing of frames was checked before
-    volume = segmentation.get_volume(segment_numbers=[number], dtype=None, rescale_fractional=True, rtol=LEAST_SHARE)
-    # from slices, rows and columns to columns, rows and slices
-    image = SimpleITK.PermuteAxes(volume.squeeze_channel().to_simpleitk(), (2, 1, 0))
-    description = segmentation.get_segment_description(number)
+def _segmentsOf(segmentation, numbers: Sequence[int], threshold: float | None) -> tuple[Iterator[Structure], str]:
+    """Return the structures of segments without a name, on the grid of the frames, and a remark, "" without one."""
+    if segmentation.segmentation_type.value != "LABELMAP":
+        return (_segment(segmentation, number, threshold) for number in numbers), ""
+    # all at once: asked for a single segment, highdicom 0.28 takes its number modulo 256
+    image = _imageOf(segmentation, combine_segments=True, dtype=np.uint16)
+    grid = Grid.fromImage(image)
+    masks = fromLabels(SimpleITK.GetArrayViewFromImage(image), grid)
+    known = {int(item.SegmentNumber) for item in segmentation.SegmentSequence}
+    others = sorted(masks.keys() - known - {segmentation.get("PixelPaddingValue", 0)})
+    listed = commaSeparated(map(str, others))
+    remark = f"the label map has numbers that it does not describe ({listed}): they were left out" if others else ""
+    return (Structure("", masks.get(number, Mask.empty(grid))) for number in numbers), remark
+
+
+def _segment(segmentation, number: int, threshold: float | None) -> Structure:
+    """Return a segment that has frames of its own."""
+    image = _imageOf(segmentation, segment_numbers=[number], dtype=None, rescale_fractional=True)
     fractional = segmentation.segmentation_type.value == "FRACTIONAL"
     image = SimpleITK.Cast(image, SimpleITK.sitkFloat32 if fractional else SimpleITK.sitkUInt8)
-    structure = inputs.structureFromImage(image, "", None, threshold)
+    return inputs.structureFromImage(image, "", None, threshold)
+
+
+def _imageOf(segmentation, **options) -> SimpleITK.Image:
+    # a large tolerance, as the spacing of frames was checked before
+    volume = segmentation.get_volume(rtol=LEAST_SHARE, **options)
+    # from slices, rows and columns to columns, rows and slices
+    return SimpleITK.PermuteAxes(volume.squeeze_channel().to_simpleitk(), (2, 1, 0))
+
+
+def _described(structure: Structure, path: Path, segmentation, number: int) -> Structure:
+    """Return the structure of a segment with what the file says of it."""
+    description = segmentation.get_segment_description(number)
     return Structure(
         textOf(description, "SegmentLabel"),
-        structure.mask,
+        structure.ownMask,
+        number=number,
         memberships=structure.memberships,
         file=str(path),
         frameOfReference=str(segmentation.get("FrameOfReferenceUID", "")),

@@ -15,13 +15,15 @@ from pathlib import Path
 
 import numpy as np
 
-from ...base.errors import InputError
+from ...base.errors import InputError, NoSegmentation
 from ...geometry.grids import RAS_FROM_LPS, Grid
 from ...model.inputs import NO_NUMBERS
 from .bytecounts import GZIP, blocksOf, decompressed, withRest
 from .headers import NO_PLACE, normal
 
 LENGTH = 348
+# Offset of the factor by which values are multiplied, which is followed by what is added to them.
+SCALING = 112
 # Minimum offset of the first voxel in the file, in bytes.
 FIRST_VOXEL = 352
 # The element with names of labels in a header extension, and most bytes that are searched for it.
@@ -35,15 +37,21 @@ FLOATING = {16: "f4", 64: "f8"}
 UNITS = {1: 1e3, 3: 1e-3}
 
 
+class NotFinite(NoSegmentation):
+    """An image of floating-point numbers some of which are not finite: ITK would make them 0."""
+
+
 @dataclass(frozen=True)
 class Header:
     """The fields of a header that determine the position of the voxels; lengths are in the unit of the file.
 
-    kind: numpy type of the values, "" if they are not floating-point numbers.
+    kind: numpy type of the values, "" if they are not floating-point numbers. slope, intercept: of their scaling.
     """
 
     sizes: tuple[int, ...]
     kind: str
+    slope: float
+    intercept: float
     bits: int
     offset: float
     pixdim: tuple[float, ...]
@@ -64,6 +72,23 @@ class Header:
         """The minimum size of the file in bytes."""
         voxels = math.prod(max(size, 1) for size in self.sizes)
         return self.start + (voxels * self.bits + 7) // 8
+
+    @property
+    def isScaled(self) -> bool:
+        """Whether the values are to be multiplied by the slope: one of 0 means that they are not, nor moved."""
+        return math.isfinite(self.slope) and self.slope != 0
+
+    @property
+    def whyFractional(self) -> str:
+        """A sentence on the scale factor that makes fractions of the whole numbers in the file, "" if there is none."""
+        areWhole = not self.kind and self.isScaled
+        if not areWhole or (self.slope.is_integer() and self.intercept.is_integer()):
+            return ""
+        added = f", adding {self.intercept:.7g} (scl_inter)" if self.intercept else ""
+        return (
+            f"The file holds whole numbers, which its header multiplies by {self.slope:.7g} (scl_slope){added}: "
+            "if they are labels, that made them fractional; save them without a scale factor."
+        )
 
     @property
     def places(self) -> dict[str, np.ndarray]:
@@ -87,10 +112,13 @@ def parsed(data: bytes) -> Header | None:
         if data[344:347] == b"n+1" and struct.unpack_from(f"{order}i", data)[0] == LENGTH:
             count, *sizes = struct.unpack_from(f"{order}8h", data, 40)
             code, bits = struct.unpack_from(f"{order}2h", data, 70)
+            slope, intercept = struct.unpack_from(f"{order}2f", data, SCALING)
             qform, sform = struct.unpack_from(f"{order}2h", data, 252)
             return Header(
                 tuple(sizes[: max(0, min(count, 7))]),
                 order + floating if (floating := FLOATING.get(code)) else "",
+                slope,
+                intercept,
                 bits,
                 struct.unpack_from(f"{order}f", data, 108)[0],
                 struct.unpack_from(f"{order}8f", data, 76),
@@ -267,7 +295,10 @@ def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
 
 
 def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
-    """Return no remarks, and how many bytes the header promises and the file holds; see table.ImageFormat."""
+    """Return no remarks, and how many bytes the header promises and the file holds; see table.ImageFormat.
+
+    Raises NotFinite for values that are not finite.
+    """
     header = check(path)
     if not withVoxels:
         return (), 0, 0
@@ -287,30 +318,55 @@ def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
 def _sizeOf(blocks: Iterable[bytes], header: Header | None) -> int:
     """Return the total size of the blocks of a NIfTI file in bytes.
 
-    Raises InputError for voxels that are not finite numbers: the reader would treat them as background.
+    Raises NotFinite for voxels that are not finite numbers: the reader would treat them as background.
     """
-    size, rest = 0, b""
+    size, rest, isFinite = 0, b"", True
     for block in blocks:
         if header is not None and header.kind:
             kind = np.dtype(header.kind)
             first, last = (max(end - size, 0) for end in (header.start, header.wholeSize))
             rest += block[first:last]
             whole = len(rest) - len(rest) % kind.itemsize
-            if not np.isfinite(np.frombuffer(rest[:whole], kind)).all():
-                raise InputError(NO_NUMBERS)
+            isFinite = isFinite and bool(np.isfinite(np.frombuffer(rest[:whole], kind)).all())
             rest = rest[whole:]
         size += len(block)
+    if header is not None and not isFinite and size >= header.wholeSize:
+        raise NotFinite(NO_NUMBERS)
     return size
 
 
-def asVolume(path: Path) -> bytes | None:
-    """Return the content of a file with a flat image as that of a volume of one slice, None for any other."""
+def areFinite(path: Path, header: Header) -> np.ndarray:
+    """Return whether each value (n,) of an inspected file of floating-point numbers is finite, in the stored order."""
+    content = path.read_bytes()
+    data = gzip.decompress(content) if content.startswith(GZIP) else content
+    values = math.prod(max(size, 1) for size in header.sizes)
+    return np.isfinite(np.frombuffer(data, header.kind, values, header.start))
+
+
+def mended(path: Path) -> bytes | None:
+    """Return the content of a file that ITK would read wrongly in a form that it reads rightly, None for any other.
+
+    A flat image becomes a volume of one slice. ITK adds the intercept although a slope of 0 says that values are not
+    scaled.
+    """
     header = check(path)
-    if header is None or len(header.sizes) != 2:
+    if header is None:
+        return None
+    isFlat, isMoved = len(header.sizes) == 2, not header.isScaled and header.intercept != 0
+    if not isFlat and not isMoved:
         return None
     content = path.read_bytes()
     data = bytearray(gzip.decompress(content) if content.startswith(GZIP) else content)
     order = "<" if struct.unpack_from("<i", data)[0] == LENGTH else ">"
+    if isMoved:
+        struct.pack_into(f"{order}2f", data, SCALING, 0.0, 0.0)
+    if isFlat:
+        _deepen(data, order, header)
+    return bytes(data)
+
+
+def _deepen(data: bytearray, order: str, header: Header) -> None:
+    """Make a volume of one slice of the flat image in a file. data: its content. order: of bytes, "<" or ">"."""
     struct.pack_into(f"{order}4h", data, 40, 3, *header.sizes, 1)
     thickness = header.pixdim[3]
     if not (np.isfinite(thickness) and thickness > 0):
@@ -319,7 +375,6 @@ def asVolume(path: Path) -> bytes | None:
     if header.sform > 0 and not spansSpace(rows):
         rows[:, 2] = normal(rows[:, 0], rows[:, 1])
         struct.pack_into(f"{order}12f", data, 280, *rows.ravel())
-    return bytes(data)
 
 
 def isTakenForAnother(path: Path) -> bool:

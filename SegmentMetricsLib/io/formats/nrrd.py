@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -41,6 +42,7 @@ TYPES = {
     **dict.fromkeys(("int", "uint", "int32", "uint32", "float"), 4),
     **dict.fromkeys(("longlong", "ulonglong", "int64", "uint64", "double"), 8),
 }
+DATA_FILE = re.compile(rb"data ?file *:(?!=)", re.IGNORECASE)
 # Fields of an NRRD header that have an entry for every axis and are not needed.
 OF_AXES = re.compile(
     rb"(spacings|thicknesses|axis ?mins|axis ?maxs|centers|centerings|kinds|labels|units) *:(?!=)", re.IGNORECASE
@@ -84,12 +86,14 @@ def check(path: Path, fields: Mapping[str, str]) -> tuple[str, ...]:
     spacings = [float(text) for text in fields.get("spacings", "").split()]
     origin = [number for vector in vectorsOf(fields.get("spaceorigin", "")) for number in vector]
     lengths = [math.hypot(*vector) for vector in vectors] or [abs(s) for s in spacings if not math.isnan(s)]
+    lengths = lengths or [abs(step) for _, step in _spansOf(fields)]
     requirePlace([*lengths, *origin], lengths)
     if len(vectors) in (2, 3) and all(len(vector) == 3 for vector in vectors):
         axes = np.array(vectors) / np.array(lengths)[:, None]
         # an image of two dimensions may lie anywhere in space
         requireVolume(axes if len(axes) == 3 else np.vstack([axes, np.cross(*axes)]))
-    return unsaid(bool(lengths), bool(origin) or "axismins" in fields)
+    # without the length of voxels, ITK ignores the ends of axes
+    return unsaid(bool(lengths), bool(origin) or (bool(lengths) and "axismins" in fields))
 
 
 def vectorsOf(text: str) -> list[list[float]]:
@@ -164,31 +168,80 @@ def typeSize(fields: Mapping[str, str]) -> int:
     return TYPES.get(joined, TYPES.get(joined.removesuffix("int"), 0))
 
 
-def asVolume(path: Path) -> bytes | None:
-    """Return the content of a file with a flat image in space as that of a volume of one slice, None for any other."""
+def _spansOf(fields: Mapping[str, str]) -> list[tuple[float, float]]:
+    """Return the place of the first voxel and the step to the next one along each axis, in mm, as its ends say it.
+
+    [] if the header says it in another way or does not say it. Cells reach half a step beyond the centers of the first
+    and the last voxel, nodes do not. Source: Teem's format definition, "axis mins", "axis maxs" and "centers".
+    """
+    if "spacedirections" in fields or fields.get("spacings", "nan").replace("nan", "").split():
+        return []
+    ends = [[float(text) for text in fields.get(name, "").split()] for name in ("axismins", "axismaxs")]
+    sizes = [int(size) for size in fields.get("sizes", "").split()]
+    if not len(ends[0]) == len(ends[1]) == len(sizes) or not np.isfinite(ends).all():
+        return []
+    centers = fields.get("centers", fields.get("centerings", "")).split() or ["cell"] * len(sizes)
+    found = []
+    for low, high, size, center in zip(*ends, sizes, centers, strict=True):
+        isNode = center == "node"
+        step = (high - low) / max(size - isNode, 1)
+        found.append((low if isNode else low + step / 2, step))
+    return found
+
+
+def mended(path: Path) -> bytes | None:
+    """Return the content of a file that ITK would read wrongly in a form that it reads rightly, None for any other.
+
+    A flat image in space becomes a volume of one slice. The voxel size in the ends of axes, which ITK ignores, becomes
+    that of directions.
+    """
     with path.open("rb") as file:
         if file.read(4) != b"NRRD":
             return None
         file.seek(0)
         fields = fieldsOf(file)
         start = file.tell()
-        vectors = vectorsOf(fields.get("spacedirections", ""))
-        if len(vectors) != 2 or not all(len(vector) == 3 for vector in vectors):
+        vectors, spans = vectorsOf(fields.get("spacedirections", "")), _spansOf(fields)
+        isFlat = len(vectors) == 2 and all(len(vector) == 3 for vector in vectors)
+        if not isFlat and not spans:
             return None
         file.seek(0)
         lines, rest = file.read(start).splitlines(), file.read()
+    isEnd = [not line or DATA_FILE.match(line) is not None for line in lines]
+    end = isEnd.index(True) if any(isEnd) else len(lines)
     found = []
-    for line in lines:
+    for line in lines[:end]:
         name = line.partition(b":")[0].strip().lower().replace(b" ", b"")
-        if name == b"dimension":
+        if isFlat and name == b"dimension":
             line = b"dimension: %d" % (int(fields["dimension"]) + 1)
-        elif name == b"sizes":
+        elif isFlat and name == b"sizes":
             line += b" 1"
-        elif name == b"spacedirections":
+        elif isFlat and name == b"spacedirections":
             line += b" (%s)" % ",".join(map(repr, normal(*np.array(vectors)).tolist())).encode()
-        elif name == b"datafile":
-            line = b"data file: " + str((path.parent / fields["datafile"]).resolve()).encode()
         elif OF_AXES.match(line):
             continue
         found.append(line)
-    return b"\n".join(found) + b"\n" + rest
+    added = _directions(spans, fields) if spans else []
+    return b"\n".join([*found, *added, *_absolute(path.parent, lines[end:])]) + b"\n" + rest
+
+
+def _absolute(folder: Path, lines: Sequence[bytes]) -> list[bytes]:
+    """Return the last lines of a header, from that of the data file on, with the whole paths of such files."""
+    first, *others = lines or [b""]
+    if (found := DATA_FILE.match(first)) is None:
+        return list(lines)
+    name = first[found.end() :].strip()
+    if name.split()[:1] == [b"LIST"]:
+        return [first, *(os.fsencode(folder.resolve() / os.fsdecode(line.strip())) for line in others if line.strip())]
+    return [b"data file: " + os.fsencode(folder.resolve() / os.fsdecode(name)), *others]
+
+
+def _directions(spans: Sequence[tuple[float, float]], fields: Mapping[str, str]) -> list[bytes]:
+    """Return lines that place voxels along the axes of space, where the header gives the ends of its axes."""
+    starts, steps = zip(*spans, strict=True)
+    vectors = (",".join(map(repr, row)) for row in np.diag(steps).tolist())
+    directions = " ".join(f"({vector})" for vector in vectors)
+    lines = [f"space directions: {directions}", f"space origin: ({','.join(map(repr, starts))})"]
+    if not fields.keys() & {"space", "spacedimension"}:
+        lines.insert(0, f"space dimension: {len(spans)}")
+    return [line.encode() for line in lines]

@@ -28,14 +28,14 @@ class ImageFormat:
     suffixes: what the names of its files end with, in lower case. inspect: returns remarks on a file for readers of the
     results, and the number of bytes expected from the header (0 if unknown) and the number found; with False, without
     looking at the voxels. It raises InputError for an invalid header, and ValueError, EOFError or zlib.error for what
-    is damaged. asVolume: returns the content of a file whose flat image ITK would read without its place as that of a
-    volume, None for any other. dataFileIn: returns the name in an opened file of another file with its voxels, or a
-    notation for several.
+    is damaged. mended: returns the content of a file that ITK would read wrongly in a form that it reads rightly, None
+    for any other. dataFileIn: returns the name in an opened file of another file with its voxels, or a notation for
+    several.
     """
 
     suffixes: tuple[str, ...]
     inspect: Callable[[Path, bool], tuple[tuple[str, ...], int, int]]
-    asVolume: Callable[[Path], bytes | None] = lambda _path: None
+    mended: Callable[[Path], bytes | None] = lambda _path: None
     dataFileIn: Callable[[BinaryIO], str] = lambda _file: ""
 
 
@@ -52,8 +52,8 @@ class MeshFormat:
 
 
 IMAGES = (
-    ImageFormat((".nrrd", ".nhdr"), nrrd.inspect, nrrd.asVolume, nrrd.dataFileIn),
-    ImageFormat((".nii", ".nii.gz"), nifti.inspect, nifti.asVolume),
+    ImageFormat((".nrrd", ".nhdr"), nrrd.inspect, nrrd.mended, nrrd.dataFileIn),
+    ImageFormat((".nii", ".nii.gz"), nifti.inspect, nifti.mended),
     ImageFormat((".mha", ".mhd"), mha.inspect, dataFileIn=mha.dataFileIn),
 )
 MESHES = (
@@ -96,16 +96,16 @@ def readable(path: Path) -> Iterator[Path]:
     Images of two dimensions may lie anywhere in space: ITK reads them as images of a plane, without their place, and
     refuses those that are not axial. They are read as volumes of one slice. The header has been checked.
     """
-    volume = _imageFormat(path).asVolume(path)
-    if volume is None and not nifti.isTakenForAnother(path):
+    content = _imageFormat(path).mended(path)
+    if content is None and not nifti.isTakenForAnother(path):
         yield path
         return
     with TemporaryDirectory() as folder:
-        if volume is None:
+        if content is None:
             yield Path(shutil.copy(path, folder))
             return
-        copy = Path(folder, "slice.nrrd" if volume.startswith(b"NRRD") else "slice.nii")
-        copy.write_bytes(volume)
+        copy = Path(folder, "image.nrrd" if content.startswith(b"NRRD") else "image.nii")
+        copy.write_bytes(content)
         yield copy
 
 

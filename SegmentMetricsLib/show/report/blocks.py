@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import resources
 
@@ -93,7 +93,7 @@ def table(content: Table, isProse: bool = False, groups: Sequence[str] = (), kin
     columns = content.columns
     heads = _row([(column, column.heading) for column in columns], "th")
     rows, before = [], ""
-    for group, values in zip(groups or [""] * len(content.rows), content.rows, strict=True):
+    for group, values in zip(groups or [""] * len(content.rows), _cellsOf(content), strict=True):
         if group != before:
             family = '<tr class="family"><th colspan="$count">$name</th></tr>'
             rows.append(filled(family, count=len(columns), name=group))
@@ -109,15 +109,23 @@ def table(content: Table, isProse: bool = False, groups: Sequence[str] = (), kin
     )
 
 
-def _row(cells: Sequence[tuple[Column, object]], tag: str, isLabeled: bool = False) -> Markup:
+def _cellsOf(content: Table) -> Iterator[tuple[str, ...]]:
+    """Yield the cells of each row, Markup as it is and all others as people read them."""
+    columns = []
+    for column, values in content.byColumn():
+        texts = column.texts(values)
+        columns.append([v if isinstance(v, str) else typeset(text) for v, text in zip(values, texts, strict=True)])
+    yield from zip(*columns, strict=True)
+
+
+def _row(cells: Sequence[tuple[Column, str]], tag: str, isLabeled: bool = False) -> Markup:
     """Return the row of a table. isLabeled: whether cells have their headings, for narrow windows."""
     found = []
-    for number, (column, value) in enumerate(cells):
+    for number, (column, text) in enumerate(cells):
         # the first cell is the subject of the row, and sentences need no heading
         isNamed = isLabeled and 0 < number < len(cells) - 1
         attributes = NOTHING if column.isText else Markup(" class=number")
         named = filled(' data-head="$heading"', heading=column.heading) if isNamed else NOTHING
-        text = value if isinstance(value, str) else typeset(column.text(value))
         attributes = joined((attributes, named))
         found.append(filled("<$tag$attributes>$text</$tag>", tag=tag, attributes=attributes, text=text))
     return filled("<tr>$cells</tr>", cells=joined(found))

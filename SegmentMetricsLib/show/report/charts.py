@@ -1,18 +1,20 @@
-"""The charts of a report as SVG, for pages without plotly: drawn from the same data as those with it."""
+"""The charts of a report as SVG: they are in the page from the start, and need no script."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 
 from ...base.markup import Markup, filled, joined
 from ...base.texts import shortest
+from ...comparison.measurements import rounded
 from .blocks import NOTHING
 
 # Size of a chart in units of its view box, and about the distance of ticks there.
 WIDTH, HEIGHT, APART = 440, 300, 60
-# Pixels of a character of the legend.
-CHARACTER = 6.5
+# Most pixels of a character of the legend, whose font is larger on paper.
+CHARACTER = 8
 
 
 class _Axis:
@@ -42,7 +44,7 @@ class _Axis:
 
 
 def chart(figure: Mapping, title: str) -> Markup:
-    """Return a figure of figures.distribution() or profile() as SVG. title: for readers who cannot see it."""
+    """Return a figure of figures.distribution(), profile() or doseVolume() as SVG. title: for who cannot see it."""
     layout = figure["layout"]
     margin = layout["margin"]
     top, bottom = margin["t"] + 8, HEIGHT - margin["b"]
@@ -67,11 +69,18 @@ def chart(figure: Mapping, title: str) -> Markup:
         for shape in layout.get("shapes", ())
     ]
     parts += [
-        filled('<text x="$x" y="$y">$text</text>', x=x.at(note["x"]) + 4, y=top + 8, text=note["text"])
+        filled(
+            '<text class="$kind" x="$x" y="$y">$text</text>',
+            kind="end" if note["x"] < 0 else "start",
+            x=x.at(note["x"]) + math.copysign(4, note["x"]),
+            y=top + 8,
+            text=note["text"],
+        )
         for note in layout.get("annotations", ())
     ]
     if len(traces) > 1:
         parts.append(_legend(traces, margin["l"]))
+    parts.append(_told(layout.get("told", ()), x, top, bottom))
     return filled(
         '<svg class="flat" role="img" viewBox="0 0 $width $height"><title>$title</title>$parts</svg>',
         width=WIDTH,
@@ -111,17 +120,21 @@ def _number(value: float) -> str:
 
 
 def _bars(trace: Mapping, x: _Axis, y: _Axis) -> Markup:
-    bars = zip(trace["x"], trace["y"], trace["width"], trace["marker"]["color"], strict=True)
+    bars = zip(trace["x"], trace["y"], trace["width"], trace["marker"]["color"], trace["shares"], strict=True)
     return joined(
         filled(
-            '<rect x="$x" y="$y" width="$width" height="$height" fill="$color"/>',
+            '<rect x="$x" y="$y" width="$width" height="$height" fill="$color"><title>$low to $high mm: $share %'
+            "</title></rect>",
             x=x.at(center - width / 2),
             y=y.at(height),
             width=round(x.at(center + width / 2) - x.at(center - width / 2), 1),
             height=round(y.at(0) - y.at(height), 1),
             color=color,
+            low=rounded(center - width / 2, 2),
+            high=rounded(center + width / 2, 2),
+            share=rounded(share, 2),
         )
-        for center, height, width, color in bars
+        for center, height, width, color, share in bars
     )
 
 
@@ -133,17 +146,36 @@ def _line(trace: Mapping, x: _Axis, axes: Mapping[str, _Axis]) -> Markup:
             place = f"{x.at(across)} {y.at(up)}"
             parts.append(f"{'L' if isGoingOn else 'M'}{place}")
             if "markers" in trace["mode"]:
-                dots.append(filled('<circle cx="$x" cy="$y" r="2"/>', x=x.at(across), y=y.at(up)))
+                dots.append(f"M{place}h0")
         isGoingOn = up is not None
-    words = {"color": trace["line"]["color"], "path": "".join(parts), "dots": joined(dots)}
-    return filled('<g style="--line:$color"><path class="line" d="$path"/>$dots</g>', **words) if parts else NOTHING
+    line = '<g style="--line:$color"><path class="line$dash" d="$path"/><path class="dots" d="$dots"/></g>'
+    words = {"path": "".join(parts), "dots": "".join(dots)}
+    return filled(line, color=trace["line"]["color"], dash=_dash(trace), **words) if parts else NOTHING
+
+
+def _dash(trace: Mapping) -> str:
+    return " dashed" if trace["line"].get("dash") else ""
+
+
+def _told(told: Sequence[tuple[float, str]], x: _Axis, top: float, bottom: float) -> Markup:
+    """Return what is told where the mouse points: texts at ascending values, each up to the middle between two."""
+    places = [x.at(value) for value, _ in told]
+    middles = [(before + after) / 2 for before, after in itertools.pairwise(places)]
+    ends = [x.start, *middles, x.end]
+    return joined(
+        filled(
+            '<rect class="told" x="$x" y="$y" width="$width" height="$height"><title>$text</title></rect>',
+            x=f"{start:.4g}", y=top, width=f"{max(end - start, 0):.4g}", height=bottom - top, text=text,
+        )
+        for start, end, (_, text) in zip(ends, ends[1:], told, strict=False)
+    )  # fmt: skip
 
 
 def _legend(traces: Sequence[Mapping], left: float) -> Markup:
     parts, at = [], left
     for trace in traces:
-        words = {"color": trace["line"]["color"], "x": at, "text": trace["name"], "textX": at + 20}
-        line = '<g style="--line:$color"><path class="line" d="M$x 12h16"/></g><text x="$textX" y="16">$text</text>'
+        words = {"color": trace["line"]["color"], "dash": _dash(trace), "x": at, "text": trace["name"], "end": at + 20}
+        line = '<g style="--line:$color"><path class="line$dash" d="M$x 12h16"/></g><text x="$end" y="16">$text</text>'
         parts.append(filled(line, **words))
         at += 34 + CHARACTER * len(trace["name"])
     return joined(parts)

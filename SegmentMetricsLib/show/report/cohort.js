@@ -69,8 +69,9 @@ function showAlarms({ structure, method }) {
   byId("alarms").replaceChildren(list);
 }
 
-function pictureOf(row) {
-  const picture = row.pair.picture;
+// Of the best, a typical slice; of all others the one through the largest distance.
+function pictureOf(row, kind) {
+  const picture = kind === "best" ? row.pair.typical : row.pair.picture;
   if (!picture) return make("div", { class: "nothing" }, row.missing || "no picture");
   const box = make("svg", { viewBox: "0 0 2640 2440", role: "img" }, make("title", {}, `${nameOf(row)}, ${picture.view} slice`));
   for (const side of ["reference", "test"]) if (picture[side]) box.append(make("path", { class: side, d: picture[side] }));
@@ -80,7 +81,7 @@ function pictureOf(row) {
 function showExtremes({ rows, unit }) {
   const ranked = rows.filter((row) => !Number.isNaN(row.badness)).sort((a, b) => b.badness - a.badness);
   const worst = ranked.slice(0, WORST), best = ranked.slice(worst.length).slice(-BEST).reverse();
-  const card = (kind) => (row) => make("figure", { class: kind }, linked(row, pictureOf(row)),
+  const card = (kind) => (row) => make("figure", { class: kind }, linked(row, pictureOf(row, kind)),
     make("figcaption", {}, make("b", {}, `${kind === "worst" ? "Worst" : "Best"}: ${row.missing || shown(row.value, unit)}`), linked(row, nameOf(row))));
   byId("extremes").replaceChildren(...worst.map(card("worst")), ...best.map(card("best")));
 }
@@ -206,6 +207,14 @@ function showBoxes({ measurement, unit, rows, structure, method }) {
   place.replaceChildren(legend, svg);
 }
 
+const rowOf = (cells, isSure) => make("tr", isSure ? { class: "significant" } : {}, ...cells.map((text) => make("td", {}, String(text))));
+
+function rowOfAll(test, shownP) {
+  const p = test.friedmanCorrected, isSure = p !== null && p < 0.05;
+  const cells = [test.structure, `all ${test.friedmanMethods} methods`, "Friedman", test.friedmanCases, "", "", shownP(p, "–"), isSure ? "they differ" : "not decided"];
+  return rowOf(cells, isSure);
+}
+
 function showTests({ measurement, unit, structure, method }) {
   const factor = inUnit(measurement).factor;
   const found = data.tests.filter((test) => test.measurement === measurement.key
@@ -218,13 +227,19 @@ function showTests({ measurement, unit, structure, method }) {
   const interval = (value, low, high, form) => (value === null ? "–" : `${form(asNumber(value))} [${form(asNumber(low))}, ${form(asNumber(high))}]`);
   const signed = (value) => (Number.isFinite(value) ? `${value > 0 ? "+" : ""}${value.toFixed(2)}` : value > 0 ? "∞" : "-∞");
   const heads = ["Structure", "First", "Second", "Cases", `Shift${unit ? `, ${unit}` : ""}`, "Effect", "p, corrected", "In favor of"];
-  const body = make("tbody", {}, ...found.map((test) => {
+  // Friedman's test of all methods leads those of the pairs, which are its post-hoc tests
+  const ofAll = new Map(found.filter((test) => test.friedmanMethods).map((test) => [test.structure, test]));
+  if (ofAll.size) byId("correction").textContent += " All methods together: Friedman's test, of the cases that all of them have.";
+  const shownP = (p, reason) => (p === null ? reason : p < 0.001 ? "< 0.001" : p.toFixed(3));
+  const body = make("tbody", {}, ...found.flatMap((test) => {
+    const isFirst = ofAll.get(test.structure) && found.find((one) => one.structure === test.structure) === test;
+    const overall = isFirst ? [rowOfAll(ofAll.get(test.structure), shownP)] : [];
     const isSure = test.corrected !== null && test.corrected < 0.05;
-    const p = test.corrected === null ? test.reason : test.corrected < 0.001 ? "< 0.001" : test.corrected.toFixed(3);
     const cells = [test.structure, test.first, test.second, test.cases,
       interval(test.shift, test.shiftLow, test.shiftHigh, (value) => signed(value * factor)),
-      interval(test.rankBiserial, test.rankBiserialLow, test.rankBiserialHigh, signed), p, isSure ? test.favors : "not decided"];
-    return make("tr", isSure ? { class: "significant" } : {}, ...cells.map((text) => make("td", {}, String(text))));
+      interval(test.rankBiserial, test.rankBiserialLow, test.rankBiserialHigh, signed), shownP(test.corrected, test.reason),
+      isSure ? test.favors : "not decided"];
+    return [...overall, rowOf(cells, isSure)];
   }));
   byId("tests").replaceChildren(make("table", {}, make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)))), body));
 }

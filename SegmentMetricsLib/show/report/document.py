@@ -10,11 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from ...analysis.places import positionText
 from ...base.errors import InputError, asPath, installing, requireKind
 from ...base.markup import Markup, filled, joined
+from ...base.palettes import DOSE
 from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
 from ...case.explanations import ofMeasurement
@@ -43,20 +42,18 @@ from ...settings.names import PURPOSES
 from ...settings.settings import Settings, asSettings
 from ..tables import byFamily, withCommonUnit
 from . import figures
-from .blocks import NO_DEVICE, NOTHING, PLOTLY_FILE, badge, fromFile, linkTo, page, resource, soft, table
+from .blocks import NO_DEVICE, NOTHING, badge, fromFile, linkTo, page, resource, soft, table
 from .charts import chart
 from .flatmap import flatMap
 from .gray import Gray
 from .lesions import gapsAndSpurs, lesions
-from .notices import alarms, common, failed, sentences
+from .notices import alarms, common, failed, isSmall, sentences, small
 from .provenance import Source, provenance, sourceOf
 from .ranking import UNJUDGED, Ranking
 from .slicepictures import slicePictures
 from .sliceviews import largestOf
 from .stepping import stepPictures
 
-# Pictures (height, width, 3) of bytes, with their titles.
-Pictures = Sequence[tuple[str, np.ndarray]]
 MOST_PLACES = 10
 DOSE_VOLUME = '<h3>Dose-volume histograms</h3>$chart<p class="soft">$caveat</p>'
 # Volumes of surface and voxels are alike if they differ by less than this fraction.
@@ -103,11 +100,15 @@ class Shown(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One pair of a report: its numbers, the sources of both structures, and the contents of its section."""
+    """One pair of a report: its numbers, the sources of both structures, the contents of its section, and the dose.
+
+    dose: file or name of the dose, "" without one.
+    """
 
     record: Record
     sources: tuple[Source, Source]
     section: Markup
+    dose: str = ""
 
 
 class Report:
@@ -120,8 +121,7 @@ class Report:
     image: what is shown under the contours, None for nothing. script: name of a file beside the page with plotly.js, ""
     to put it into the page.
 
-    Without plotly, isFlat is true: charts are plain drawings, and the map is shown by the pictures that add() and
-    part() are given.
+    Without plotly, isFlat is true: no map can be turned, and its pictures, which paper has anyway, are shown instead.
     """
 
     def __init__(
@@ -149,26 +149,26 @@ class Report:
         self.records: list[Record] = []
         self._sections: list[Markup] = []
         self._sources: list[tuple[Source, Source]] = []
+        self._dose = ""
 
-    def add(self, comparison: Comparison, pictures: Pictures = ()) -> None:
-        """Add a pair. pictures: as of part(). Raises InputError for anything but a comparison."""
+    def add(self, comparison: Comparison) -> None:
+        """Add a pair. Raises InputError for anything but a comparison."""
         requireKind(comparison, Comparison, "The input of a report", "a Comparison")
-        self.include(self.part(comparison, len(self._sections), pictures))
+        self.include(self.part(comparison, len(self._sections)))
 
-    def part(self, comparison: Comparison, number: int, pictures: Pictures = ()) -> Part:
-        """Return the part of the report about a pair, for include(); it holds no geometry.
-
-        number: from 0. pictures: of the map, with a title for each, shown if the report isFlat.
-        """
+    def part(self, comparison: Comparison, number: int) -> Part:
+        """Return the part of the report about a pair, for include(); it holds no geometry. number: from 0."""
         record = comparison.record()
         sources = sourceOf(comparison.reference), sourceOf(comparison.test)
-        return Part(record, sources, self._section(comparison, record, number, pictures))
+        dose = "" if comparison.dose is None else comparison.dose.file
+        return Part(record, sources, self._section(comparison, record, number), dose)
 
     def include(self, part: Part) -> None:
         """Add the part() of the next pair, which may have been created in another process."""
         self.records.append(part.record)
         self._sources.append(part.sources)
         self._sections.append(part.section)
+        self._dose = self._dose or part.dose
 
     def write(
         self,
@@ -195,7 +195,10 @@ class Report:
         ranking = Ranking(self.records, judgment)
         # a structure that the other side has, but damaged, is among the failures
         unmatched = {side: notAmong(names, failures) for side, names in unmatched.items()}
-        shared, own = repeated.sortedOut([record.findings for record in self.records])
+        areSmall = [(n, one) for n, record in enumerate(self.records) for one in record.findings if isSmall(one)]
+        isOnce = len(areSmall) > 1
+        found = [[one for one in record.findings if not (isOnce and isSmall(one))] for record in self.records]
+        shared, own = repeated.sortedOut(found)
         body = fromFile(
             "report",
             head=self._head(ranking, len(failures)),
@@ -204,11 +207,11 @@ class Report:
             judged=_judged(ranking, judgment) if judgment is not None else "",
             filters=self.gray.filters() if self.gray else "",
             overview=self._overview(unmatched, findings, ranking, bool(failures)),
-            common=common(shared, self.records),
+            common=joined((common(shared, self.records), small(areSmall if isOnce else (), self.records))),
             review=resource("review.html"),
             structuresHead=_structuresHead(ranking),
             structures=joined((self._framed(n, ranking, own[n]) for n in ranking.order), "\n"),
-            provenance=provenance(self.settings, self.records, self._sources, judgment),
+            provenance=provenance(self.settings, self.records, self._sources, judgment, self._dose),
             noDevice=NO_DEVICE,
         )
         script = filled("<script>$script</script>", script=resource("report.js"))
@@ -239,13 +242,13 @@ class Report:
             date=self._date(),
             convention=self.settings.convention,
             noDevice=NO_DEVICE,
-            script=self.script or PLOTLY_FILE,
         )
 
     def _origins(self) -> Markup:
         """Return a line that says where the reference and the test are from, nothing if unknown."""
         named = [*zip(("Reference", "Test"), self.origins), ("Scene", self.scene)]
         named += [("Image", self.gray.image.name)] if self.gray else []
+        named.append(("Dose", Path(self._dose).name if Path(self._dose).is_file() else self._dose))
         found = [filled("<span>$what: <b>$name</b></span>", what=what, name=name) for what, name in named if name]
         return filled('<p class="origins">$origins</p>', origins=joined(found, " ")) if found else NOTHING
 
@@ -275,52 +278,51 @@ class Report:
             missing.insert(0, filled('<p class="soft">$note</p>', note=SURFACE_NOTE))
         return filled("<h2>Overview</h2>$overview$missing", overview=overview, missing=joined(missing))
 
-    def _section(self, comparison: Comparison, record: Record, n: int, images: Pictures) -> Markup:
-        """Return the contents of a pair's section below its summary and findings. images: of the map, if it is flat."""
+    def _section(self, comparison: Comparison, record: Record, n: int) -> Markup:
+        """Return the contents of a pair's section below its summary and findings."""
         from .othertools import otherTools
 
         steps = stepPictures(comparison, f"step{n}", self.gray) if comparison.distances is not None else NOTHING
-        beside = [_places(record, n if steps else None), gapsAndSpurs(record)]
+        beside = [_div(_places(record, n if steps else None), "places"), _div(gapsAndSpurs(record))]
         if comparison.slices:
-            profile = self._chart("profile", f"slices{n}", figures.profile(comparison.slices), "Slice by slice")
-            beside.append(filled("<h3>Profile</h3>$profile$note", profile=profile, note=_profileNote(comparison)))
+            profile = chart(figures.profile(comparison.slices), "Slice by slice")
+            found = filled("<h3>Profile</h3>$profile$note", profile=profile, note=_profileNote(comparison))
+            beside.append(_div(found, "profile"))
         if comparison.doseCurves is not None:
-            curves = figures.doseVolume(comparison.doseCurves)
-            chart = self._chart("profile", f"dose{n}", curves, "Dose-volume histograms")
-            beside.append(filled(DOSE_VOLUME, chart=chart, caveat=Finding.of(Kind.PLAN_OF_ONE)))
-        where = [steps, filled('<div class="besides">$parts</div>', parts=joined(map(_div, beside)))]
+            curves = chart(figures.doseVolume(comparison.doseCurves), "Dose-volume histograms")
+            beside.append(_div(filled(DOSE_VOLUME, chart=curves, caveat=Finding.of(Kind.PLAN_OF_ONE)), "profile"))
+        where = (_div(steps), _div(joined(beside), "besides"))
         # in print, only the pictures are left of structures that are brief
         return fromFile(
             "contents",
             volumes=_volumes(record),
-            pictures=self._pictures(comparison, n, images) if comparison.distances is not None else "",
-            where=joined(map(_div, where)),
+            pictures=self._pictures(comparison, n) if comparison.distances is not None else "",
+            where=joined(where),
             lesions=lesions(record),
             measurements=_measurements(record),
             conventions=otherTools(comparison) if self.withConventions else "",
         )
 
-    def _pictures(self, comparison: Comparison, n: int, images: Pictures = ()) -> Markup:
-        """Return the distance map with its switches, the histogram, and slices through the largest distance.
-
-        images: of the map, with titles, if it is flat.
-        """
-        found = [self._chart("", f"histogram{n}", figures.distribution(comparison), "Distribution of the distances")]
+    def _pictures(self, comparison: Comparison, n: int) -> Markup:
+        """Return the distance map with its switches, the histogram, and slices through the largest distance."""
+        found = [chart(figures.distribution(comparison), "Distribution of the distances")]
         switches = NOTHING
-        if comparison.dimension == 3 and self.isFlat:
-            found.insert(0, flatMap(comparison, images))
-        elif comparison.dimension == 3:
-            figure = figures.distanceMap(comparison)
-            found.insert(0, _figure("map", f"map{n}", figure, stills=2))
-            switches = _switches(n, figure["signed"], figure["first"])
+        if comparison.dimension == 3:
+            surfaces = figures.mapSurfaces(comparison)
+            still = flatMap(surfaces, *figures.colorRange(comparison))
+            if self.isFlat:
+                found.insert(0, still)
+            else:
+                figure = figures.distanceMap(comparison, surfaces)
+                found.insert(0, _map(f"map{n}", figure, still))
+                switches = _switches(n, figure["signed"], figure["first"])
+            if comparison.dose is not None:
+                dose = flatMap(*figures.doseMap(comparison, surfaces), palette=DOSE, what="Dose (Gy)")
+                found.append(filled("<h3>Dose on the surfaces</h3>$dose", dose=dose))
         largest = largestOf(comparison)
         said = filled("<p>$sentence</p>", sentence=largest.sentence()) if largest.isAny else NOTHING
-        pictures = filled('<div class="pictures">$pictures</div>', pictures=joined(found))
+        pictures = filled('<div class="pictures">$pictures</div>', pictures=joined(map(_div, found)))
         return joined((said, switches, pictures, slicePictures(comparison, f"cut{n}", self.gray)))
-
-    def _chart(self, kind: str, name: str, figure: Mapping, title: str) -> Markup:
-        """Return a chart: a plain drawing if the report is flat."""
-        return chart(figure, title) if self.isFlat else _figure(f"chart {kind}".rstrip(), name, figure)
 
     def _framed(self, n: int, ranking: Ranking, findings: Sequence[str]) -> Markup:
         """Return the section of a pair with its summary; the worst pair's is open. findings: of this pair only."""
@@ -349,8 +351,8 @@ def _chosen(columns: Sequence[Shown]) -> tuple[list[Shown], list[str]]:
 def _columns(records: Sequence[Record], definition: str) -> list[Shown]:
     """Return the columns for the measurements of the definition with this key.
 
-    Measurements whose tolerances not all structures share are merged into one column with the tolerance in each cell. A
-    unit that all numbers of a column have is in its heading.
+    Measurements whose tolerances not all structures share are merged into one column with the tolerance, in mm, in each
+    cell. The unit of the numbers of a column is in its heading.
     """
     found = [[key for key in record.measurements if definitionOf(key) == definition] for record in records]
     keys = list(dict.fromkeys(key for own in found for key in own))
@@ -362,13 +364,10 @@ def _columns(records: Sequence[Record], definition: str) -> list[Shown]:
     columns = [_column(heading(key), [record.measurements.get(key) for record in records]) for key in shown]
     if isOneColumn:
         cells = [
-            "".join(
-                f"{_solid(typeset(record.measurements[key].text()))} ({_solid(heading(key).partition(' ')[2])})"
-                for key in own
-            )
+            "".join(_solid(f"{typeset(record.measurements[key].text())} ({heading(key).split(' ')[1]})") for key in own)
             for record, own in zip(records, special, strict=True)
         ]
-        columns.append(Shown(definition.partition("_")[0], cells))
+        columns.append(Shown(f"{definition.partition('_')[0]} (at mm)", cells))
     return columns
 
 
@@ -378,12 +377,11 @@ def _column(head: str, found: Sequence[Measurement | None]) -> Shown:
     return Shown(head, list(map(_solid, texts)), hasValues)
 
 
-def _figure(kind: str, name: str, figure: Mapping, stills: int = 1) -> Markup:
-    """Return the placeholder of a figure, the still images that replace it in print, and its data."""
+def _map(name: str, figure: Mapping, still: Markup) -> Markup:
+    """Return the place of a map that can be turned, its data, and what stands there until it is drawn and on paper."""
     # escape "<", so that no data can end the script element
     data = Markup(json.dumps(figure, allow_nan=False).replace("<", "\\u003c"))
-    images = Markup('<img class="still" alt="">' * stills)
-    return fromFile("figure", kind=kind, name=name, stills=images, data=data)
+    return fromFile("map", name=name, still=still, data=data)
 
 
 def _switches(n: int, signed: bool, side: str) -> Markup:
@@ -406,8 +404,10 @@ def _switches(n: int, signed: bool, side: str) -> Markup:
     return filled('<div class="switches" data-for="map$n">$choices</div>', n=n, choices=joined((sides, kinds)))
 
 
-def _div(part: Markup) -> Markup:
-    return filled("<div>$part</div>", part=part) if part else NOTHING
+def _div(part: Markup, kind: str = "") -> Markup:
+    """Return a part in an element of a CSS class, "" for none; nothing for nothing."""
+    named = filled(' class="$kind"', kind=kind) if kind else NOTHING
+    return filled("<div$named>$part</div>", named=named, part=part) if part else NOTHING
 
 
 def _volumes(record: Record) -> Markup:
@@ -477,7 +477,7 @@ def _measurements(record: Record) -> Markup:
             "Value": "Value",
             "ReferenceToTest": "Reference to test",
             "TestToReference": "Test to reference",
-            **({"GridMean": "Grid: mean", "GridSD": "SD", "GridRange": "95 % range"} if spread else {}),
+            **({"GridSD": "Grid: SD", "GridRange": "95 % range", "GridMean": "Mean"} if spread else {}),
         }
     )
     rows = []
@@ -487,7 +487,7 @@ def _measurements(record: Record) -> Markup:
         rows.append([filled("<code>$key</code>", key=key), explained, value, *directed])
     families = [PURPOSES.get(one.family, one.family) for one in found]
     sides = sidesTable(record)
-    toward = "<h3>Toward the sides of the patient</h3>$sides"
+    toward = '<div class="sides"><h3>Toward the sides of the patient</h3>$sides</div>'
     dose = doseTable(record)
     return fromFile(
         "measurements",
@@ -495,9 +495,16 @@ def _measurements(record: Record) -> Markup:
             Table(values.columns, rows), groups=families, kind="measured spread" if spread else "measured"
         ),
         note=filled('<p class="soft">$note</p>', note=SPREAD_NOTE) if spread else "",
-        sides=filled(toward, sides=table(sides)) if sides else "",
+        sides=filled(toward, sides=table(_turned(sides))) if sides else "",
         dose=filled("<h3>Dose</h3>$dose", dose=table(dose)) if dose else "",
     )
+
+
+def _turned(content: Table) -> Table:
+    """Return a table with its rows as columns."""
+    names, *rows = ([row[n] for row in content.rows] for n in range(len(content.columns)))
+    heads = [column.heading for column in content.columns]
+    return Table.headed([heads[0], *names], [[head, *row] for head, row in zip(heads[1:], rows, strict=True)])
 
 
 def _solid(text: str) -> str:
@@ -507,11 +514,11 @@ def _solid(text: str) -> str:
 
 def _judged(ranking: Ranking, judgment: Judgment) -> Markup:
     """Return the verdicts of the protocol, rule by rule, the worst structure first."""
-    sources = {verdict.rule.source for verdict in judgment.verdicts}
+    sources = list(dict.fromkeys(verdict.rule.source for verdict in judgment.verdicts))
+    notes = {source: f"[{n}]" for n, source in enumerate(filter(None, sources), 1)} if len(sources) > 1 else {}
     scores = {name: scoreText(verdicts) for name, verdicts in judgment.byStructure().items()}
     rows = []
     for verdict in ranking.rules():
-        ofRule = _source(verdict.rule.source) if len(sources) > 1 else NOTHING
         rows.append(
             [
                 linkTo(ranking.numbers.get(verdict.structure), verdict.structure),
@@ -521,7 +528,7 @@ def _judged(ranking: Ranking, judgment: Judgment) -> Markup:
                 typeset(verdict.valueText),
                 _solid(typeset(verdict.limitsText)),
                 badge(verdict.verdict),
-                joined((typeset(verdict.reason), ofRule)),
+                joined((typeset(verdict.reason), soft(notes.get(verdict.rule.source, "")))),
             ]
         )
     heads = ("Structure", "Score", "Measurement", "Weight", "Value", "Limit", "Verdict", "Reason")
@@ -534,6 +541,7 @@ def _judged(ranking: Ranking, judgment: Judgment) -> Markup:
         "protocol",
         name=judgment.protocol.name,
         source=_source(*sources) if len(sources) == 1 else "",
+        sources=soft(f"Sources: {'; '.join(f'{note} {source}' for source, note in notes.items())}") if notes else "",
         note=filled('<p class="soft">$note</p>', note=SCORE_NOTE) if judgment.isWeighted else "",
         rules=table(rules, isProse=True),
     )
@@ -552,7 +560,7 @@ def _source(text: str) -> Markup:
 def _structuresHead(ranking: Ranking) -> Markup:
     """Return the heading of the sections, with a note on what is left out in print and a switch for it."""
     if not any(map(ranking.isBrief, ranking.order)):
-        return Markup("<h2>Structures</h2>")
+        return Markup('<h2 class="structures">Structures</h2>')
     which = "structures that agree better"
     if ranking.judgment is not None:
         which = f"structures that pass{' or have no limits' if UNJUDGED in ranking.verdicts else ''}"

@@ -1,21 +1,26 @@
-"""The figures of a report as data for plotly.js: traces and layouts, with arrays in binary form."""
+"""The figures of a report as data: the map for plotly.js, with arrays in binary form, and the charts for chart().
+
+Charts have traces and layouts in the words of plotly.js, too, but only those that are drawn.
+"""
 
 from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
-from ...analysis.distributions import histogram, mapRange
+from ...analysis.distributions import doseRange, histogram, mapRange
 from ...base.palettes import ABSOLUTE, SIGNED
 from ...base.texts import shortest
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
 from ...families.dose.formulas import DoseCurves
 from ...families.slices.formulas import SliceRow
+from ...model.dose import Dose
 from .reduction import ReducedSurface, reduced
 
 INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"
@@ -31,6 +36,8 @@ LIGHTING = {"ambient": 0.75, "diffuse": 0.3, "specular": 0.0, "fresnel": 0.0, "r
 LIGHT = {"x": 0, "y": -100_000, "z": 50_000}
 # Letters of the sides of the patient. A letter is hidden if the cosine between its axis and the camera exceeds this.
 SIDES, MOST_FACING = "RLAPIS", 0.8
+# Most doses whose volumes are told.
+MOST_TOLD = 80
 FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#333"}
 
 
@@ -56,20 +63,39 @@ def worseSide(comparison: Comparison) -> str:
     return "test" if test > reference + TIE_TOLERANCE else "reference"
 
 
-def distanceMap(comparison: Comparison) -> dict:
-    """Return the 3D distance map of a comparison in space, with both surfaces.
+def mapSurfaces(comparison: Comparison) -> dict[str, ReducedSurface]:
+    """Return both surfaces of a comparison for the distance map, by side."""
+    return _centered(*(reduced(direction, comparison.dose) for direction in comparison.knownDistances.directions))
+
+
+def doseMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface]) -> tuple[dict, float, bool, dict]:
+    """Return the surfaces of mapSurfaces() with their doses in Gy for distances, and what colorRange() says of those.
+
+    The comparison has a dose.
+    """
+    limit = doseRange(cast(Dose, comparison.dose), comparison.knownDistances)
+    shown = {side: replace(surface, signed=cast(np.ndarray, surface.dose)) for side, surface in surfaces.items()}
+    return shown, limit, False, colorTicks(limit, None, False)
+
+
+def colorRange(comparison: Comparison) -> tuple[float, bool, dict]:
+    """Return the end of the color range in mm, whether distances have signs, and the labels of the color bar."""
+    signed = comparison.knownDistances.hasSides
+    limit = mapRange(comparison.knownDistances, firstTolerance(comparison) or 0.0)
+    return limit, signed, colorTicks(limit, *clipped(comparison, limit)["signed" if signed else "absolute"])
+
+
+def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface] | None = None) -> dict:
+    """Return the 3D distance map of a comparison in space, with both surfaces, those of mapSurfaces().
 
     Initially the surface with the largest distance is visible. The page has switches for the surface and for signed or
     absolute distances, for which `scales` and `ticks` have the colors and labels by kind; `limit` is the end of the
     color range in mm.
     """
-    distances = comparison.knownDistances
-    signed, tolerance = distances.hasSides, firstTolerance(comparison)
-    limit = mapRange(distances, tolerance or 0.0)
-    surfaces = _centered(*map(reduced, distances.directions))
+    limit, signed, shown = colorRange(comparison)
+    surfaces = surfaces or mapSurfaces(comparison)
     first = worseSide(comparison)
     ticks = {kind: colorTicks(limit, *ends) for kind, ends in clipped(comparison, limit).items()}
-    shown = ticks["signed" if signed else "absolute"]
     meshes = [_mesh(surface, name, name == first, signed, limit, shown) for name, surface in surfaces.items()]
     points = np.concatenate([surface.points for surface in surfaces.values()])
     places = _sidePlaces(points)
@@ -225,53 +251,19 @@ def distribution(comparison: Comparison) -> dict:
                 "x": [round(float(x), 6) for x in found.centers],
                 "y": [round(float(y), 4) for y in found.heights],
                 "width": [round(float(w), 6) for w in np.diff(found.edges)],
-                "marker": {"color": colors, "line": {"width": 0}},
-                "customdata": [
-                    [round(float(low), 6), round(float(high), 6), round(float(part), 4)]
-                    for low, high, part in zip(found.edges[:-1], found.edges[1:], found.shares, strict=True)
-                ],
-                "hovertemplate": "%{customdata[0]:.2f} to %{customdata[1]:.2f} mm: %{customdata[2]:.2f} %"
-                "<extra></extra>",
+                "marker": {"color": colors},
+                "shares": [round(float(part), 4) for part in found.shares],
             }
         ],
         "layout": {
             "margin": {"l": 50, "r": 10, "t": 24, "b": 58 if found.outerBars else 42},
-            "font": FONT,
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "bargap": 0,
             "xaxis": {
                 "title": {"text": "<br>".join(filter(None, (across, found.outerBars)))},
-                "zeroline": False,
-                "gridcolor": "#eee",
             },
-            "yaxis": {"title": {"text": share}, "gridcolor": "#eee", "zeroline": False},
-            "shapes": [
-                {
-                    "type": "line",
-                    "x0": x,
-                    "x1": x,
-                    "yref": "paper",
-                    "y0": 0,
-                    "y1": 1,
-                    "line": {"dash": "dash", "color": "#333", "width": 1},
-                }
-                for x in lines
-            ],
-            "annotations": [
-                {
-                    # outside the tolerance, where bars are low, and below the toolbar
-                    "x": x,
-                    "xanchor": "right" if x < 0 else "left",
-                    "y": 1,
-                    "yref": "paper",
-                    "yanchor": "top",
-                    "showarrow": False,
-                    "text": f"τ = {shortest(abs(x))} mm",
-                    "font": {"size": 11},
-                }
-                for x in lines[-1:]
-            ],
+            "yaxis": {"title": {"text": share}},
+            "shapes": [{"x0": x} for x in lines],
+            # outside the tolerance, where bars are low
+            "annotations": [{"x": x, "text": f"τ = {shortest(abs(x))} mm"} for x in lines[-1:]],
         },
     }
 
@@ -287,11 +279,15 @@ def doseVolume(curves: DoseCurves) -> dict:
             "name": name,
             "x": doses,
             "y": [round(100 * float(share), 3) for share in shares],
-            "line": {"width": 2, **look},
-            "hovertemplate": f"{name}: %{{y:.1f}} % receive at least %{{x:.2f}} Gy<extra></extra>",
+            "line": look,
         }
 
-    axis = {"gridcolor": "#eee", "zeroline": False, "rangemode": "tozero"}
+    axis = {"rangemode": "tozero"}
+    step = 1 + len(doses) // MOST_TOLD
+    told = [
+        (dose, f"{dose:.2f} Gy: {100 * reference:.1f} % of the reference, {100 * test:.1f} % of the test")
+        for dose, reference, test in zip(doses[::step], curves.reference[::step], curves.test[::step], strict=True)
+    ]
     return {
         "data": [
             line("reference", curves.reference, {"color": "#1f3f8f"}),
@@ -299,14 +295,19 @@ def doseVolume(curves: DoseCurves) -> dict:
         ],
         "layout": {
             "margin": {"l": 50, "r": 10, "t": 24, "b": 42},
-            "font": FONT,
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "legend": {"orientation": "h", "y": 1.08, "yanchor": "bottom", "x": 0},
+            "told": told,
             "xaxis": {**axis, "title": {"text": "dose (Gy)"}},
             "yaxis": {**axis, "title": {"text": "volume (%)"}, "range": [0, 102]},
         },
     }
+
+
+def _sliceText(row: SliceRow) -> str:
+    """Return the numbers of a slice in words."""
+    texts = {"HD": "HD {:.2f} mm", "MASD": "mean distance {:.2f} mm", "DSC": "DSC {:.3f}"}
+    known = [text.format(row.values[key]) for key, text in texts.items() if math.isfinite(row.values[key])]
+    only = [f"only the {row.only} has it"] if row.only else []
+    return f"Slice {row.index}: {', '.join([*only, *known])}"
 
 
 def profile(rows: Sequence[SliceRow]) -> dict:
@@ -322,13 +323,10 @@ def profile(rows: Sequence[SliceRow]) -> dict:
             "x": positions,
             "y": [round(value, 6) if math.isfinite(value) else None for value in values],
             "yaxis": axis,
-            "line": {"color": color, "width": 1.5},
-            "marker": {"size": 4},
-            "customdata": [[row.index, row.only and f"only the {row.only} has it"] for row in rows],
-            "hovertemplate": f"{name} %{{y:.3g}}, slice %{{customdata[0]}} %{{customdata[1]}}<extra></extra>",
+            "line": {"color": color},
         }
 
-    axis = {"gridcolor": "#eee", "zeroline": False, "rangemode": "tozero"}
+    axis = {"rangemode": "tozero"}
     return {
         "data": [
             line("HD", "HD (mm)", "#8c1427", "y"),
@@ -337,16 +335,10 @@ def profile(rows: Sequence[SliceRow]) -> dict:
         ],
         "layout": {
             "margin": {"l": 50, "r": 10, "t": 24, "b": 42},
-            "font": FONT,
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "legend": {"orientation": "h", "y": 1.08, "yanchor": "bottom", "x": 0},
             "xaxis": {
                 "title": {"text": "position along the slices (mm)"},
-                "gridcolor": "#eee",
-                "zeroline": False,
-                "anchor": "y2",
             },
+            "told": [(place, _sliceText(row)) for place, row in sorted(zip(positions, rows), key=lambda one: one[0])],
             "yaxis": {**axis, "domain": [0.45, 1], "title": {"text": "mm"}},
             "yaxis2": {**axis, "domain": [0, 0.35], "range": [0, 1.02], "title": {"text": "DSC"}},
         },

@@ -48,15 +48,21 @@ def worstFirst(lines: Iterable[CaseLine]) -> list[CaseLine]:
     return sorted(lines, key=lambda line: (line.state != FAILED, not line.alarms, STATES.index(line.state)))
 
 
-def writeIndex(lines: Sequence[CaseLine], title: str, path: str | Path, cohort: Mapping | None = None) -> None:
-    """Write the index page of the cases in these lines. title: of the page. cohort: see indexOf(). Raises OSError."""
-    asPath(path).write_text(indexOf(lines, title, cohort), encoding="utf-8", errors="backslashreplace")
+def writeIndex(
+    lines: Sequence[CaseLine],
+    title: str,
+    path: str | Path,
+    cohort: Mapping | None = None,
+    remarks: Sequence[str] = (),
+) -> None:
+    """Write the index page of the cases in these lines. title: of the page. Others: see indexOf(). Raises OSError."""
+    asPath(path).write_text(indexOf(lines, title, cohort, remarks), encoding="utf-8", errors="backslashreplace")
 
 
-def indexOf(lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None) -> str:
+def indexOf(lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None, remarks: Sequence[str] = ()) -> str:
     """Return the index page. lines: in the order of the cases; the page sorts them.
 
-    cohort: what the overview of all cases shows, as plain values, None for no overview.
+    cohort: what the overview of all cases shows, as plain values, None for no overview. remarks: sentences above it.
     """
     isJudged = any(line.state not in ("", FAILED) for line in lines)
     heads = ["Case", "Verdict" if isJudged else "State", "Structures compared", "Worst"]
@@ -68,6 +74,7 @@ def indexOf(lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None
         date=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}",
         states=_counts(lines),
         noDevice=NO_DEVICE,
+        remarks=filled('<p class="notice">$remarks</p>', remarks=" ".join(remarks)) if remarks else NOTHING,
         cohort=NOTHING if cohort is None else _overview(cohort),
         cases=table(content, isProse=True),
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ...base.markup import Markup, filled, joined
 from ...case.findings import repeated
 from ...case.records import Record
-from ...comparison.findings import split
+from ...comparison.findings import Kind, asFinding, split
 from ...comparison.measurements import typeset
 from .blocks import CHECK_FIRST, NOTHING, linkTo
 
@@ -49,6 +49,30 @@ def common(shared: Sequence[repeated.Common], records: Sequence[Record]) -> Mark
     return filled("<h3>For several structures</h3>$items", items=items)
 
 
+def isSmall(finding: str) -> bool:
+    """Return whether a finding says that a structure is small."""
+    return asFinding(finding).kind == Kind.SMALL
+
+
+def small(found: Sequence[tuple[int, str]], records: Sequence[Record]) -> Markup:
+    """Return once for all structures that are small what follows from that, with their sizes in a folded list.
+
+    found: the number of each and the finding that says so; nothing without any.
+    """
+    if not found:
+        return NOTHING
+    values = [(n, asFinding(one).values) for n, one in found]
+    sizes = _list([(linkTo(n, records[n].name), f"{one['extent']} of {one['size']}") for n, one in values])
+    return filled(
+        '<details class="small"><summary>$count of $all structures are small. $advice</summary><p>Their voxels, and '
+        "how many of the image's they span along the axis where that is least:</p>$sizes</details>",
+        count=len(found),
+        all=len(records),
+        advice=Kind.SMALL.sentences[-1],
+        sizes=sizes,
+    )
+
+
 def _whom(members: Sequence[int], records: Sequence[Record]) -> Markup:
     """Return the names of structures, linked to their sections."""
     # the names are markup, and what is said around them has nothing to escape
@@ -64,7 +88,7 @@ def _block(kind: str, title: str, items: Sequence[tuple[str, str]]) -> Markup:
 
 def _list(items: Sequence[tuple[str, str]]) -> Markup:
     rows = (
-        filled("<li>$name$text</li>", name=filled("<b>$name</b>: ", name=name) if name else "", text=typeset(text))
-        for name, text in items
+        filled("<li>$name$text</li>", name=filled("<b>$name</b>: ", name=name) if name else "", text=typeset(told))
+        for name, told in ((name, asFinding(text).onPaper) for name, text in items)
     )
     return filled("<ul>$rows</ul>", rows=joined(rows))

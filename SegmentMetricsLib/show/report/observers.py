@@ -21,6 +21,7 @@ from ...case.observers.withinrange import meansAsTest
 from ...case.resulttables import heading, overviewKeys
 from ...case.summary import ADVERBS
 from ...case.tablemodel import Column, Table
+from ...comparison.findings import asFinding
 from ...comparison.measurements import Measurement, fixed, infiniteText, typeset, withUnit
 from .. import observers as observerfiles
 from ..writing import REPORT_FILE, versions
@@ -82,7 +83,9 @@ def _overview(study: ObserverStudy) -> Markup:
 def _list(sentences: Sequence[str]) -> Markup:
     if not sentences:
         return NOTHING
-    return filled("<ul>$all</ul>", all=joined(filled("<li>$one</li>", one=typeset(one)) for one in sentences))
+    return filled(
+        "<ul>$all</ul>", all=joined(filled("<li>$one</li>", one=typeset(asFinding(one).onPaper)) for one in sentences)
+    )
 
 
 def _section(number: int, found: ObservedStructure, remarks: Sequence[str], picture: str) -> Markup:

@@ -44,9 +44,9 @@ def sourceOf(structure: Structure) -> Source:
 
 
 def provenance(
-    settings: Settings, records: Sequence[Record], sources: Sequence[tuple[Source, Source]], judgment=None
+    settings: Settings, records: Sequence[Record], sources: Sequence[tuple[Source, Source]], judgment=None, dose=""
 ) -> Markup:
-    """Return the last part of a report. sources: of the reference and the test of every record."""
+    """Return the last part of a report. sources: of the reference and the test of every record. dose: its file."""
     protocol = NOTHING
     if judgment is not None:
         name, version = judgment.protocol.name, judgment.protocol.version
@@ -55,7 +55,7 @@ def provenance(
     return fromFile(
         "provenance",
         protocol=protocol,
-        files=_files(sources),
+        files=_files(sources, dose),
         contents=_contents(records, sources),
         settings=_texts(["Setting", "Value"], usedSettings(settings, records)),
         software=_texts(["Name", "Version"], list(versions().items())),
@@ -68,11 +68,13 @@ def _texts(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
     return table(Table.headed(heads, rows, left=len(heads)))
 
 
-def _files(sources: Sequence[tuple[Source, Source]]) -> Markup:
+def _files(sources: Sequence[tuple[Source, Source]], dose: str) -> Markup:
     sidesOf: dict[str, dict[str, None]] = {}
     for side, of in zip(REFERENCE_AND_TEST, zip(*sources)):
         for file in dict.fromkeys(source.file for source in of if source.file):
             sidesOf.setdefault(file, {})[side] = None
+    if Path(dose).is_file():
+        sidesOf.setdefault(dose, {})["dose"] = None
     if not sidesOf:
         return NOTHING
     titles = tellingApart(sidesOf)

@@ -14,6 +14,7 @@ from ...base.parallel import threads
 from ...distances.surfacedistances import DirectedDistances
 from ...geometry.masks import Mask
 from ...geometry.surfaces import Surface, doublePoints, toPolyData, triangleIndices
+from ...model.dose import Dose
 
 # Approximate maximum of triangles per surface in a page: more make no visible difference at that size.
 MOST_TRIANGLES = 8_000
@@ -26,15 +27,16 @@ class ReducedSurface:
     """A surface for pictures.
 
     points: (n, 3) float32 LPS mm. triangles: (m, 3) int32. signed: (n,) float32 mm, the signed distance at the nearest
-    point of the measured surface.
+    point of the measured surface. dose: (n,) float32 Gy there, 0 where it is not known, None without a dose.
     """
 
     points: np.ndarray
     triangles: np.ndarray
     signed: np.ndarray
+    dose: np.ndarray | None = None
 
 
-def reduced(direction: DirectedDistances) -> ReducedSurface:
+def reduced(direction: DirectedDistances, dose: Dose | None = None) -> ReducedSurface:
     """Return the boundary measured from, smoothed and simplified, with the distances that were measured on it."""
     from scipy.spatial import cKDTree
 
@@ -46,6 +48,7 @@ def reduced(direction: DirectedDistances) -> ReducedSurface:
         points.astype(np.float32),
         triangleIndices(polyData).astype(np.int32),
         direction.atPoints[nearest].astype(np.float32),
+        None if dose is None else dose.knownAt(surface.points[nearest], 0.0).astype(np.float32),
     )
 
 

@@ -1,5 +1,5 @@
-// Draws the pictures of a structure when its section is opened, and takes them down when it is closed: browsers keep
-// only some sixteen 3D pictures alive at a time.
+// Draws what can be turned or stepped through when the section of a structure is opened, and takes it down when that is
+// closed: browsers keep only some sixteen 3D pictures alive at a time. All else is in the page, and all that paper has.
 "use strict";
 
 const CONFIG = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["toImage", "tableRotation"] };
@@ -18,8 +18,8 @@ function draw(section) {
     const figure = contentOf(place.dataset.figure);
     place.figure = figure;
     place.distances = figure.data.filter((trace) => trace.type === "mesh3d").map(distancesOf);
-    place.drawing = Plotly.newPlot(place, figure.data, figure.layout, CONFIG);
-    if (place.classList.contains("map")) place.on("plotly_relayout", () => letter(place));
+    Plotly.newPlot(place, figure.data, figure.layout, CONFIG);
+    place.on("plotly_relayout", () => letter(place));
   }
 }
 
@@ -30,36 +30,6 @@ function letter(place) {
   const seen = [..."RLAPIS"].map((side, n) => (Math.abs([x, y, z][Math.floor(n / 2)]) <= 0.8 * distance ? side : ""));
   const number = place.data.findIndex((trace) => trace.name === "sides");
   if (seen.join() !== [...place.data[number].text].join()) Plotly.restyle(place, { text: [seen] }, [number]);
-}
-
-// Paper has still pictures: they are made one after the other while nothing else is to do.
-async function makeStills() {
-  const isMissing = !window.Plotly && document.querySelector("[data-figure]");
-  document.body.classList.toggle("unscripted", Boolean(isMissing));
-  for (const place of isMissing ? [] : document.querySelectorAll("[data-figure]")) {
-    await new Promise((resolve) => (window.requestIdleCallback || setTimeout)(resolve));
-    const isMap = place.classList.contains("map");
-    const isWide = place.classList.contains("profile");
-    const size = isMap ? { width: 300, height: 290 } : isWide ? { width: 480, height: 300 } : { width: 300, height: 290 };
-    const figure = contentOf(place.dataset.figure);
-    const stills = place.nextElementSibling.children;
-    for (const [number, still] of [...stills].entries()) {
-      const shown = isMap ? ofSide(figure, ["reference", "test"][number]) : figure;
-      const drawn = { data: shown.data, layout: { ...shown.layout, ...size }, config: { staticPlot: true } };
-      still.src = await Plotly.toImage(drawn, { format: isMap ? "png" : "svg", ...size, scale: isMap ? 2 : 1 });
-    }
-  }
-  document.body.dataset.stills = "ready";
-}
-
-// One surface of a distance map, with its name; the colors are explained once.
-function ofSide(figure, side) {
-  const data = structuredClone(figure.data).map((trace) =>
-    trace.type === "mesh3d" ? { ...trace, visible: trace.name === side, showscale: side === "test" } : trace,
-  );
-  // at the left, as the letter of a side of the patient may be above the middle
-  const title = { text: side[0].toUpperCase() + side.slice(1), x: 0.02, y: 0.97, xanchor: "left", font: { size: 15 } };
-  return { data, layout: { ...figure.layout, title } };
 }
 
 // Shows a slice of a structure: its contours, its image, and the worst places in it. rank: of the place that is gone to.
@@ -164,11 +134,10 @@ function saveSigned() {
     delete place.dataset.drawn;
     place.className = place.className.replace(/ ?js-plotly-plot/, "");
   }
-  for (const still of copy.querySelectorAll("img.still")) still.removeAttribute("src");
   // what plotly adds to the head
   for (const style of copy.querySelectorAll("style[id^=plotly]")) style.remove();
   const body = copy.querySelector("body");
-  delete body.dataset.stills;
+  body.classList.remove("turning");
   body.classList.add("is-signed");
   const now = new Date();
   copy.querySelector(".signed").textContent = `Saved as a signed copy on ${now.toLocaleString("sv")}.`;
@@ -191,6 +160,7 @@ function follow() {
 }
 
 document.addEventListener("DOMContentLoaded", () => {
+  document.body.classList.toggle("turning", Boolean(window.Plotly));
   for (const details of document.querySelectorAll("section.structure > details")) {
     details.addEventListener("toggle", () => (details.open ? draw(details) : takeDown(details)));
     if (details.open) draw(details);
@@ -219,15 +189,14 @@ document.addEventListener("DOMContentLoaded", () => {
   // also when the same one is followed again
   document.addEventListener("click", (event) => event.target.closest('a[href^="#structure"]') && setTimeout(follow));
   follow();
-  makeStills();
-  // paper shows every section
-  window.addEventListener("beforeprint", () => {
-    for (const details of document.querySelectorAll("section.structure > details")) {
-      details.dataset.before = details.open ? "open" : "closed";
-      details.open = true;
-    }
-  });
-  window.addEventListener("afterprint", () => {
-    for (const details of document.querySelectorAll("section.structure > details")) details.open = details.dataset.before === "open";
-  });
+  // paper shows every section, which older browsers do not know from the style sheet
+  if (CSS.supports("selector(::details-content)")) return;
+  for (const [event, isOpen] of [["beforeprint", () => true], ["afterprint", (details) => details.dataset.before === "open"]]) {
+    window.addEventListener(event, () => {
+      for (const details of document.querySelectorAll("section.structure > details")) {
+        if (event === "beforeprint") details.dataset.before = details.open ? "open" : "closed";
+        details.open = isOpen(details);
+      }
+    });
+  }
 });

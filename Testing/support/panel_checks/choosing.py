@@ -73,13 +73,11 @@ def checkConvention(session: Session) -> None:
     tools = [ui.conventionComboBox.itemText(n) for n in range(ui.conventionComboBox.count)]
     assert tools[0] == "SegmentMetrics" and ui.conventionComboBox.currentIndex == 0
     assert len(tools) == 1 + len(conventions.known()) >= 15
-    ui.subdivisionsSpinBox.value = 2
-    session.settle(0.1)
-    assert session.isShown(ui.subdivisionsSpinBox) and session.isShown(ui.surfaceComboBox)
+    assert session.isShown(ui.surfaceComboBox)
     ui.conventionComboBox.currentIndex = next(n for n, text in enumerate(tools) if text.startswith("MedPy"))
     session.settle(0.1)
     assert session.parameters.convention == "MedPy" and session.panel.staleness()
-    assert not session.isShown(ui.subdivisionsSpinBox) and not session.isShown(ui.surfaceComboBox)
+    assert not session.isShown(ui.surfaceComboBox)
     session.apply()
     settings = Settings(convention="MedPy")
     expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
@@ -90,7 +88,6 @@ def checkConvention(session: Session) -> None:
     assert not session.isShown(ui.conventionComboBox), "the signed distances are no other tool's"
     session.chooseFamilies("boundary", "signed", "overlap")
     ui.conventionComboBox.currentIndex = 0
-    ui.subdivisionsSpinBox.value = -1
     session.settle(0.1)
     session.apply()
     assert session.panel.outcome.records[0].measurements["HD95"].value == session.remembered["HD95"]

@@ -10,21 +10,25 @@ import shapes
 from tiers import rarely
 
 from SegmentMetricsLib.distances import lattice
+from SegmentMetricsLib.distances.elements import MORE_NODES, NODES, LatticeSampler, Sampler
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.families.boundary.bands import lookup as bandlookup
 from SegmentMetricsLib.geometry.cellcases import (
     caseTriangles,
     cellCodes,
-    elementPositions,
     nestedSurfaces,
-    nodePositions,
     ofCases,
+    trianglePlaces,
 )
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.triangles import TriangleSet
 from SegmentMetricsLib.model.inputs import labelMasks
+
+# Weights of all places on a triangle: its nodes, those of its pieces, its center and those of its pieces.
+EVERY_NODE = tuple(tuple(2 * weight for weight in node) for node in NODES[3]) + MORE_NODES[3]
+CENTER = ((1, 1, 1),)
 
 
 def masksOf(first, second, spacing, offset=(0, 0, 0)) -> tuple[Mask, Mask]:
@@ -35,27 +39,45 @@ def masksOf(first, second, spacing, offset=(0, 0, 0)) -> tuple[Mask, Mask]:
     return Mask.fromArray(first, grid), Mask.fromArray(second, other)
 
 
-def bothRoads(pair: tuple[Mask, Mask], subdivisions):
-    """Yield the signed distances of both directions by lookup and by search."""
+def bothRoads(pair: tuple[Mask, Mask], asked):
+    """Return the signed distances by lookup and by search.
+
+    asked: "nodes" for those of a field, also in its second pass; a number of cuts for the centers of pieces, in any
+    order within an element.
+    """
     boundaries = BoundaryPair(*(fromMask(mask) for mask in pair))
-    assert boundaries.lattice is not None
-    byLookup = [boundaries.signedDistances(source, subdivisions) for source in (0, 1)]
-    boundaries.lattice = None
-    yield from zip(byLookup, [boundaries.signedDistances(source, subdivisions) for source in (0, 1)], strict=True)
+    assert boundaries.isLookedUp
+    if asked != "nodes":
+        found = []
+        for _ in range(2):
+            every = np.concatenate([boundaries.signedDistances(source, asked) for source in (0, 1)])
+            found.append(np.sort(every.reshape(-1, 4**asked), axis=1).ravel())
+            boundaries.lattice = None
+        return found
+    sampler = LatticeSampler(boundaries.lattice, boundaries.surfaces, boundaries.search)
+    pieces = sampler.cutBase(np.arange(len(sampler.base.sizes)))
+    segments = np.empty(len(sampler.values), int)
+    for elements in (sampler.base, pieces):
+        segments[elements.nodes] = elements.segment
+    bySearch = np.empty(len(segments))
+    for segment in (0, 1):
+        rows = np.flatnonzero(segments == segment)
+        bySearch[rows] = Sampler.signedAt(sampler, segment, sampler.points(rows))
+    return sampler.values, bySearch
 
 
 @pytest.mark.parametrize("seed", [0, 1, *rarely(range(2, 6))])
-@pytest.mark.parametrize("subdivisions", [None, 0, 1])
-def testLookupEqualsSearch(seed, subdivisions):
+@pytest.mark.parametrize("asked", ["nodes", 0, 1])
+def testLookupEqualsSearch(seed, asked):
     random = np.random.default_rng(seed)
     spacing = random.uniform(0.3, 3, 3) if seed else (1.0, 1.0, 1.0)
     # noise without smoothing has every case; shifted far, most points lie beyond the tables
     masks = [shapes.blob(10 * seed + n, (11, 12, 10), random.uniform(0.1, 0.7), 0.3 * (seed % 3)) for n in (0, 1)]
     offset = random.integers(-4, 5, 3) if seed % 2 else np.array((0, 12, 0))
-    for byLookup, bySearch in bothRoads(masksOf(*masks, spacing, offset), subdivisions):
-        # the lookup takes the side from the voxels, the search from the normals of what is nearest
-        assert np.abs(byLookup - bySearch)[np.abs(bySearch) > 1e-5].max() < 1e-6
-        assert np.abs(np.abs(byLookup) - np.abs(bySearch)).max() < 1e-6
+    byLookup, bySearch = bothRoads(masksOf(*masks, spacing, offset), asked)
+    # the lookup takes the side from the voxels, the search from the normals of what is nearest
+    assert np.abs(byLookup - bySearch)[np.abs(bySearch) > 1e-5].max() < 1e-6
+    assert np.abs(np.abs(byLookup) - np.abs(bySearch)).max() < 1e-6
 
 
 def testSidesAreThoseOfTheVoxels():
@@ -64,10 +86,9 @@ def testSidesAreThoseOfTheVoxels():
     second = np.zeros((7, 7, 7), bool)
     second[3, 3, 3] = True
     # the small one lies wholly inside the large one: everything is under-contoured
-    for byLookup, _ in bothRoads(masksOf(first, second, (1, 1, 1)), 1):
-        assert (byLookup < 0).all()
-    for byLookup, _ in bothRoads(masksOf(second, first, (1, 1, 1)), 1):
-        assert (byLookup > 0).all()
+    for pair, side in (((first, second), -1), ((second, first), 1)):
+        for asked in ("nodes", 0, 1):
+            assert (side * bothRoads(masksOf(*pair, (1, 1, 1)), asked)[0] > 0).all()
 
 
 def testCaseTriangles():
@@ -81,13 +102,15 @@ def testCaseTriangles():
     assert set(map(tuple, triangles[cases[1, 0]].tolist())) == {(0.5, 0, 0), (0, 0.5, 0), (0, 0, 0.5)}
 
 
-@pytest.mark.parametrize("subdivisions", [0, 1])
-def testElementPositions(subdivisions):
-    positions = elementPositions(subdivisions)
+@pytest.mark.parametrize("weights", [CENTER, EVERY_NODE, ((2, 0, 0), (0, 2, 0), (0, 0, 2))])
+def testPlacesOnTriangles(weights):
+    """All of them are among the distinct ones, or in the next cell."""
+    positions, triangles = trianglePlaces(weights), caseTriangles()[0]
+    expected = np.einsum("nc,tcx->tnx", np.array(weights) / sum(weights[0]), triangles)
+    found = positions.local[positions.ofTriangles] / positions.denominator + positions.steps
+    assert found == pytest.approx(expected) and set(np.unique(positions.steps)) <= {0, 1}
+    assert len(np.unique(positions.local, axis=0)) == len(positions.local)
     assert (positions.local >= 0).all() and (positions.local < positions.denominator).all()
-    assert (
-        positions.numbers[positions.local @ positions.denominator ** np.arange(3)] == np.arange(len(positions.local))
-    ).all()
 
 
 def testDistancesToATriangle():
@@ -137,9 +160,17 @@ def testBandMembershipAsBits(perCell):
     assert (counted.both.sum(axis=1) == bits.sum(axis=1)).all()
 
 
+def blocksOf(tables, count: int) -> list[range]:
+    """Return the blocks of ranks after which finished points are removed; those of few points are whole tables."""
+    blocks = [tables.blockFrom(0, count)]
+    while blocks[-1].stop < len(tables.order):
+        blocks.append(tables.blockFrom(blocks[-1].stop, count))
+    return blocks
+
+
 @pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (0.5, 0.7, 3.0)])
 def testEveryPositionLooksAtTheNearestCellsFirst(spacing):
-    tables = lattice.cellTables(spacing, nodePositions(1))
+    tables = lattice.cellTables(spacing, trianglePlaces(EVERY_NODE))
     low = tables.steps * tables.spacing
     for number, point in enumerate(tables.points):
         outside = np.maximum(np.maximum(low - point, point - low - tables.spacing), 0)
@@ -147,8 +178,11 @@ def testEveryPositionLooksAtTheNearestCellsFirst(spacing):
         assert (np.diff(gaps) >= -1e-5).all()
         assert tables.gaps[:-1, number] == pytest.approx(np.minimum(gaps, tables.horizon**2), rel=1e-6)
         assert sorted(tables.order[:, number]) == list(range(len(tables.steps)))
-    assert tables.blocks[0].start == 0 and tables.blocks[-1].stop == len(tables.order)
-    assert all(one.stop == other.start for one, other in itertools.pairwise(tables.blocks))
+    for count in (1, 1 << 20):
+        blocks = blocksOf(tables, count)
+        assert blocks[0].start == 0 and blocks[-1].stop == len(tables.order)
+        assert all(one.stop == other.start for one, other in itertools.pairwise(blocks))
+    assert len(blocks) > len(blocksOf(tables, 1))
 
 
 def testSideOfPlacesAnywhere():
@@ -178,15 +212,15 @@ def testNothingReachesWhereSurfacesAreNested(seed):
     pair = masksOf(first, second, (0.9, 1.1, 2.5))
     boundaries = BoundaryPair(*(fromMask(mask) for mask in pair))
     weights = random.dirichlet(np.ones(3), 20)
+    sampler = LatticeSampler(boundaries.lattice, boundaries.surfaces, boundaries.search)
     excluded = 0
     for source in (0, 1):
-        sampler = boundaries.sampler(source)
-        surface = boundaries.surfaces[source]
-        corners = sampler.coordinates[surface.cells]
-        signed = sampler.signedAt(sampler.points(np.einsum("pc,ncx->npx", weights, corners).reshape(-1, 3)))
-        signed = signed.reshape(len(corners), -1)
+        rows = np.arange(len(sampler.base.sizes))[sampler.base.rowsOf(source)]
+        corners = sampler.points(sampler.base.nodes[:3, rows].ravel()).reshape(3, -1, 3)
+        signed = sampler.signedAt(source, np.einsum("pc,cnx->npx", weights, corners).reshape(-1, 3))
+        signed = signed.reshape(len(rows), -1)
         for side in (1, -1):
-            reaches = sampler.mayReach(corners.sum(axis=1) // 3, side)
+            reaches = sampler.mayReach(rows, side)
             assert (side * signed[~reaches]).max(initial=0.0) < 1e-6
             excluded += np.count_nonzero(~reaches)
     assert excluded > 500
@@ -207,12 +241,12 @@ def testNestedSurfaces():
 
 
 @pytest.mark.parametrize(
-    ("spacing", "positions"), [((1.0, 1.0, 1.0), elementPositions(0)), ((0.7, 1.3, 2.5), nodePositions(1))]
+    ("spacing", "positions"), [((1.0, 1.0, 1.0), trianglePlaces(CENTER)), ((0.7, 1.3, 2.5), trianglePlaces(EVERY_NODE))]
 )
 def testTablesHoldTheDistancesOfEveryStep(spacing, positions):
     """Of places that mirror each other only one is measured; here every one is, cell by cell."""
     tables = lattice.CellTables(spacing, positions, 3)
-    for block in (tables.blocks[0], tables.blocks[-1], tables.blockFrom(44, 1)):
+    for block in blocksOf(tables, 1)[:: len(blocksOf(tables, 1)) - 1]:
         found = tables.tables(block).reshape(len(block), len(tables.points), 256)
         for rank, ofRank in zip(block, found, strict=True):
             for step in np.unique(tables.order[rank]):
@@ -221,17 +255,16 @@ def testTablesHoldTheDistancesOfEveryStep(spacing, positions):
                 np.testing.assert_allclose(ofRank[chosen], expected[chosen], rtol=1e-6)
 
 
-def testFewPointsNeedNoTable():
-    """Values computed one by one are those of the table, which is made when many have asked."""
+def testPartsOfATable():
+    """Of many points finished ones are removed before the end of a table: the values are those of the table."""
     random = np.random.default_rng(3)
-    few, all_ = (lattice.CellTables((0.9, 1.0, 3.1), nodePositions(1), 4) for _ in range(2))
-    for block in (few.blocks[0], few.blockFrom(44, 10), few.blocks[-1]):
-        numbers = random.integers(0, len(few.points), 50)
+    tables = lattice.CellTables((0.9, 1.0, 3.1), trianglePlaces(EVERY_NODE), 3)
+    whole = {rank: table for table in blocksOf(tables, 1) for rank in table}
+    for block in blocksOf(tables, 1 << 20)[:5]:
+        numbers = random.integers(0, len(tables.points), 50)
         cases = random.integers(0, 256, (len(block), 50)).astype(np.uint8)
-        found = few.of(block, numbers, cases)
-        rows = np.arange(len(block))[:, None] * len(few.points) + numbers
-        assert (found == all_.tables(block).reshape(-1, 256)[rows, cases]).all()
-        assert block not in few._tables
-        for _ in range(lattice.FEW_ASKED):
-            assert (few.of(block, numbers, cases) == found).all()
-        assert block in few._tables and block not in few._measured
+        table = whole[block.start]
+        assert set(block) <= set(table)
+        every = tables.tables(table).reshape(len(table), -1, 256)
+        rows = np.arange(len(block))[:, None] + block.start - table.start
+        assert (tables.of(block, numbers, cases) == every[rows, numbers, cases]).all()

@@ -1,0 +1,169 @@
+"""Reports as a reader gets them from the commands: complete when they are printed, and fit to be signed."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import shapes
+from imagefiles import save
+
+from SegmentMetricsLib import Grid, Mask, Settings, Structure, compare, compareObservers
+from SegmentMetricsLib.__main__ import main
+
+PROTOCOL = "Structure,Measurement,Relation,Pass,Warn,Source\n*,DSC,>=,0.9,0.7,our ward\nCord,NSD_1mm,>=,0.99,,a paper\n"
+
+
+class Page(HTMLParser):
+    """What a page shows: its visible text, its pictures, and the text of its folded lists."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.text, self.folded, self.pictures = "", "", 0
+        self._hidden, self._details = 0, []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self._hidden += tag in ("script", "style")
+        self.pictures += tag == "img" and given.get("src", "").startswith("data:image/")
+        if tag == "details":
+            self._details.append(given.get("class", ""))
+
+    def handle_endtag(self, tag):
+        self._hidden -= tag in ("script", "style")
+        if tag == "details":
+            self._details.pop()
+
+    def handle_data(self, data):
+        if not self._hidden:
+            self.text += data
+            self.folded += data if "small" in self._details else ""
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Two observers of a cord that one ends earlier, of two small glands, and of a large organ."""
+    root, size = tmp_path_factory.mktemp("case"), (60, 60, 100)
+    boxes = {
+        "Cord": (((28, 28, 5), (33, 33, 90)), ((28, 28, 5), (33, 33, 70))),
+        "Gland L": (((5, 5, 40), (6, 9, 44)), ((5, 5, 40), (6, 9, 45))),
+        "Gland R": (((50, 5, 40), (51, 9, 44)), ((50, 5, 40), (51, 10, 44))),
+        "Organ": (((5, 20, 20), (24, 50, 60)), ((5, 20, 20), (25, 50, 60))),
+    }
+    for name, both in boxes.items():
+        for side, (low, high) in zip(("ref", "test"), both, strict=True):
+            (root / side).mkdir(exist_ok=True)
+            save(shapes.box(low, high, size), root / side / f"{name}.nrrd")
+    (root / "limits.csv").write_text(PROTOCOL)
+    return root
+
+
+@pytest.fixture(scope="module")
+def text(folders) -> str:
+    given = ["compare", folders / "ref", folders / "test", "--protocol", folders / "limits.csv", "--report"]
+    assert main([*map(str, given), "-o", str(folders / "out")]) == 0
+    return (folders / "out" / "report.html").read_text("utf-8")
+
+
+def testEveryPictureIsInThePageFromTheStart(text):
+    for section in re.findall(r'<section class="structure.*?</section>', text, re.S):
+        assert Page(section).pictures == 2  # both surfaces
+        charts = re.findall(r'<svg class="flat".*?</svg>', section, re.S)
+        found = [ElementTree.fromstring(chart) for chart in charts]
+        assert [one.find("title").text for one in found] == ["Distribution of the distances", "Slice by slice"]
+        assert found[0].findall("rect") and found[1].findall("g")
+
+
+def testThePageIsForWhoSignsIt(text):
+    page = Page(text)
+    assert "choose the common extent." in page.text and not re.search(r"--[a-z]|in Python|in Slicer", page.text)
+    # once for all, and which they are only if it is unfolded
+    assert page.text.count("so prefer distances") == 1 and "2 of 4 structures are small" in page.folded
+    assert "Gland L: 50 voxels, 2 of 60" in page.folded and page.text.count("2 of 60") == 2
+    assert "Sources: [1] our ward; [2] a paper" in page.text
+    assert '<input id="reviewed" type="date"' in text
+
+
+def testAColumnHasOneUnit(text):
+    table = text[text.index("<h2>Overview</h2>") :].partition("</table>")[0]
+    assert "Volume ref. (cm³)" in table and not re.search(r"<td[^>]*>[^<]*m[m²³]", table)
+    assert "NSD 1 mm" in table or "NSD (at mm)" in table
+    (small,) = re.findall(r"Gland L.*?</tr>", table, re.S)
+    assert re.search(r">0\.0\d\d<", small)
+
+
+@pytest.mark.nightly
+def testPaperNeedsNoSecondTime(browser, folders, text):
+    """Printed as soon as it is loaded, with scripts and without them, it has the same pages: one a structure."""
+    pages = []
+    for hasScripts in (True, False):
+        page = browser.new_context(java_script_enabled=hasScripts).new_page()
+        page.goto((folders / "out" / "report.html").as_uri())
+        paper = page.pdf(prefer_css_page_size=True)
+        pages.append(len(re.findall(rb"/MediaBox", paper)))
+        page.close()
+    # limits, overview and where to sign; what does not pass; the others; how it was measured
+    assert pages[0] == pages[1] <= 1 + 3 + 1 + 1
+
+
+def observer(name: str, shift: int = 0, size: int = 10) -> Structure:
+    array = np.zeros((30, 30, 30), bool)
+    array[8:18, 8:18, 8 + shift : 8 + shift + size] = True
+    return Structure(name, Mask.fromArray(array, Grid((30, 30, 30), np.eye(4))))
+
+
+@pytest.mark.parametrize("metrics", ["boundary", "DSC"])
+def testATestThatCopiesAnObserverIsCalledThat(metrics):
+    panel = [observer("Box", shift) for shift in (0, 1, 2)]
+    for copied, flattered in ((observer("Box", 1), True), (observer("Box", 1, 11), False)):
+        study = compareObservers(panel, Settings(metrics=metrics), names=["Ann", "Ben", "Cleo", "AI"], tests=[copied])
+        remarks = [text for found in study for text in found.remarks if "flatters" in text]
+        assert remarks == (
+            ["AI equals Ben: a distance of 0 to that observer flatters its mean against the observers, its rank and "
+             "its verdict."] if flattered else []
+        )  # fmt: skip
+
+
+def cropped(array, low, high, isMoved: bool):
+    low, high = np.array(low), np.array(high)
+    part = array[tuple(slice(a, b) for a, b in zip(low[::-1], high[::-1], strict=True))]
+    spacing = np.array((1.0, 1.5, 2.0))
+    return shapes.imageOf(part, spacing, tuple((low * spacing if isMoved else 0 * spacing).tolist()))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "isMoved", "isTold"),
+    [
+        ((6, 4, 3), (34, 33, 30), False, True),
+        ((12, 10, 10), (34, 33, 30), False, True),  # so far that nothing overlaps
+        ((2, 0, 0), (40, 36, 32), False, True),  # on one side only
+        ((6, 4, 3), (34, 33, 30), True, False),
+        ((0, 0, 0), (34, 33, 30), False, False),  # at the far ends, where the origin stays
+        ((0, 0, 0), (40, 36, 32), False, False),
+    ],
+)
+def testACroppedPredictionWhoseOriginStayedIsTold(low, high, isMoved, isTold):
+    array = np.zeros((32, 36, 40), bool)
+    array[12:22, 12:24, 14:26] = True
+    test = array.copy()
+    test[12, 12, 14:20] = False  # as no prediction is perfect
+    whole, part = cropped(array, (0, 0, 0), (40, 36, 32), True), cropped(test, low, high, isMoved)
+    for which, pair in (("test", (whole, part)), ("reference", (part, whole))):
+        told = [text for text in compare(*pair).findings if "its origin was not moved" in text]
+        assert len(told) == isTold
+        if isTold:
+            assert told[0].startswith(f"The image of the {which} begins where the other one does but is smaller")
+
+
+def testTheHelpNamesAllPresets(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit):
+        main(["compare", "--help"])
+    told = " ".join(re.search(r"--preset(.*?)\n\n", capsys.readouterr().out, re.S)[1].split())
+    for name in ("MeshMetrics-0.1", "MeshMetrics-1.4.1", "BraTS 2023 MEN", "BraTS 2023 MET", "panoptica"):
+        assert name in told
+    assert "this version of MeshMetrics" in told and "by the rules of BraTS 2023" in told

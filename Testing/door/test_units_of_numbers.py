@@ -1,0 +1,98 @@
+"""Numbers with units, wherever somebody may write them: in protocols, settings and options."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from commandruns import run as run
+
+from SegmentMetricsLib import Settings, Structure, compareCase, readStructures
+
+BALL, OTHER = shapes.ball(6), shapes.ball(6, (1, 0, 0))
+DOSE = shapes.imageOf(20 + np.mgrid[:60, :60, :60][0].astype(np.float32), origin=(-30, -30, -30))
+
+
+def limitsOf(tmp_path, *lines: str) -> list[float]:
+    """Return the limits of a protocol, in the units of the measurements."""
+    path = tmp_path / "limits.csv"
+    path.write_text(
+        "\n".join(["Structure,Measurement,Relation,Pass", *(f"{'*' * n},{line}" for n, line in enumerate(lines, 1))])
+    )
+    for name, image in (("a", BALL), ("b", OTHER)):
+        SimpleITK.WriteImage(image, str(tmp_path / f"{name}.nrrd"))
+    case = compareCase(tmp_path / "a.nrrd", tmp_path / "b.nrrd", Settings(metrics="DSC"), protocol=path, dose=DOSE)
+    return [verdict.rule.limit for verdict in case.judgment.verdicts]
+
+
+def testLimitsOfAProtocol(tmp_path):
+    gray = limitsOf(tmp_path, *(f"DmeanTest,<=,{limit}" for limit in ("26", "26 Gy", "2600 cGy", "26gy", "2600CGY")))
+    assert gray == [26] * 5
+    assert limitsOf(tmp_path, "D95Difference,<=,1 Gy", "D0.03ccTest,<=,6000 cGy", "DmaxOver,<=,70Gy") == [1, 60, 70]
+    volumes = ("10", "10 cm3", "10 ml", "10 cc", "10 mL", "10 cm³", "10 ccm", "10000 mm3")
+    assert limitsOf(tmp_path, *(f"V20GyccTest,<=,{limit}" for limit in volumes)) == [10] * len(volumes)
+    assert limitsOf(tmp_path, *(f"VolumeTest,<=,{limit}" for limit in volumes[1:])) == [10000] * (len(volumes) - 1)
+    assert limitsOf(tmp_path, "V20GyTest,<=,35 %", "HD95,<=,0.5 cm", "DSC,>=,95%") == [0.35, 5, 0.95]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("DmeanTest,<=,26 cc", "DmeanTest is in Gy, so a limit cannot be in cc; use Gy, cGy."),
+        ("V20GyccTest,<=,35 %", "cannot be in %; use cm3, ml, cc, ccm, mm3"),
+        ("VolumeTest,<=,20 Gy", "cannot be in Gy; use mm3, cm3, ml, cc"),
+        ("V20GyTest,<=,10 cc", "V20GyTest is a fraction"),
+    ],
+)
+def testAnotherKindOfUnitIsRefused(tmp_path, line, said):
+    with pytest.raises(ValueError, match=said):
+        limitsOf(tmp_path, line)
+
+
+def testSettings():
+    assert Settings(tolerances="1,2,3") == Settings(tolerances=("1 mm", "0.2 cm", 3)) == Settings(tolerances=(1, 2, 3))
+    assert Settings(percentiles="95 %,99%").percentiles == (95, 99) and Settings(quantiles="95 %").quantiles == (0.95,)
+    dose = Settings(doseLevels="20Gy, 3000 cGy", doseVolumes="0.03 cc", dosePercents="95%", prescription="6000 cGy")
+    assert dose == Settings(doseLevels=(20, 30), doseVolumes=0.03, dosePercents=95, prescription=60)
+    assert Settings(lesionMinimum="0.05 ml", lesionPenalty="374 mm", panopticOverlap="50 %") == Settings(
+        lesionMinimum=50, lesionPenalty=374
+    )
+    assert Settings(hazardReach="1 cm").hazardReach == 10 and Settings(meshSpacing="0.5mm").meshSpacing == 0.5
+    for wrong in ({"tolerances": "1 Gy"}, {"doseLevels": "20 mm"}, {"tolerances": "1;2"}, {"prescription": "60 cc"}):
+        with pytest.raises(ValueError, match=r"cannot be in|must be a number"):
+            Settings(**wrong)
+
+
+def testOptions(run, tmp_path):
+    for name, image in (("a", BALL), ("b", OTHER), ("dose", DOSE)):
+        SimpleITK.WriteImage(image, f"{name}.nrrd")
+    pair = ("compare", "a.nrrd", "b.nrrd", "--metrics", "NSD,HD,V,dose", "--json", "--dose", "dose.nrrd")
+    given = ("--tolerance", "1,2,3", "--tolerance", "0.5 mm", "--percentile", "50 %", "--dose-level", "20Gy,4500 cGy")
+    status, out, _ = run(*pair[:3], *pair[5:], "--metrics", "NSD,HD95,dose", *given)
+    keys = set(json.loads(out)["pairs"][0]["measurements"])
+    assert status == 0 and {"NSD_0.5mm", "NSD_1mm", "NSD_2mm", "NSD_3mm", "V20GyTest", "V45GyccReference"} <= keys
+    assert run(*pair[:3], "--tolerance", "1 kg")[::2] == (
+        2, "segment-metrics: The tolerance cannot be in kg, as in '1 kg'; use mm, cm.\n",
+    )  # fmt: skip
+    # the same through --share, which is no setting
+    assert "is not a number" in run("stress", "a.nrrd", "--structure", "1", "--critical", "1", "--share", "x")[2]
+
+
+def testANumberToSearch(run):
+    for name, image in (("a", BALL), ("b", OTHER)):
+        SimpleITK.WriteImage(image, f"{name}.nrrd")
+    (reference,), (test,) = readStructures("a.nrrd"), readStructures("b.nrrd")
+    assert isinstance(reference, Structure) and isinstance(test, Structure)
+    (pair,) = compareCase("a.nrrd", "b.nrrd", Settings(metrics="DSC,VolumeTest,HD"))
+    percent, volume = 100 * pair["DSC"].value, pair["VolumeTest"].value / 1000
+    found = pair.which(f"{percent:.2f}%")
+    assert found[0].isExact and {one.unit for one in found} == {"%"}
+    assert pair.which(f"{volume:.3f} ml", "Volume")[0].isExact
+    assert pair.which("1.0 mm", "Hausdorff distance")[0].key == "HD"
+    with pytest.raises(ValueError, match=r"No number of this pair is in kg; there are some in mm"):
+        pair.which("3 kg")
+    status, out, _ = run("which", f"{percent:.2f}%", "a.nrrd", "b.nrrd", "--measurement", "Dice")
+    assert status == 0 and f"Dice {percent:.2f}% is DSC of" in out

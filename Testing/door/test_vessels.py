@@ -1,0 +1,185 @@
+"""Vessels: gaps are found whatever the width of a branch and wherever the grid starts."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import shapes
+from scipy.spatial import cKDTree
+from skimage.morphology import skeletonize
+from tiers import rarely
+
+from SegmentMetricsLib import Comparison, Settings, compare
+
+SIZE = 64
+PLACES = np.stack(np.indices((SIZE,) * 3), axis=-1).reshape(-1, 3).astype(float)
+LOSES = "Thinning the voxels loses parts of the center lines"
+
+
+def topologyOf(reference: np.ndarray, test: np.ndarray, spacing=(1.0, 1.0, 1.0)) -> Comparison:
+    images = (shapes.imageOf(array, spacing) for array in (reference, test))
+    return compare(*images, Settings(metrics="topology"))
+
+
+def findingOf(found: Comparison, start: str = LOSES) -> str:
+    return next((text for text in found.findings if text.startswith(start)), "")
+
+
+class Tree:
+    """A bent or straight stem with branches, at any offset; each has a line, lengths along it, and a radius."""
+
+    def __init__(self, rng: np.random.Generator):
+        along = np.linspace(0, 1, 400)
+        offset = rng.uniform(-0.5, 0.5, 3) if rng.random() < 0.5 else rng.choice([0, 0.5], 3)
+        stem = np.outer(48 * along, [1, 0, 0]) + np.add([8, 32, 32], offset)
+        if rng.random() < 0.5:
+            turns = rng.random(2) * 6
+            stem += rng.uniform(1, 5) * np.c_[0 * along, np.sin(3 * along + turns[0]), np.cos(3 * along + turns[1])]
+        self.lines, self.radii = [stem], [self.radius(rng)]
+        for _ in range(rng.integers(2, 4)):
+            way = rng.normal(size=3) * [0.3, 1, 1]
+            if rng.random() < 0.5:  # along an axis
+                way *= np.arange(3) == rng.integers(1, 3)
+            way /= np.linalg.norm(way)
+            bend = rng.normal(size=3) * rng.choice([0, 2])
+            start = stem[rng.integers(80, 320)]
+            self.lines.append(start + np.outer(rng.uniform(12, 20) * along, way) + np.outer(along**2, bend))
+            self.radii.append(self.radius(rng))
+        steps = [np.linalg.norm(np.diff(line, axis=0), axis=1) for line in self.lines]
+        self.along = [np.append(0, np.cumsum(some)) for some in steps]
+
+    @staticmethod
+    def radius(rng: np.random.Generator) -> float:
+        return float(rng.choice([1, 1.5, 2, 2.5, 3]) if rng.random() < 0.5 else rng.uniform(1, 3))
+
+    def cut(self, rng: np.random.Generator) -> tuple[int, float, float] | None:
+        """Return a branch, and from where to where along it a piece is missing that is far from other branches."""
+        number = int(rng.integers(len(self.lines)))
+        line, along, radius = self.lines[number], self.along[number], self.radii[number]
+        most = along[-1]
+        if rng.random() < 0.5:  # out of the middle
+            length = max(4.0, 0.2 * most) * rng.choice([1, rng.uniform(1, 1.5)])
+            low = rng.uniform(1, most - length - 1)
+        else:  # off the tip
+            length = (radius + 3) * rng.choice([1, rng.uniform(1, 1.5)])
+            low = most - length
+        piece = line[(along >= low) & (along <= low + length)]
+        others = ((other, at) for at, other in enumerate(self.lines) if at != number)
+        isFar = all(cKDTree(o).query(piece)[0].min() > 2 * max(radius, self.radii[at]) + 1 for o, at in others)
+        return (number, low, low + length) if isFar else None
+
+    def voxels(self, shift: float = 0.0, cut: tuple[int, float, float] | None = None) -> np.ndarray:
+        inside = np.zeros(len(PLACES), bool)
+        for number, (line, along, radius) in enumerate(zip(self.lines, self.along, self.radii, strict=True)):
+            distances, nearest = cKDTree(line + shift).query(PLACES, distance_upper_bound=radius)
+            isIn = np.isfinite(distances)
+            if cut is not None and cut[0] == number:
+                at = along[np.minimum(nearest, len(along) - 1)]
+                isIn &= (at < cut[1]) | (at > cut[2])
+            inside |= isIn
+        return inside.reshape((SIZE,) * 3)
+
+
+def treeWithCut(seed: int) -> tuple[Tree, tuple[int, float, float]]:
+    rng = np.random.default_rng(seed)
+    while True:
+        tree = Tree(rng)
+        for _ in range(20):
+            if (cut := tree.cut(rng)) is not None:
+                return tree, cut
+
+
+@pytest.mark.parametrize("count", [6, *rarely([200])])
+def testRandomTrees(count):
+    """Every missing piece is a gap, and half a voxel further clDice is the same."""
+    moved, lost = [], 0
+    for seed in range(count):
+        tree, cut = treeWithCut(seed)
+        whole = tree.voxels()
+        itself, found = topologyOf(whole, whole), topologyOf(whole, tree.voxels(cut=cut))
+        further = topologyOf(tree.voxels(0.5), tree.voxels(0.5, cut))
+        assert found["Gaps"].value >= 1 and further["Gaps"].value >= 1, seed
+        assert [itself[key].value for key in ("clDice", "Gaps", "Spurs")] == [1, 0, 0], seed
+        if findingOf(found):
+            lost += 1
+            if cut[2] < tree.along[cut[0]][-1]:
+                assert found["GapLength"].value == pytest.approx(cut[2] - cut[1], abs=3), seed
+        moved.append(abs(found["clDice"].value - further["clDice"].value))
+    assert lost  # thinning the voxels alone does not do
+    assert max(moved) <= 0.06 and np.mean(np.array(moved) <= 0.03) >= 0.95
+
+
+class TestEvenWidths:
+    @pytest.mark.parametrize("width", [(2, 2), (3, 4), (4, 4)])
+    def testGapHasItsLength(self, width):
+        bar = np.zeros((16, 16, 80), bool)
+        bar[6 : 6 + width[0], 5 : 5 + width[1], 4:-4] = True
+        cut = bar.copy()
+        cut[:, :, 30:37] = False
+        for axis in range(3):
+            spacing = np.roll([0.7, 1.1, 2.0], axis)
+            arrays = [np.moveaxis(array, 2, 2 - axis) for array in (bar, cut)]
+            found = topologyOf(*arrays, spacing.tolist())
+            (gap,) = found.gaps
+            assert gap.length == pytest.approx(7 * spacing[axis]) and gap.voxels == 7
+            assert gap.position[axis] == pytest.approx(33 * spacing[axis])
+            assert found["Spurs"].value == 0 and 0.9 < found["clDice"].value < 0.97
+
+    def testOddWidthsAreThoseOfTheVoxels(self):
+        for width, isFlat in itertools.product((1, 3, 5), (False, True)):
+            bar = np.zeros((1 if isFlat else 20, 20, 60), bool)
+            bar[0 if isFlat else slice(8, 8 + width), 8 : 8 + width, 5:-5] = True
+            cut = bar.copy()
+            cut[..., 40:] = False
+            thin = [skeletonize(array[0])[None] if isFlat else skeletonize(array) for array in (bar, cut)]
+            found = topologyOf(*((bar[0], cut[0]) if isFlat else (bar, cut)))
+            assert found["Tsens"].value == pytest.approx((thin[0] & cut).sum() / thin[0].sum())
+            assert found["Tprec"].value == 1 and found["Gaps"].value == 1 and not findingOf(found)
+
+    def testMissingBranchByBruteForce(self):
+        """On the lattice of twice the resolution, made of the cells, faces, edges and corners one by one."""
+        tree = np.zeros((40, 40, 40), bool)
+        tree[3:37, 18:21, 18:21] = tree[20:24, 17:21, 20:37] = tree[28:30, 3:20, 18:20] = True
+        pruned = tree.copy()
+        pruned[20:24, 17:21, 22:37] = False
+        found = topologyOf(tree, pruned)
+
+        def closed(array: np.ndarray) -> np.ndarray:
+            lattice = np.zeros(np.array(array.shape) * 2 + 1, bool)
+            for step in itertools.product((0, 1, 2), repeat=3):
+                lattice[tuple((2 * np.argwhere(array) + step).T)] = True
+            return lattice
+
+        a, b = closed(tree), closed(pruned)
+        thinA, thinB = skeletonize(a), skeletonize(b)
+        precision, sensitivity = (thinB & a).sum() / thinB.sum(), (thinA & b).sum() / thinA.sum()
+        assert found["clDice"].value == pytest.approx(2 * precision * sensitivity / (precision + sensitivity))
+        assert found["Tsens"].value == pytest.approx(sensitivity)
+        assert found["GapLength"].value == pytest.approx(15, abs=2)
+        thinA, thinB = skeletonize(tree), skeletonize(pruned)
+        shares = (thinB & tree).sum() / thinB.sum(), (thinA & pruned).sum() / thinA.sum()
+        alone = 2 * shares[0] * shares[1] / sum(shares)
+        assert f"clDice is {alone:.3f}" in findingOf(found)
+
+    def testWhatIsLostIsNamed(self):
+        bar = np.zeros((60, 12, 12), bool)
+        bar[5:55, 4:8, 4:8] = True
+        half = bar.copy()
+        half[30:] = False
+        text = findingOf(topologyOf(bar, half))
+        assert "of the reference 4" in text and "of the test 2" in text and "at L 6 P 6 S 30" in text
+        assert "undefined, as nothing is left of the reference and the test" in text and "compact organs" in text
+
+
+def testPartsWithoutGap():
+    """A part that only the test has is a spur, and no gap."""
+    bar = np.zeros((12, 12, 40), bool)
+    bar[4:7, 4:7, 3:20] = True
+    more = bar.copy()
+    more[4:7, 4:7, 30:36] = True
+    found = topologyOf(bar, more)
+    assert [found[key].value for key in ("BettiError0", "Gaps", "Spurs")] == [1, 0, 1]
+    assert findingOf(found, "BettiError0 is 1, yet there is no gap")
+    assert not findingOf(topologyOf(more, bar), "BettiError0")

@@ -1,0 +1,398 @@
+"""Fields of distances: every number against brute force, and the closed forms that they are made of against points."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import naive
+import numpy as np
+import pytest
+import shapes
+from givendistances import Directions
+
+from SegmentMetricsLib.distances import field, linear
+from SegmentMetricsLib.distances.bounded import Bounded, combined
+from SegmentMetricsLib.distances.elements import NODES
+from SegmentMetricsLib.distances.field import Field
+from SegmentMetricsLib.distances.largest import balancedBounds, slowBounds
+from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, withTies
+from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.surfaces import Surface
+from SegmentMetricsLib.model.inputs import labelMasks, structureFromPolyData
+
+TAUS, PERCENTS, LIMITS = (0.5, 1.0, 2.0), (50, 95), np.array([0.0, 0.3, 1.0001, 1.7])
+
+
+def ofMask(array, spacing=(1.0, 1.0, 1.0)) -> Surface:
+    return fromMask(labelMasks(shapes.imageOf(np.asarray(array, np.uint8), spacing), 0.5)[1])
+
+
+def ofMesh(mesh) -> Surface:
+    return structureFromPolyData(mesh, "Mesh").surface
+
+
+def boxes(*corners, size=(8, 7, 9)) -> np.ndarray:
+    """Return a mask [k, j, i] of boxes of voxels, from the lower to the upper index (i, j, k), both included."""
+    result = np.zeros(size[::-1], bool)
+    for low, high in corners:
+        result[tuple(slice(a, b + 1) for a, b in zip(low[::-1], high[::-1], strict=True))] = True
+    return result
+
+
+def blob(seed: int, spacing=(1.0, 1.2, 2.0)) -> Surface:
+    return ofMask(np.pad(shapes.blob(seed, (5, 5, 4), 0.5, 1.2), 1), spacing)
+
+
+# Pairs, and the longest side of the pieces by which they are measured again.
+PAIRS = {
+    "blobs": (lambda: (blob(1), blob(2)), 0.35),
+    "moved by a voxel": (lambda: [ofMask(boxes(((1 + n, 1, 1), (3 + n, 3, 3)))) for n in (0, 1)], 0.2),
+    "one more voxel": (lambda: [ofMask(boxes(BOX, ((2, 2, 1), (2, 2, 3 + n)))) for n in (0, 1)], 0.2),
+    "one voxel": (lambda: [ofMask(boxes(((1 + n, 1, 1), (1 + n, 1, 1))), (0.5, 1, 2)) for n in (0, 1)], 0.05),
+    "sheets": (lambda: [ofMask(boxes(((1, 1, 2), (4, 4 + n, 2))), (1, 1, 2.5 - n)) for n in (0, 1)], 0.2),
+    "far apart": (lambda: [ofMask(boxes(((1, 1, z), (2, 2, z + 1)), size=(5, 5, 20))) for z in (1, 16)], 0.2),
+    "huge triangles": (lambda: [ofMesh(mesh) for mesh in (shapes.boxMesh((-5, -4, -4), (5, 4, 4.5)), BALL)], 0.4),
+    "mask and mesh": (lambda: (ofMask(boxes(BOX)), ofMesh(shapes.boxMesh((1, 1, 1), (4, 3, 3)))), 0.2),
+    "open": (lambda: (ofMesh(shapes.openBox()), ofMesh(shapes.boxMesh((3, 3, -1), (8, 8, 11)))), 0.4),
+    "contours": (lambda: [ofMesh(shapes.loops(polygon)) for polygon in POLYGONS], 0.01),
+}  # fmt: skip
+BOX = ((1, 1, 1), (3, 3, 3))
+BALL = shapes.ballMesh(5, (0.5, 0, 0), 8)
+POLYGONS = [(0, 0), (7, 0), (7, 5), (3, 6), (0, 4)], [(1, -1), (8, 0.5), (6, 6), (1, 3)]
+# Largest errors beyond those of brute force: mm, and shares.
+NEAR_MEAN, NEAR_PERCENTILE, NEAR_SHARE = 0.001, 0.01, 0.002
+
+
+@cache
+def measured(name: str):
+    """Return both directions of a pair, each with the same by brute force."""
+    make, longest = PAIRS[name]
+    surfaces = make()
+    directions = BoundaryPair(*surfaces).measure(TAUS, PERCENTS).directions
+    corners = [surface.corners(np.arange(surface.count)) for surface in surfaces]
+    dense = [naive.Dense(corners[n], corners[1 - n], longest, surfaces[1 - n].isClosed, 2 * n - 1) for n in (0, 1)]
+    return list(zip(directions, dense, strict=True))
+
+
+def numbersOf(direction, dense):
+    """Yield numbers with bounds, the same by brute force with its error, and how far off they may be beyond that."""
+
+    def share(size):
+        return combined(lambda part: part / direction.totalSize, size)
+
+    yield "mean", direction.mean, dense.mean(), NEAR_MEAN
+    yield "signed mean", direction.signedMean, dense.mean(isSigned=True), NEAR_MEAN
+    for percent in PERCENTS:
+        yield f"HD{percent}", direction.percentile(percent), dense.percentile(percent), NEAR_PERCENTILE
+    for limit in map(withTies, TAUS):
+        yield f"within {limit}", share(direction.sizeWithin(limit)), dense.within(limit), NEAR_SHARE
+        for side in (1, -1):
+            found = share(direction.sizeBeyond(limit, side))
+            yield f"beyond {side * limit}", found, dense.beyond(limit, side), NEAR_SHARE
+
+
+class TestAgainstBruteForce:
+    @pytest.mark.parametrize("name", PAIRS)
+    def testNumbers(self, name):
+        held = []
+        for direction, dense in measured(name):
+            assert direction.totalSize == pytest.approx(dense.total)
+            for what, found, (expected, uncertain), near in numbersOf(direction, dense):
+                assert found == pytest.approx(expected, abs=near + uncertain), what
+                assert found.lower <= found <= found.upper
+                held.append(found.lower - uncertain <= expected <= found.upper + uncertain)
+        assert np.mean(held) >= 0.95
+
+    @pytest.mark.parametrize("name", PAIRS)
+    def testLargestDistances(self, name):
+        """Bounds are certain on either side, and the place is one of the boundary that is so far away."""
+        both = measured(name)
+        corners = [direction.surface.corners(np.arange(direction.surface.count)) for direction, _ in both]
+        for number, (direction, dense) in enumerate(both):
+            sides = (1, -1) if all(other.surface.isClosed for other, _ in both) else ()
+            every = {0: direction.field.largest(number), **{side: direction.farthest(side) for side in sides}}
+            for side, (found, place) in every.items():
+                most = dense.largest(side)
+                assert found.lower <= found <= found.upper <= max(found, 0) + 0.0101
+                assert max(most, 0) <= max(found.upper, 0) + 1e-9 and max(found, 0) <= max(most, 0) + dense.reach
+                if found > 0:
+                    assert naive.distancesTo(place[None], corners[1 - number]).min() == pytest.approx(found, abs=1e-5)
+                    assert naive.distancesTo(place[None], corners[number]).min() < 1e-6
+
+    @pytest.mark.parametrize("name", PAIRS)
+    def testCurves(self, name):
+        """All limits together are each of them alone; what is beyond never grows."""
+        for direction, dense in measured(name):
+            for side in (1, -1):
+                found = direction.sizesBeyond(LIMITS, side) / direction.totalSize
+                assert (np.diff(found) <= 0).all()
+                for limit, share in zip(LIMITS, found, strict=True):
+                    # extrapolation must not make the curve rise
+                    alone = direction.sizeBeyond(limit, side) / direction.totalSize
+                    assert share == pytest.approx(alone, abs=0.002)
+                    if limit:
+                        expected, uncertain = dense.beyond(limit, side)
+                        assert share == pytest.approx(expected, abs=2 * NEAR_SHARE + uncertain)
+
+    def testTiesAreExact(self):
+        """Of two boxes of 3 x 3 x 3 voxels, one of them a voxel farther along x, nothing is more than 1 mm away.
+
+        All of one end is that far, whose flat part has 2 x 2 mm; of the other end, inside, what lies beyond 1 mm from
+        the sides, 1 x 1 mm.
+        """
+        for direction, _ in measured("moved by a voxel"):
+            assert direction.sizeBetween(withTies(1.0, -1), withTies(1.0)) == pytest.approx(4 + 1)
+            assert direction.sizeWithin(withTies(1.0)) == direction.totalSize
+            assert float(direction.percentile(95)) == float(direction.largest) == 1
+
+    def testWhatIsShared(self):
+        """The voxel more is all that differs; no element of the rest is looked at."""
+        for direction, dense in measured("one more voxel"):
+            assert direction.field.shared[direction.number] > 0.7 * direction.totalSize
+            assert direction.percentile(50) == 0 and direction.percentile(50).upper < 1e-4
+            expected, uncertain = dense.within(1e-6)
+            assert direction.sizeWithin(0.0) / direction.totalSize == pytest.approx(expected, abs=uncertain)
+            assert len(np.unique(direction.cells)) + len(direction.sharedCells) == direction.surface.count
+
+
+def plane(count: int = 6, size: float = 4.0) -> Surface:
+    """Return a square in the plane z = 0, cut into triangles."""
+    x, y = np.meshgrid(*[np.linspace(0, size, count + 1)] * 2, indexing="ij")
+    points = np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], axis=1)
+    a = (np.arange(count)[:, None] * (count + 1) + np.arange(count)).ravel()
+    b, c, d = a + count + 1, a + count + 2, a + 1
+    return Surface(points, np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)]))
+
+
+class TestClosedForms:
+    @pytest.mark.parametrize("start", [0.0, 1.0, -1.5])
+    def testLinearDistancesAreExact(self, start):
+        """From `start` to start + 4 over a square: all numbers of that are known."""
+        ramp = Field(Directions([plane()], [lambda points: points[:, 0] + start]), (2.0,), (25, 95))
+        x = (np.arange(400_000) + 0.5) / 100_000 + start
+        assert ramp.mean()[0] == pytest.approx(np.abs(x).mean(), abs=1e-9)
+        assert ramp.signedMean()[0] == pytest.approx(start + 2, abs=1e-12)
+        for percent in (1e-9, 1, 25, 50, 95, 99.99):
+            found, expected = ramp.percentile(percent)[0], np.sort(np.abs(x))[int(percent * 4000)]
+            assert found == pytest.approx(expected, abs=2e-5), percent
+            assert (
+                expected - 2e-3 <= found.lower <= expected + 1e-5 and expected - 1e-5 <= found.upper <= expected + 2e-3
+            )
+        for limit in (0.3, 1.2, 2.0):
+            assert ramp.sizeWithin(limit)[0] / 16 == pytest.approx((np.abs(x) <= limit).mean(), abs=1e-5)
+            for side in (1, -1):
+                assert ramp.sizeBeyond(limit, side)[0] / 16 == pytest.approx((side * x > limit).mean(), abs=1e-5)
+
+    @pytest.mark.parametrize(("percent", "expected"), [(10, 0), (30, 0), (40, 1), (60, 1), (70, 3), (99, 3)])
+    def testPercentilesOfPlateaus(self, percent, expected):
+        """Equal thirds are at 0, 1 and 3 mm: percentiles are these numbers themselves, not others near them."""
+        points = np.concatenate([np.add(plane(3, 3.0).points, (9 * n, 0, 0)) for n in range(3)])
+        cells = np.concatenate([plane(3).cells + 16 * n for n in range(3)])
+        step = lambda p: np.array([0.0, 1, -3])[(p[:, 0] // 8).astype(int)]  # noqa: E731
+        steps = Field(Directions([Surface(points, cells)], [step]), (1.0,), (percent,))
+        found = steps.percentile(percent)[0]
+        assert found == expected and found.lower <= expected <= found.upper
+        assert [steps.sizeWithin(limit)[0] / 9 for limit in (0.0, 0.999, 1.0, 2.9, 3.0)] == [1, 1, 2, 2, 3]
+        assert steps.sizesBeyond(np.array([0.0, 0.5, 1.0, 3.0]), 1)[0] / 9 == pytest.approx([1, 1, 0, 0])
+        assert steps.sizesBeyond(np.array([-0.5, 0.0, 2.9, 3.0]), -1)[0] / 9 == pytest.approx([2, 1, 1, 0])
+        assert steps.mean()[0] == pytest.approx(4 / 3) and steps.signedMean()[0] == pytest.approx(-2 / 3)
+
+    def testPercentilesOfWhatIsShared(self):
+        """Half as much again is shared: a third of all is at 0."""
+        sampler = Directions([plane()], [lambda points: 1 + points[:, 0]])
+        sampler.shared, sampler.totals = np.array([8.0]), np.array([24.0])
+        found = Field(sampler, (), (50,))
+        for percent, expected in ((10, 0), (33, 0), (50, 2), (75, 3.5), (99, 4.94)):
+            assert found.percentile(percent)[0] == pytest.approx(expected, abs=1e-5)
+        assert found.sizeWithin(0.5)[0] == 8 and found.mean()[0] == pytest.approx(3 * 16 / 24)
+
+    def testAPercentileIsWhereTheSizeIsReached(self):
+        """Of any values at the nodes: the size within the distance that is found is the wanted one."""
+        random = np.random.default_rng(3)
+        shifts = random.uniform(-1, 1, (40, 3))
+        rough = lambda p: np.sin(p @ shifts.T * 2).sum(axis=1) / 3  # noqa: E731
+        found = Field(Directions([plane(8)], [rough]), (), PERCENTS)
+        for percent in (0.5, 3, 20, 50, 77, 95, 99.9):
+            value = found.percentile(percent)[0]
+            assert found.sizeWithin(float(value))[0] == pytest.approx(percent / 100 * 16, abs=2e-4)
+
+
+class TestSeveralSegments:
+    def testEachIsAsAlone(self):
+        surfaces = [blob(seed) for seed in (1, 2)] + [ofMesh(shapes.boxMesh((0, 0, 0), (5, 4, 3))), plane()]
+        targets = [surfaces[1], surfaces[0], ofMesh(BALL), ofMesh(BALL)]
+        together = Field(Directions(surfaces, targets), TAUS, PERCENTS)
+        for number, (surface, target) in enumerate(zip(surfaces, targets, strict=True)):
+            alone = Field(Directions([surface], [target]), TAUS, PERCENTS)
+            asked = [
+                *((name, ()) for name in ("mean", "signedMean")),
+                *(("percentile", (percent,)) for percent in (*PERCENTS, 1)),
+                *(("sizeWithin", (tau,)) for tau in TAUS),
+                *(("sizeBeyond", (tau, side)) for tau in TAUS for side in (1, -1)),
+            ]
+            for name, arguments in asked:
+                one, other = getattr(together, name)(*arguments)[number], getattr(alone, name)(*arguments)[0]
+                assert one == pytest.approx(other, abs=2e-6), (number, name, arguments)
+                assert one.bounds == pytest.approx(other.bounds, abs=1e-3), (number, name, arguments)
+            assert together.sizesBeyond(LIMITS, 1)[number] == pytest.approx(alone.sizesBeyond(LIMITS, 1)[0])
+            assert together.sizeBetween(0.2, 1.5)[number] == pytest.approx(alone.sizeBetween(0.2, 1.5)[0])
+            for side in (0, 1, -1):
+                one, other = together.largest(number, side), alone.largest(0, side)
+                assert (one[0].bounds, one[1].tolist()) == (other[0].bounds, other[1].tolist())
+
+
+class TestExchanged:
+    @pytest.mark.parametrize("make", [PAIRS["blobs"][0], PAIRS["huge triangles"][0]], ids=["lookup", "search"])
+    def testItIsTheOtherSign(self, make):
+        """Of the same field, and what is measured in that order."""
+        surfaces = make()
+        pair = BoundaryPair(*surfaces)
+        exchanged = pair.measure(TAUS, PERCENTS).exchanged()
+        again = BoundaryPair(*surfaces[::-1]).measure(TAUS, PERCENTS)
+        assert (exchanged.method, exchanged.hasSides) == (again.method, again.hasSides)
+        for found, expected in zip(exchanged.directions, again.directions, strict=True):
+            assert found.surface is expected.surface
+            np.testing.assert_array_equal(found.atPoints, expected.atPoints)
+            np.testing.assert_array_equal(found.signed, expected.signed)
+            for name in ("mean", "signedMean", "largest"):
+                assert getattr(found, name).bounds == pytest.approx(getattr(expected, name).bounds, abs=1e-9), name
+            for side in (1, -1):
+                assert found.reached(side) == expected.reached(side)
+                assert found.farthest(side)[0].bounds == expected.farthest(side)[0].bounds
+                assert found.sizeBeyond(0.5, side) == pytest.approx(expected.sizeBeyond(0.5, side), abs=1e-9)
+                assert found.sizesBeyond(LIMITS, side) == pytest.approx(expected.sizesBeyond(LIMITS, side), abs=1e-9)
+            rows = np.arange(0, len(found.ofElements[0]), 3)
+            assert found.meanOver(rows).bounds == pytest.approx(expected.meanOver(rows).bounds, abs=1e-12)
+
+    def testWhatIsOpenHasNoSide(self):
+        surfaces = PAIRS["open"][0]()
+        measured = BoundaryPair(*surfaces).measure()
+        exchanged = measured.exchanged()
+        assert not measured.hasSides and not exchanged.hasSides
+        # to the open one distances have no sign to be changed; to the closed one they have
+        assert exchanged.directions[0].signedMean == measured.directions[1].signedMean > 0
+        assert exchanged.directions[1].signedMean == -measured.directions[0].signedMean
+
+
+def testIdenticalMasksHaveNothingToMeasure():
+    surface = blob(3)
+    for direction in BoundaryPair(surface, blob(3)).measure(TAUS, PERCENTS).directions:
+        assert len(direction.cells) == 0 and len(direction.sharedCells) == surface.count
+        for found in (direction.mean, direction.signedMean, direction.percentile(95), direction.largest):
+            assert found == 0 and max(np.abs(found.bounds)) < 1e-4
+        for side in (1, -1):
+            assert direction.farthest(side)[0] == 0 == direction.sizeBeyond(0.0, side)
+        assert direction.sizeWithin(0.0).bounds == (direction.totalSize, direction.totalSize)
+        assert (direction.atPoints == 0).all()
+        positions, signed = direction.samples()
+        assert len(positions) == surface.count and not signed.any()
+
+
+class TestSecondPass:
+    def testWhatIsAskedForIsMorePrecise(self, monkeypatch):
+        """Of many elements only those are cut that a wanted limit passes through, and that brings the number closer."""
+        monkeypatch.setattr(field, "FEW", 1000)
+        surfaces = [ofMask(np.pad(shapes.blob(seed, (16, 16, 10), 0.4, 2.0), 1), (1.0, 1.0, 3.0)) for seed in (5, 6)]
+        errors = {}
+        truth = BoundaryPair(*surfaces).measure((1.0,), (95,)).directions[0].field
+        for tolerances in ((), (1.0,)):
+            found = BoundaryPair(*surfaces).measure(tolerances).directions[0].field
+            assert len(found.base.sizes) > 2 * field.FEW and found.base.sizes.sum() == pytest.approx(
+                found.leaves.sizes.sum()
+            )
+            errors[tolerances] = found.sizeWithin(1.0001)[0].upper - found.sizeWithin(1.0001)[0].lower
+            assert found.sizeWithin(1.0001)[0] == pytest.approx(truth.sizeWithin(1.0001)[0], rel=0.01)
+        assert errors[1.0,] < errors[()]
+
+    def testSampledElementsStandForAll(self):
+        differences = np.random.default_rng(0).lognormal(sigma=1.5, size=20_000)
+        counts = []
+        for error in (0.1, 0.03, 0.001):
+            chances = field.drawn(differences, error * differences.sum())
+            rows = np.flatnonzero(chances)
+            # what is larger is drawn more often, and stands for fewer
+            assert np.corrcoef(differences[rows], chances[rows])[0, 1] > 0.8 and chances.max() <= 1
+            assert (1 / chances[rows]).sum() == pytest.approx(len(differences), rel=0.1)
+            assert (differences[rows] / chances[rows]).sum() == pytest.approx(differences.sum(), rel=0.1)
+            counts.append(len(rows))
+        wanted = np.clip((field.SPREAD / np.array([0.1, 0.03, 0.001])) ** 2, field.FEWEST_DRAWN, field.MOST_DRAWN)
+        assert counts == pytest.approx(wanted, rel=0.2)
+        # all of a few, also where nothing differs
+        assert (field.drawn(np.zeros(90), 1e-3) == 1).all() and (field.drawn(differences[:90], 1e-3) > 0).all()
+
+
+class TestLinear:
+    @pytest.mark.parametrize("corners", [2, 3])
+    def testSharesAndMeansAgainstPoints(self, corners):
+        values = np.random.default_rng(0).normal(size=(corners, 40))
+        points = np.random.default_rng(1).dirichlet(np.ones(corners), 40_000) @ values
+        for limit in (-0.4, 0.0, 0.3, 1.1):
+            found = linear.shareBelow(values, np.full(40, limit))
+            assert found == pytest.approx((points <= limit).mean(axis=0), abs=0.015)
+        within = linear.shareWithin(values, np.full(40, 0.5))
+        assert within == pytest.approx((np.abs(points) <= 0.5).mean(axis=0), abs=0.015)
+        assert linear.meanMagnitude(values) == pytest.approx(np.abs(points).mean(axis=0), abs=0.015)
+
+    def testPlateaus(self):
+        values = np.array([[1.0, 1, 1], [-1, -1, -1], [1, 1, 2], [0, 0, 0], [2, 2, 2]]).T
+        assert linear.shareWithin(values, np.ones(5)).tolist() == [1, 1, 0, 1, 0]
+        assert linear.shareBelow(values, -np.ones(5)).tolist() == [0, 1, 0, 0, 0]
+        assert linear.meanMagnitude(values).tolist() == pytest.approx([1, 1, 4 / 3, 0, 2])
+
+    @pytest.mark.parametrize("corners", [2, 3])
+    def testPiecesAreEqual(self, corners):
+        """The corners of an element and the middles of its sides: all pieces are as large and turned alike."""
+        points = np.array([[0, 0], [6, 0], [0, 6.0]])[:corners]
+        steps = np.diff((np.array(NODES[corners]) @ points / 2)[linear.PIECES[corners]], axis=1)
+        if corners == 2:
+            assert steps[:, 0].tolist() == [[3, 0], [3, 0]]
+        else:
+            assert (steps[:, 0, 0] * steps[:, 1, 1] - steps[:, 0, 1] * steps[:, 1, 0]).tolist() == [9] * 4
+
+
+class TestBounds:
+    @pytest.mark.parametrize("corners", [2, 3])
+    def testNothingIsFartherThanTheSlowestGrowthAllows(self, corners):
+        """Distances to two or three points, of all functions that grow by 1 mm per mm those that leave least room."""
+        random = np.random.default_rng(8)
+        elements, weights = random.normal(size=(500, corners, 3)), random.dirichlet(np.full(corners, 0.5), 400)
+        targets = elements + random.normal(0, 1.5, elements.shape)
+
+        def distances(places):
+            return np.linalg.norm(places[:, :, None] - targets[:, None], axis=3).min(axis=2)
+
+        bounds = slowBounds(elements, distances(elements))
+        largest = distances(np.einsum("wc,kcx->kwx", weights, elements)).max(axis=1)
+        assert (bounds >= largest).all()
+        # and they leave little
+        length = np.linalg.norm(elements[:, 1] - elements[:, 0], axis=1)
+        assert np.median((bounds - largest) / length) < 0.6
+
+    def testNothingIsFartherThanSeveralTrianglesTogetherAllow(self):
+        random = np.random.default_rng(9)
+        elements, triangles = random.normal(size=(60, 3, 3)), random.normal(0, 1.5, (60, 3, 3, 3))
+        bounds = balancedBounds(elements, triangles)
+        for element, several, bound in zip(elements, triangles, bounds, strict=True):
+            places = random.dirichlet(np.full(3, 0.6), 300) @ element
+            assert naive.distancesTo(places, several).min(axis=1).max() <= bound + 1e-9
+        # halfway between two planes the distance shrinks toward either: no single triangle bounds it well
+        faces = np.array([[[-50.0, -50, z], [50, -50, z], [0, 80, z]] for z in (3, -3, 3)])
+        element = np.array([[[0.0, 0, -1], [1, 0, 1.0], [0.3, 1, 0.0]]])
+        assert balancedBounds(element, faces[None])[0] == pytest.approx(3)
+
+    def testNumbersWithBounds(self):
+        value = Bounded.within(0.99, 0.05, 0.0, 1.0)
+        assert (value, value.lower, value.upper) == (0.99, pytest.approx(0.94), 1.0)
+        assert combined(max, value, Bounded(0.9, 0.9, 2.0)).upper == 2.0
+        assert (-value).bounds == (-1.0, pytest.approx(-0.94))
+        for number in (Bounded(1, 0.5, None), Bounded(1, None, 2), Bounded(1), 1.0):
+            for pair in ((number, Bounded(3, 2, 4)), (Bounded(3, 2, 4), number)):
+                assert (combined(max, *pair), combined(max, *pair).lower) == (3, None)
+
+
+def testPiecesAreTheElementsCutAgain():
+    """After any pass leaves and base have the same sizes."""
+    for direction, _ in measured("huge triangles"):
+        found = direction.field
+        assert np.bincount(found.leafRows, found.leaves.sizes) == pytest.approx(found.base.sizes)
+        assert found.halvings.max() >= 1

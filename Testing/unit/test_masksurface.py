@@ -1,0 +1,154 @@
+"""Surfaces of masks from the cases of their cells: triangles, sizes and volumes of the filters that they replace."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+import shapes
+from vtkmodules.util.numpy_support import vtk_to_numpy
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry import cellcases
+from SegmentMetricsLib.geometry.meshing import MaskSurface, fromMask, paddedImage, transformed
+from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData, triangleIndices
+from SegmentMetricsLib.model.inputs import labelMasks
+from SegmentMetricsLib.model.structures import Structure
+
+OBLIQUE = shapes.rotation((1, 2, -0.5), 33)
+GRIDS = {
+    "straight": {},
+    "anisotropic": {"spacing": (0.7, 1.2, 3.1), "origin": (-20, 5, 300)},
+    "mirrored": {"direction": np.diag([-1.0, 1, 1]), "spacing": (1, 1, 2)},
+    "axes exchanged": {"direction": np.eye(3)[[2, 0, 1]], "spacing": (1, 2, 3)},
+    "oblique": {"direction": OBLIQUE, "spacing": (0.9, 1.1, 3.3), "origin": (1e4, -1e4, 7e3)},
+    "oblique and left-handed": {"direction": OBLIQUE * (-1, 1, 1), "spacing": (0.9, 1.1, 3.3)},
+}
+SHAPES = {
+    "noise": np.random.default_rng(1).random((5, 6, 7)) < 0.5,
+    "blob": shapes.blob(4, (9, 8, 7)),
+    "one voxel": np.pad(np.ones((1, 1, 1), bool), 1),
+    "sheet": np.pad(np.ones((1, 4, 3), bool), 1),
+    "hollow": np.pad(np.zeros((2, 2, 1), bool), 2, constant_values=True),
+    "touching corners": np.eye(3, dtype=bool)[None] & np.eye(3, dtype=bool)[:, None],
+}
+
+
+def maskOf(array, **geometry):
+    return labelMasks(shapes.imageOf(array, **geometry), 0.5)[1]
+
+
+def byFilter(mask) -> Surface:
+    """Return the surface of VTK's filter of the padded mask, turned outward."""
+    from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges3D
+
+    edges = vtkDiscreteFlyingEdges3D()
+    edges.SetInputData(paddedImage(mask))
+    edges.SetValue(0, 1)
+    edges.ComputeScalarsOff()
+    edges.ComputeNormalsOff()
+    edges.Update()
+    output = edges.GetOutput()
+    cells = triangleIndices(output)
+    if np.linalg.det(mask.grid.axes) < 0:
+        cells = cells[:, [0, 2, 1]]
+    return Surface(mask.grid.toWorld(vtk_to_numpy(output.GetPoints().GetData()).astype(float) + mask.offset), cells)
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+@pytest.mark.parametrize("shape", SHAPES)
+class TestAgainstTheFilter:
+    def testTriangles(self, shape, grid):
+        """The same ones in the same order, facing the same way; which corner is named first does not matter."""
+        mask = maskOf(SHAPES[shape], **GRIDS[grid])
+        found, expected = fromMask(mask), byFilter(mask)
+        assert isinstance(found, MaskSurface) and found.count == len(found.cells) == expected.count
+        corners, others = found.points[found.cells], expected.points[expected.cells]
+        ways = np.stack([np.roll(corners, step, axis=1) for step in range(3)])
+        assert np.abs(ways - others).max(axis=(2, 3)).min(axis=0).max() < 1e-6
+        # each point once, and all of them used
+        assert len(np.unique(found.points.round(6), axis=0)) == len(found.points) == len(np.unique(found.cells))
+        assert found.mask.grid.toWorld(found.lattice) == pytest.approx(found.points)
+
+    def testSizes(self, shape, grid):
+        mask = maskOf(SHAPES[shape], **GRIDS[grid])
+        found, expected = fromMask(mask), byFilter(mask)
+        # asked before there are triangles, whose points it does not need
+        assert (found.volume, found.sizes.sum()) == pytest.approx((expected.volume, expected.sizes.sum()), rel=1e-9)
+        low, high = found.box
+        assert not {"_triangles", "points"} & set(found.__dict__) or "oblique" in grid
+        assert np.array([low, high]) == pytest.approx(np.array(expected.box), abs=1e-6)
+        assert found.sizes == pytest.approx(expected.sizes, rel=1e-9)
+        # and by the corners
+        assert found.sizes == pytest.approx([naive.sizeOf(one) for one in found.points[found.cells]], rel=1e-6)
+        assert found.isClosed and found.dimension == 3 and not found.isEmpty
+
+
+def testCopiesAreMadeAgain():
+    import pickle
+
+    surface = fromMask(maskOf(SHAPES["blob"]))
+    assert len(surface.points)
+    copy = pickle.loads(pickle.dumps(surface))
+    assert set(copy.__dict__) == {"mask"}
+    assert (copy.points == surface.points).all() and (copy.cells == surface.cells).all()
+
+
+def testCasesAreComplementary():
+    """A case and that of all other corners hold the same area, and enclose the whole cell together."""
+    cases, (flux, moment) = cellcases.cases(), cellcases.caseFluxes()
+    areas = np.append(cellcases.caseAreas((1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0)), 0.0)
+    normals = cellcases.caseNormals((1.0, 0, 0, 0, 2.0, 0, 0, 0, 3.0))
+    assert np.linalg.norm(normals, axis=1) == pytest.approx(1)
+    assert cases.counts[[0, 1, 254, 255]].tolist() == [0, 1, 1, 0]
+    for case in range(1, 255):
+        numbers = cases.numbers[case, : cases.counts[case]]
+        assert (cases.numbers[case, cases.counts[case] :] == numbers[-1]).all()
+        outward = np.where(cases.areTurned[case, : len(numbers), None], -normals[numbers], normals[numbers])
+        if cases.counts[case] == 1:
+            inside = cellcases.CORNERS[[n for n in range(8) if case >> n & 1]].mean(axis=0)
+            assert (outward[0] * [1, 2, 3]) @ (cases.triangles[numbers[0]].mean(axis=0) - inside) > 0
+        assert areas[numbers].sum() > 0 and np.abs(moment[case]) <= areas[numbers].sum()
+    assert flux[1] == pytest.approx(1 / 8) and flux[254] == pytest.approx(-1 / 8)
+    # of all corners at x = 0: a plane in the middle
+    assert (flux[0b01010101], moment[0b01010101]) == pytest.approx((1, 0.5))
+
+
+class TestAgainstSlicer:
+    """The closed surface that Slicer makes of the same segment at smoothing 0."""
+
+    @pytest.mark.parametrize("grid", GRIDS)
+    def testNumbers(self, grid, scene):
+        from SegmentMetricsLib.mrml.conversion import closedSurface, orientedImage
+
+        structures, meshes = [], []
+        for seed in (1, 2):
+            mask = maskOf(np.pad(shapes.blob(seed, (9, 8, 7)), 1), **GRIDS[grid])
+            shown = closedSurface(orientedImage(mask), parameters={"Smoothing factor": "0"})
+            points, cells = vtk_to_numpy(shown.GetPoints().GetData()) * (-1.0, -1, 1), triangleIndices(shown)
+            theirs, ours = Surface(points, cells), fromMask(mask)
+            # its points have single precision
+            near = 1e-6 + 1e-7 * np.abs(points).max()
+            assert ours.count == theirs.count
+            assert ours.sizes.sum() == pytest.approx(theirs.sizes.sum(), rel=near)
+            assert ours.volume == pytest.approx(abs(theirs.volume), rel=near)
+            structures.append(Structure("Organ", mask))
+            meshes.append(shapes.meshOf(points, cells))
+        same = [toPolyData(structure.surface) for structure in structures]
+        byLookup, bySearch, expected = (
+            compare(*pair, Settings(metrics=("HD",)))["HD"] for pair in (structures, same, meshes)
+        )
+        assert bySearch.value == pytest.approx(expected.value, abs=near)
+        # which is one of its bounds, and these are 0.01 mm apart
+        assert byLookup.lower <= expected.upper + near and expected.lower <= byLookup.upper + near
+        assert byLookup.value == pytest.approx(expected.value, abs=0.01)
+
+
+@pytest.mark.parametrize("grid", ["straight", "oblique and left-handed"])
+def testMovedOnesAreOrdinarySurfaces(grid):
+    """No longer that of the mask, whose lattice they have left; mirrored ones face outward again."""
+    surface = fromMask(maskOf(SHAPES["blob"], **GRIDS[grid]))
+    for factor in (2.0, -1.0):
+        found = transformed(surface, lambda points, factor=factor: points * factor)
+        assert (found.mask, found.isClosed) == (None, True)
+        assert found.volume == pytest.approx(abs(factor) ** 3 * surface.volume)
