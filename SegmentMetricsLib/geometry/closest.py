@@ -18,6 +18,8 @@ CHUNK = 1 << 12
 ON_BOUNDARY = 1e-9
 # Distances of up to this many roundings of the coordinates they were computed from are 0: the point is on the boundary.
 ROUNDINGS = 64
+# Above this many triangles it is worth to look up what is known of those of a mask.
+MANY = 10_000
 
 
 class ClosestSurface:
@@ -30,7 +32,7 @@ class ClosestSurface:
 
     def __init__(self, surface: Surface):
         self.center = surface.center
-        self.isClosed, self._spreads = surface.isClosed, surface.spreads
+        self.isClosed, self._surface = surface.isClosed, surface
         local = Surface(surface.points - self.center, surface.cells, surface.normal)
         self._triangles = local if local.dimension == 3 else wall(local)
         largest = max(np.abs(surface.points).max(), np.abs(self._triangles.points).max())
@@ -38,7 +40,8 @@ class ClosestSurface:
 
     @cached_property
     def _nearest(self) -> NearestTriangles:
-        return NearestTriangles(self._triangles.points, self._triangles.cells, self._spreads)
+        spreads = self._surface.spreads if self._surface.count > MANY else None
+        return NearestTriangles(self._triangles.points, self._triangles.cells, spreads)
 
     @cached_property
     def _normals(self) -> PseudoNormals:

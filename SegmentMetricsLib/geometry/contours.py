@@ -81,7 +81,8 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     clean.Update()
     output = clean.GetOutput()
     points = vtk_to_numpy(output.GetPoints().GetData()).astype(float)
-    loops = [loop[loop[:, 0] != loop[:, 1]] for loop in polylines(output)]
+    ends = np.cumsum(np.diff(vtk_to_numpy(output.GetLines().GetOffsetsArray())) - 1)
+    loops = [loop[loop[:, 0] != loop[:, 1]] for loop in np.split(segments(output), ends[:-1])]
     different = arrangement.withoutRepeats(loops)
     cells = np.concatenate([np.zeros((0, 2), np.int64), *different])
     if not len(cells) or (np.bincount(cells.ravel(), minlength=len(points)) % 2).any():
@@ -112,13 +113,6 @@ def uncrossed(surface: Surface) -> Surface:
     points = np.concatenate([surface.points, positions[len(flat) :] @ axes.T + height])
     used, numbers = np.unique(kept, return_inverse=True)
     return Surface(points[used], numbers.reshape(-1, 2), surface.normal, repairs=repairs)
-
-
-def polylines(polyData: vtkPolyData) -> list[np.ndarray]:
-    """Return the line segments (m, 2) of every polyline of a polydata, as point indices."""
-    cells = segments(polyData)
-    sizes = np.diff(vtk_to_numpy(polyData.GetLines().GetOffsetsArray())) - 1
-    return np.split(cells, np.cumsum(sizes)[:-1])
 
 
 def segments(polyData: vtkPolyData) -> np.ndarray:

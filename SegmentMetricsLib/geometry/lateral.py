@@ -7,13 +7,14 @@ from functools import cached_property
 from typing import cast
 
 import numpy as np
+from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkPlane, vtkPlaneCollection
 
 from . import meshing
 from .edges import CORNERS_OF_SIDES, uniqueSides
 from .masks import Mask
 from .slabs import SAME_PLANE, Slab, alignedAxis, stepAlong
-from .surfaces import Surface, empty, toPolyData
+from .surfaces import Surface, empty, toPolyData, triangleIndices
 
 # mm by which meshes are cut inside the slab, so that a cap in the end plane itself is cut off.
 CUT_INSIDE = 1e-6
@@ -124,8 +125,9 @@ def lateralOfSurface(surface: Surface, slab: Slab) -> LateralSurface:
     if not output.GetNumberOfPolys():
         nothing = empty()
         return LateralSurface(nothing.points, nothing.cells, repairs=surface.repairs, continued=nothing, within=slab)
-    points, cells, isCap = meshing.trianglesOf(output)
-    points = points + center
+    output = meshing.cleanTriangles(output)
+    points, cells = vtk_to_numpy(output.GetPoints().GetData()) + center, triangleIndices(output)
+    isCap = vtk_to_numpy(output.GetCellData().GetScalars()) != 0
     lateral, caps = cells[~isCap], cells[isCap]
     # the boundary continues straight beyond the cuts, with its ends far enough away never to be the nearest place
     numbers = uniqueSides(lateral)[1]

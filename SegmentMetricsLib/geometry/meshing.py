@@ -134,16 +134,6 @@ class MaskSurface(Surface):
         return inVoxels * abs(float(np.linalg.det(cast(Mask, self.mask).grid.axes)))
 
 
-def trianglesOf(polyData: vtkPolyData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return points (n, 3), triangles (m, 3) and whether their label (m,) is not 0; equal points are merged.
-
-    polyData: polygons whose cell scalars are labels.
-    """
-    output = cleanTriangles(polyData)
-    labels = vtk_to_numpy(output.GetCellData().GetScalars())
-    return vtk_to_numpy(output.GetPoints().GetData()).astype(float), triangleIndices(output), labels != 0
-
-
 def cleanTriangles(polyData: vtkPolyData, reach: float = 0.0) -> vtkPolyData:
     """Return the polygons and strips of a polydata as triangles in double precision, with equal points merged.
 

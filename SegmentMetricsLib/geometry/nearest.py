@@ -44,7 +44,7 @@ FEW_CORNERS, MANY_CORNERS = 7, 32
 LEAF = 20
 # Of up to so many points, the distances to all corners are measured: if there are few corners, because importing SciPy
 # takes longer, and up to so many distances, because making a search tree takes longer.
-FEW_POINTS, SMALL, EVERY = 2_000, 2_500, 500_000
+FEW_POINTS, SMALL, EVERY = 2_000, 2_500, 100_000
 # Distances, and points, of which all are measured at a time.
 AT_ONCE, TOGETHER = 1 << 16, 1 << 8
 # Corners of all points processed at a time.
@@ -65,10 +65,13 @@ class NearestTriangles:
         self._fans = TriangleFans(points, cells, spreads)
         # to masks few points are searched, so that making the tree fast matters more than its quality
         self._isCompact = spreads is None
-        # the product of a point with these is the squared distance from a corner, but for that of the point from 0
-        corners = self._fans.corners.T
-        self._corners = np.vstack([-2 * corners, dot(corners, corners)])
         self._largest = float(self._fans.largestAround.max())
+
+    @cached_property
+    def _products(self) -> np.ndarray:
+        """(4, c) times (n, 4) points and 1: squared distances from the corners, but for those of the points from 0."""
+        corners = self._fans.corners.T
+        return np.vstack([-2 * corners, dot(corners, corners)])
 
     @cached_property
     def _tree(self) -> cKDTree:
@@ -118,10 +121,10 @@ class NearestTriangles:
         squared: (n,) mm2; None for the distances to the nearest corners, which the nearest triangles do not exceed.
         """
         # relative to the squared distances of the points from the origin
-        away = np.column_stack([points, np.ones(len(points))]) @ self._corners
+        away = _lifted(points, 1.0) @ self._products
         own = dot(points.T, points.T)
         limits = away.min(axis=1) if squared is None else squared - own
-        limits += ROUNDING * (own + self._corners[3].max())
+        limits += ROUNDING * (own + self._products[3].max())
         away -= self._fans.largestAround
         return _places(away <= limits[:, None])
 
@@ -132,8 +135,7 @@ class NearestTriangles:
 
     def _ball(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return centers (n, 4) and radii (n,) of balls that hold the corners of triangles within squared distances."""
-        level = np.column_stack([points, np.zeros(len(points))])
-        return level, np.sqrt(squared + self._largest) * (1 + ROUNDING)
+        return _lifted(points, 0.0), np.sqrt(squared + self._largest) * (1 + ROUNDING)
 
     def _cornersWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the same as _ofAllCorners(), from the search tree."""
@@ -145,7 +147,7 @@ class NearestTriangles:
         """Return the number of the triangle next to each point (n, 3). count: corners to search first."""
         slots = np.arange(1, min(count, self._tree.n) + 1)
         # on one thread: for this number of points, starting threads takes longer than they save
-        raised, near = self._tree.query(np.column_stack([points, np.zeros(len(points))]), k=slots)
+        raised, near = self._tree.query(_lifted(points, 0.0), k=slots)
         raised *= raised
         numbers, limits = np.empty(len(points), np.int64), np.empty(len(points))
         for chosen in chunks(len(points), CHUNK):
@@ -186,8 +188,10 @@ class NearestTriangles:
 
     def _nearestOf(self, points: np.ndarray, owners: np.ndarray, corners: np.ndarray) -> np.ndarray:
         """Return the nearest (n,) of the triangles around corners (c,) that belong to points (n, 3), by number (c,)."""
-        numbers = np.zeros(len(points), np.int64)
-        self._improve(np.full(len(points), np.inf), numbers, *self._away(points, owners, corners))
+        away, owners, triangles = self._away(points, owners, corners)
+        least = np.minimum.reduceat(away, np.searchsorted(owners, np.arange(len(points))))
+        nearest, numbers = np.flatnonzero(away == least.take(owners)), np.empty(len(points), np.int64)
+        numbers[owners.take(nearest)] = triangles.take(nearest)
         return numbers
 
     def _away(
@@ -220,6 +224,13 @@ class NearestTriangles:
         least[owners.take(firsts)] = np.minimum.reduceat(away, firsts)
         nearest = np.flatnonzero(away == least.take(owners))
         numbers[owners.take(nearest)] = triangles.take(nearest)
+
+
+def _lifted(points: np.ndarray, height: float) -> np.ndarray:
+    """Return points (n, 3) with a height as fourth coordinate, (n, 4)."""
+    lifted = np.full((len(points), 4), height)
+    lifted[:, :3] = points
+    return lifted
 
 
 def _places(flags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

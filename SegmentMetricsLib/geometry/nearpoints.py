@@ -28,18 +28,15 @@ class NearPoints:
 
     def nearest(self, places: np.ndarray) -> np.ndarray:
         """Return the number of the point next to each place (k, 3)."""
-        if self._areFew(places):
+        if len(places) * len(self._points) <= EVERY:
             return np.concatenate([np.zeros(0, np.int64), *(some.argmin(axis=1) for some in self._squared(places))])
         return self._tree.query(places - self._center)[1]
 
     def within(self, places: np.ndarray, radius: float) -> list[np.ndarray]:
         """Return the numbers (m,) of the points within a radius of each place (k, 3), ascending."""
-        if self._areFew(places):
+        if len(places) * len(self._points) <= EVERY:
             return [np.flatnonzero(row <= radius**2) for some in self._squared(places) for row in some]
         return [np.sort(np.array(found)) for found in self._tree.query_ball_point(places - self._center, radius)]
-
-    def _areFew(self, places: np.ndarray) -> bool:
-        return len(places) * len(self._points) <= EVERY
 
     def _squared(self, places: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the squared distances (., n) of some of the places (k, 3) from all points."""

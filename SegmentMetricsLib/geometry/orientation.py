@@ -230,7 +230,8 @@ def facingWrongly(surface: Surface, shells: np.ndarray) -> tuple[np.ndarray, boo
         probes = surface.points[surface.cells[np.concatenate(chosen), 0]]
         owner = np.repeat(np.arange(len(others)), [len(c) for c in chosen])
         own = surface.cells[members[number]]
-        away = distancesFrom(surface.points, own[:, ::-1] if volumes[number] < 0 else own, probes)
+        used, cells = np.unique(own[:, ::-1] if volumes[number] < 0 else own, return_inverse=True)
+        away = ClosestSurface(Surface(surface.points[used], cells.reshape(-1, 3))).signedDistances(probes)
         # where shells touch they are neither inside nor outside
         touching = 1e-6 * np.linalg.norm(high[number] - low[number])
         inside = np.bincount(owner, weights=away < -touching, minlength=len(others)) > 0
@@ -239,9 +240,3 @@ def facingWrongly(surface: Surface, shells: np.ndarray) -> tuple[np.ndarray, boo
             return np.zeros(count, bool), True
         depth[others[inside]] += 1
     return np.where(depth % 2 == 0, volumes < 0, volumes > 0), False
-
-
-def distancesFrom(points: np.ndarray, cells: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Return signed distances (n,) in mm of places (n, 3) from a closed surface, negative behind its triangles."""
-    used, cells = np.unique(cells, return_inverse=True)
-    return ClosestSurface(Surface(points[used], cells.reshape(-1, 3))).signedDistances(places)

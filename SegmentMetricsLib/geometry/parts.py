@@ -40,8 +40,7 @@ def partSizes(mask: Mask, connectivity: int = 26) -> list[int]:
     """
     if mask.isEmpty:
         return []
-    first, last = _runs(mask)
-    labels = _labels(first, last, mask, connectivity)
+    first, last, labels = _labeledRuns(mask, connectivity)
     return sorted(np.bincount(labels, last - first + 1).astype(int).tolist(), reverse=True)
 
 
@@ -49,8 +48,7 @@ def partsOf(mask: Mask, connectivity: int = 26) -> Parts:
     """Return the separate parts of a mask, in the order of their first voxels. connectivity: as for partSizes()."""
     if mask.isEmpty:
         return Parts(np.zeros((0, 3), int), np.zeros(0, int), 0)
-    first, last = _runs(mask)
-    labels = _labels(first, last, mask, connectivity)
+    first, last, labels = _labeledRuns(mask, connectivity)
     number, places = levelsOf(first, last + 1)
     width, depth = _strides(mask)
     rows, i = np.divmod(places, width)
@@ -62,8 +60,7 @@ def partsOutside(mask: Mask, other: Mask) -> int:
     """Return how many of the separate parts of a mask share no voxel with another mask on the same grid."""
     if mask.isEmpty:
         return 0
-    first, last = _runs(mask)
-    labels = _labels(first, last, mask, 26)
+    first, _last, labels = _labeledRuns(mask, 26)
     isShared = (mask.voxels > 0) & (other.block(mask.low, mask.high) > 0)
     inBoth, _ = _runs(Mask(isShared.view(np.uint8), mask.offset, mask.grid))
     # every run that both have begins within a run of the mask
@@ -109,8 +106,9 @@ def _runs(mask: Mask) -> tuple[np.ndarray, np.ndarray]:
     return changes[::2], changes[1::2] - 1
 
 
-def _labels(first: np.ndarray, last: np.ndarray, mask: Mask, connectivity: int) -> np.ndarray:
-    """Return the number (r,) of the part that every run belongs to."""
+def _labeledRuns(mask: Mask, connectivity: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the first and the last place (r,) of every run, and the number (r,) of the part that it belongs to."""
+    first, last = _runs(mask)
     width, depth = _strides(mask)
     most = COORDINATES[connectivity]
     # runs that touch a run: in the next row, and in three rows of the next slice
@@ -126,5 +124,5 @@ def _labels(first: np.ndarray, last: np.ndarray, mask: Mask, connectivity: int) 
     isReached[other] = True
     # every run but the first touches an earlier one, so that all are connected to the first, as in most small organs
     if isReached[1:].all():
-        return np.zeros(len(first), int)
-    return components(one, other, len(first))
+        return first, last, np.zeros(len(first), int)
+    return first, last, components(one, other, len(first))

@@ -87,17 +87,15 @@ class PseudoNormals:
         """Return whether places (n, 3) lie behind the triangles (n,), by number, that are next to them."""
         result = np.empty(len(places), bool)
         for chosen in chunks(len(places), CHUNK):
-            result[chosen] = self._areBehind(np.ascontiguousarray(places[chosen].T), triangles[chosen])
-        return result
-
-    def _areBehind(self, places: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-        nearest = self._nearestParts(places, triangles)
-        parts = self._parts[nearest, triangles]
-        way = places - columns(self._points, self._starts[nearest, triangles])
-        result = dot(way, columns(self._normals, parts)) < 0
-        if self._isDoubtful is not None:
-            doubtful = np.flatnonzero(self._isDoubtful[parts])
-            result[doubtful] = self._enclosure.contains(places[:, doubtful])
+            some, near = np.ascontiguousarray(places[chosen].T), triangles[chosen]
+            nearest = self._nearestParts(some, near)
+            parts = self._parts[nearest, near]
+            way = some - columns(self._points, self._starts[nearest, near])
+            isBehind = dot(way, columns(self._normals, parts)) < 0
+            if self._isDoubtful is not None:
+                doubtful = np.flatnonzero(self._isDoubtful[parts])
+                isBehind[doubtful] = self._enclosure.contains(some[:, doubtful])
+            result[chosen] = isBehind
         return result
 
     def _nearestParts(self, places: np.ndarray, triangles: np.ndarray) -> np.ndarray:

@@ -58,59 +58,43 @@ class TriangleFans:
         lost; these are computed separately.
         """
         self._asked += len(triangles)
-        if self._asked < len(self._cells) and "_every" not in self.__dict__:
+        if "_every" not in self.__dict__ and self._asked < len(self._cells):
             table, _ = tables(self._points, self._cells.take(triangles, axis=0))
         else:
             table = self._every[0].take(triangles, axis=1)
-        one, other, (lengthOne, lengthOther, between, area) = table[3:6], table[6:9], table[9:]
+        start, sides, lengths, (between, area) = table[:3], table[3:9].reshape(2, 3, -1), table[9:12], table[12:]
         ways = columns(points, owners)
-        ways -= table[:3]
-        alongOne, alongOther = dot(ways, one), dot(ways, other)
-        weightOne = alongOne * lengthOther - alongOther * between
-        weightOther = alongOther * lengthOne - alongOne * between
+        ways -= start
+        along = np.empty(lengths.shape)
+        alongOne, alongOther = np.einsum("xk,sxk->sk", ways, sides, out=along[:2])
+        # the third side begins where the first one ends
+        np.subtract(alongOther - alongOne, between - lengths[0], out=along[2])
+        weightOne = alongOne * lengths[1] - alongOther * between
+        weightOther = alongOther * lengths[0] - alongOne * between
         isAbove = (weightOne >= 0) & (weightOther >= 0) & (weightOne + weightOther <= area)
-        # how much less it is than to the corner: above the triangle, and to each of its sides
+        # how much less it is than to the corner: to each of the sides, and above the triangle
+        share = along / lengths
+        np.clip(share, 0, 1, out=share)
+        less = (2 * along - share * lengths) * share
+        less[2] += 2 * alongOne - lengths[0]
         weightOne *= alongOne
         weightOther *= alongOther
-        weightOne += weightOther
-        weightOne /= area
-        less = np.maximum(_lessAlong(alongOne, lengthOne), _lessAlong(alongOther, lengthOther))
-        across = _lessAlong(alongOther - alongOne + (lengthOne - between), lengthOne + lengthOther - 2 * between)
-        # the third side begins where the first one ends
-        across += 2 * alongOne
-        across -= lengthOne
-        np.maximum(less, across, out=less)
-        np.copyto(less, weightOne, where=isAbove)
-        result = dot(ways, ways)
-        result -= less
+        result = dot(ways, ways) - np.where(isAbove, (weightOne + weightOther) / area, less.max(axis=0))
         thin = np.flatnonzero(area < 0)
         if len(thin):
-            corners = np.stack([np.zeros((len(thin), 3)), one[:, thin].T, other[:, thin].T], axis=1)
+            corners = np.concatenate([np.zeros((1, 3, len(thin))), sides[:, :, thin]]).transpose(2, 0, 1)
             result[thin] = distancesToTriangles(ways[:, thin].T, corners) ** 2
         return result
 
 
-def _lessAlong(along: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """Return the squared distances to the start of a side, minus those to the side itself (k,).
-
-    along: inner products of the side and the vector from its start. length: inner product of the side with itself.
-    """
-    share = along / length
-    np.clip(share, 0, 1, out=share)
-    result = 2 * along
-    result -= share * length
-    result *= share
-    return result
-
-
 def tables(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what distances to triangles (m, 3) of points (n, 3) depend on, (13, m), and their spreads (m,), mm2.
+    """Return what distances to triangles (m, 3) of points (n, 3) depend on, (14, m), and their spreads (m,), mm2.
 
-    A column holds the first corner, the sides from there to the other two, the inner products of the first side with
-    itself, of the second with itself and of both, and 4 times the squared area: the product of the first two less the
-    square of the third. Thin triangles have an area of -1, and products that are safe to divide by.
+    A column holds the first corner, the sides from there to the other two, the squared lengths of these and of the
+    third side, the inner product of the two, and 4 times the squared area: the product of the first two lengths less
+    the square of the inner product. Thin triangles have an area of -1, and lengths of 1.
     """
-    result, spreads = np.empty((13, len(cells))), np.empty(len(cells))
+    result, spreads = np.empty((14, len(cells))), np.empty(len(cells))
     for chosen in chunks(len(cells)):
         a, b, c = (columns(points, column) for column in cells[chosen].T)
         one, other = b - a, c - a
@@ -124,9 +108,8 @@ def tables(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarra
         # the range of possible values, in spite of rounding in thin triangles
         np.multiply(np.clip(around, longest / 4, longest / 3), ROUNDED_UP, out=spreads[chosen])
         isThin = area <= THIN * both
-        for values, safe in ((lengthOne, 1), (lengthOther, 1), (between, 0), (area, -1)):
-            values[isThin] = safe
-        result[:, chosen] = np.concatenate([a, one, other, [lengthOne, lengthOther, between, area]])
+        result[:, chosen] = np.concatenate([a, one, other, [lengthOne, lengthOther, across, between, area]])
+        result[9:, chosen][:, isThin] = np.array([[1], [1], [1], [0], [-1]])
     return result, spreads
 
 

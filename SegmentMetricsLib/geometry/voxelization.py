@@ -52,8 +52,8 @@ def gridForMeshes(surfaces: Sequence[Surface], spacing: float, steps: int) -> Gr
     allows.
     """
     surfaces = [s for s in surfaces if not s.isEmpty]
-    axes = np.eye(3)
-    if surfaces[0].dimension == 2:
+    axes, planar = np.eye(3), surfaces[0].dimension == 2
+    if planar:
         normal = cast(np.ndarray, surfaces[0].normal)
         axes = np.column_stack([planeAxes(normal), normal])
     spans = [np.ptp(s.points @ axes, axis=0)[: s.dimension] for s in surfaces]
@@ -65,7 +65,6 @@ def gridForMeshes(surfaces: Sequence[Surface], spacing: float, steps: int) -> Gr
     spacing = max(spacing, float((span.prod() / LARGEST_GRID) ** (1 / len(span))))
     # voxel centers half a step off the corner, so that flat sides do not run through them
     corner = axes @ ((points @ axes).min(axis=0))
-    planar = surfaces[0].dimension == 2
     origin = corner + axes @ (0.5 * spacing * np.array([1, 1, 0 if planar else 1]))
     grid = gridAround(points, axes * spacing, origin)
     if planar:

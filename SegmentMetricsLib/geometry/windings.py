@@ -35,10 +35,8 @@ def doublyCoveredShare(surface: Surface) -> float:
     lows, highs = ([kind(kind(a, b), c) for a, b, c in ends] for kind in (np.minimum, np.maximum))
     inside, wrong = 0.0, 0.0
     for axis in range(3):
-        across = [a for a in range(3) if a != axis]
-        lines = starts[axis::3][:, across]
-        line, near = _near(lines, lows, highs, across)
-        line, places, steps = _crossings(points[cells[near]], line, lines, axis, across)
+        lines = np.delete(starts[axis::3], axis, axis=1)
+        line, places, steps = _crossings(points, cells, (lows, highs), lines, axis)
         # a line that runs along an edge is left out, as its crossings do not balance
         isWhole = (np.bincount(line, steps, len(lines)) == 0)[line]
         # the others begin and end outside, so that nothing is counted between them
@@ -48,16 +46,18 @@ def doublyCoveredShare(surface: Surface) -> float:
     return wrong / inside if inside else 0.0
 
 
-def _near(
-    lines: np.ndarray, lows: list[np.ndarray], highs: list[np.ndarray], across: list[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers (k,) of lines along an axis, ascending, and of triangles (k,) whose boxes they pass through.
+def _crossings(
+    points: np.ndarray, cells: np.ndarray, boxes: tuple[list[np.ndarray], ...], lines: np.ndarray, axis: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the crossings of lines along an axis with triangles: the line (n,), place (n,) and step (n,) of each.
 
-    lines: (l, 2) their positions along the other two axes. lows, highs: the boxes (m,), by axes.
+    A step is 1 where a line enters the surface and -1 where it leaves it. boxes: the lowest and the highest coordinates
+    (m,) of the triangles, by axes. lines: (l, 2) their positions along the other two axes. The crossings are sorted by
+    line and by place.
     """
-    one, other = across
-    count = len(lows[0])
-    found = [np.zeros(0, np.intp)]
+    one, other = across = [a for a in range(3) if a != axis]
+    lows, highs = boxes
+    found, count = [np.zeros(0, np.intp)], len(cells)
     for chosen in chunks(len(lines), max(1, AT_ONCE // count)):
         places = lines[chosen]
         isBeside = lows[one] <= places[:, :1]
@@ -67,18 +67,8 @@ def _near(
         place = places[:, 1].take(line)
         isNear = (lows[other].take(triangle) <= place) & (highs[other].take(triangle) >= place)
         found.append(beside[isNear] + chosen.start * count)
-    return np.divmod(np.concatenate(found), count)
-
-
-def _crossings(
-    corners: np.ndarray, line: np.ndarray, lines: np.ndarray, axis: int, across: list[int]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the crossings of lines along an axis with triangles (n, 3, 3): their lines, places and steps.
-
-    A step is 1 where a line enters the surface and -1 where it leaves it. line: (n,) number of the line that each
-    triangle is tested with. lines: (l, 2) their positions along the other two axes. The crossings are sorted by line
-    and by place.
-    """
+    line, triangle = np.divmod(np.concatenate(found), count)
+    corners = points[cells[triangle]]
     flat = corners[:, :, across] - lines[line, None]
     following = flat[:, [1, 2, 0]]
     # twice the area that the line's point makes with each side: all of one sign means that it is inside
