@@ -60,8 +60,8 @@ FEWEST = 300
 LEFT_OF_MEAN, LEFT_OF_SIZE = (0.15, 0.3), (0.2, 1.0)
 # The same after the second pass, for a mean.
 LEFT_OF_FINE_MEAN = (0.12, 0.4)
-# In one of twenty pairs an error may reach this multiple of its estimate: of means and percentiles, and of sizes.
-BOUNDS, BOUNDS_OF_SIZE = 3.0, 1.8
+# In one of twenty pairs an error may reach this multiple of its estimate.
+BOUNDS_OF_MEAN, BOUNDS_OF_PERCENTILE, BOUNDS_OF_SIZE = 3.0, 4.5, 1.8
 # Passes after the second one, for the smallest boundaries and for meshes, in which places are searched; and elements
 # that are cut in each.
 MORE_PASSES, MOST_CUT = 4, 20_000
@@ -261,7 +261,7 @@ class Field:
             isSampled = np.bincount(own, self._chances < 1, self.count) > 0
             error = np.where(isSampled, LEFT_OF_FINE_MEAN[0] * scale + LEFT_OF_FINE_MEAN[1] * np.sqrt(squares), error)
         least = -np.inf if isSigned else 0.0
-        value, error = value / self.totals, BOUNDS * error / self.totals + ROUNDING
+        value, error = value / self.totals, BOUNDS_OF_MEAN * error / self.totals + ROUNDING
         return [Bounded.within(v, e, least, np.inf) for v, e in zip(value.tolist(), error.tolist(), strict=True)]
 
     def meanOver(self, rows: np.ndarray, more: float) -> Bounded:
@@ -271,7 +271,7 @@ class Field:
         fine = base.fine.take(rows) * sizes
         differences = fine - base.coarse.take(rows) * sizes
         sums, squares, size = float(differences.sum()), float((differences**2).sum()), float(sizes.sum()) + more
-        error = BOUNDS * (LEFT_OF_MEAN[0] * abs(sums) + LEFT_OF_MEAN[1] * squares**0.5) / size + ROUNDING
+        error = BOUNDS_OF_MEAN * (LEFT_OF_MEAN[0] * abs(sums) + LEFT_OF_MEAN[1] * squares**0.5) / size + ROUNDING
         return Bounded.within((float(fine.sum()) + sums / 3) / size, error, -np.inf, np.inf)
 
     # Sizes up to a limit
@@ -379,7 +379,7 @@ class Field:
     def _boundedPercentile(self, percent: float) -> list[Bounded]:
         value, density, pieces = self._percentile(percent)
         chosen, _, differences, _ = self._passed(value)
-        error = BOUNDS * self._errorOf(self.leaves.segment.take(chosen), differences, LEFT_OF_SIZE)
+        error = BOUNDS_OF_PERCENTILE * self._errorOf(self.leaves.segment.take(chosen), differences, LEFT_OF_SIZE)
         near = COARSE * self._percentileError
         # the bounds are first sought not far away; all three numbers of every segment are found together
         width = 6 * error / np.maximum(density, 1e-9) + ROUGH + near
