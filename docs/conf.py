@@ -51,7 +51,7 @@ nitpick_ignore_regex = [
     # what passes from one part of the library to another
     (
         "py:class",
-        r"SegmentMetricsLib\..*\.(Part|Match|Pairing|BoundaryPair|ClosestSurface|Column|Gathered|GrayImage|Kept|Kind|"
+        r"SegmentMetricsLib\..*\.(Field|Ignored|Part|Match|Pairing|BoundaryPair|ClosestSurface|Column|Gathered|GrayImage|Kept|Kind|"
         r"Spread)",
     ),
 ]

@@ -174,8 +174,8 @@ def testWhatIsForgottenIsMadeAnew():
                 direction.percentile(90),
                 direction.sizeWithin(1),
             ]
-            found += [direction.distances, direction.sizes, direction.positions, direction.atPoints]
-            found += [direction.refined.sampler.signedAt(direction.surface.points)]
+            found += [direction.distances, direction.centers, direction.atPoints, *direction.samples()]
+            found += [direction.field.sampler.signedAt(direction.number, direction.surface.points)]
         return found
 
     first = numbers()
