@@ -7,8 +7,9 @@ from functools import lru_cache
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.relevance import isRelevant
-from SegmentMetricsLib.settings.names import BRATS, PANOPTICA, PRESETS
-from SegmentMetricsLib.settings.settings import DECLARED, OWN_CONVENTION, Settings
+from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
+from SegmentMetricsLib.conventions.presets import BRATS, PANOPTICA, PRESETS
+from SegmentMetricsLib.settings.settings import DECLARED, Settings
 
 from .enumerations import Mode
 from .translation import _

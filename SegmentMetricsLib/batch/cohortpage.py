@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ..metrics.registry import findDefinition
+from ..metrics.registry import findMetric
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from .alarms import inShort
@@ -139,8 +139,8 @@ def _plain(value: float) -> float | str | None:
 
 
 def _measurement(key: str, unit: str) -> dict[str, str]:
-    found = findDefinition(key)
-    title = found.definition.title.format(**found.words) if found else key
+    found = findMetric(key)
+    title = found.metric.title.format(**found.words) if found else key
     return {"key": key, "title": title, "unit": unit, "better": betterOf(key)}
 
 

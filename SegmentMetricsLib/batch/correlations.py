@@ -17,9 +17,8 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..case.tablemodel import Column, Table
-from ..metrics.registry import findDefinition
-from ..metrics.selection import isSelected
-from ..settings.names import OWN_CONVENTION
+from ..conventions.convention import OWN_CONVENTION
+from ..metrics.registry import findMetric, isSelected
 from ..settings.settings import Settings
 from ..show.writing import fileNames, versions, writeJson, writeTable
 from .ranks import ranksOf
@@ -77,8 +76,8 @@ def correlate(
 
 def ranking(cohort: Cohort) -> list[str]:
     """Return the keys of the measurements of a cohort for which lower or higher is better."""
-    found = {key: findDefinition(key) for key in cohort.keys}
-    return [key for key, one in found.items() if one and one.definition.better]
+    found = {key: findMetric(key) for key in cohort.keys}
+    return [key for key, one in found.items() if one and one.metric.better]
 
 
 def chosenKeys(names: Sequence[str], keys: Collection[str], purpose: str = "correlated") -> list[str]:
@@ -90,7 +89,7 @@ def chosenKeys(names: Sequence[str], keys: Collection[str], purpose: str = "corr
     found: set[str] = set()
     for name in names:
         settings = Settings(metrics=(name,))
-        stood = {key for key in keys if (one := findDefinition(key)) and isSelected(one.definition, settings, key)}
+        stood = {key for key in keys if (one := findMetric(key)) and isSelected(one.metric, settings, key)}
         if not stood:
             raise InputError(f"{name} is not measured, so it cannot be {purpose}: add it to --metrics.")
         found |= stood
@@ -99,8 +98,8 @@ def chosenKeys(names: Sequence[str], keys: Collection[str], purpose: str = "corr
 
 def _badness(given: Mapping[tuple, Mapping[str, Value]], rows: Sequence[tuple], key: str) -> np.ndarray:
     """Return numbers (n,) that are larger where a measurement is worse, NaN where it is undefined or missing."""
-    found = findDefinition(key)
-    sign = -1 if found and found.definition.better == "higher" else 1
+    found = findMetric(key)
+    sign = -1 if found and found.metric.better == "higher" else 1
     values = (given.get((structure, method, key), {}).get(case) for structure, method, case in rows)
     return sign * np.array([math.nan if value is None else value.value for value in values], float)
 

@@ -20,9 +20,9 @@ from ..base.errors import InputError, installing
 from ..base.texts import counted, oneLine
 from ..case.resulttables import heading
 from ..case.tablemodel import Column, Table
-from ..metrics.registry import findDefinition
+from ..conventions.convention import OWN_CONVENTION
+from ..metrics.registry import findMetric
 from ..model.naming import hintAt, meant
-from ..settings.names import OWN_CONVENTION
 from ..show.writing import fileNames, writeJson, writeTable
 from .correlations import Correlations, chosenKeys, correlate, ranking
 from .ranks import quantile, ranksOf
@@ -192,8 +192,8 @@ def _looks(cohort: Cohort) -> dict[str, tuple[str, str]]:
 
 
 def _titleOf(cohort: Cohort, key: str) -> str:
-    found = findDefinition(key)
-    title = found.definition.title.format(**found.words) if found else key
+    found = findMetric(key)
+    title = found.metric.title.format(**found.words) if found else key
     unit = _unitOf(cohort, key)
     return f"{title} ({unit})" if unit else title
 

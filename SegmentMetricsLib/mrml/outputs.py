@@ -17,9 +17,8 @@ from ..base.errors import InputError, requireKind
 from ..base.parallel import threads
 from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
 from ..case.tablemodel import Column, Table, plain
-from ..metrics.similarity import localDistancesOn
+from ..conventions.convention import OWN_CONVENTION
 from ..model.structures import REFERENCE_AND_TEST
-from ..settings.names import OWN_CONVENTION
 from ..show.distributions import doseRange, mapRange
 from . import colors, folders
 from .arguments import asScene, requireComparison
@@ -219,7 +218,7 @@ def distanceMap(
         signed = nearestValues(pointsOf(result), *directed.samples())
     arrays = {"SignedDistance": signed, "Distance": np.abs(signed)}
     if withLocal or "similarity" in comparison.settings.families:
-        local = localDistancesOn(comparison, side)
+        local = comparison.localDistances(side)
         arrays["BLD"] = local if isMeasured else nearestValues(pointsOf(result), directed.surface.points, local)
     if comparison.hazard is not None:
         arrays["Hazard"] = comparison.hazard.at(pointsOf(result))

@@ -5,7 +5,9 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.conventions import known
-from SegmentMetricsLib.settings.settings import DECLARED, FAMILIES, OWN_CONVENTION
+from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
+from SegmentMetricsLib.metrics.registry import FAMILIES
+from SegmentMetricsLib.settings.settings import DECLARED
 
 from ..chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, possibleCriticals, shownSettings
 from ..enumerations import translated
