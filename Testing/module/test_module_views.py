@@ -130,7 +130,7 @@ def testChartsThatCameWithoutTheirTables(session, tmp_path, how):
     choose(session, *twoBoxes())
     session.apply()
     session.panel.compareTools()
-    rows = drawn(session.panel.slices.chart)
+    rows = drawn(session.panel.slices.plot.chart)
     if how == "deleted before":  # while the module does not look
         session.widget.exit()
         removeChartTables()

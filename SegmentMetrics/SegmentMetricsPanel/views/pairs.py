@@ -61,7 +61,8 @@ class PairsView(View):
         """Create one row per name, each with a list of choices; does nothing if they have not changed."""
         if names == list(self.lists):
             return
-        table, self.lists = self.ui.pairsTable, {}
+        table = self.ui.pairsTable
+        self.lists = {}
         table.setRowCount(0)
         table.setRowCount(len(names))
         for row, name in enumerate(names):

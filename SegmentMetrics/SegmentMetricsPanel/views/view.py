@@ -56,7 +56,7 @@ def silent(widget):
 class ChoiceList:
     """A combo box whose entries may change. onChosen: called with the key of the entry that the user chose."""
 
-    def __init__(self, box, onChosen):
+    def __init__(self, box: qt.QComboBox, onChosen):
         self.box, self.onChosen, self.keys = box, onChosen, []
         box.connect("currentIndexChanged(int)", self.onIndex)
 
