@@ -9,6 +9,7 @@ import pytest
 import readme
 
 from SegmentMetricsLib.io import samples
+from SegmentMetricsLib.metrics.measurement import typeset
 
 TEXT = readme.README.read_text(encoding="utf-8")
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from SegmentMetricsLib.comparison.measurements import statusOf
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.conventions.evaluation import OPTIMISTIC, PESSIMISTIC
+from SegmentMetricsLib.metrics.measurement import statusOf
 from SegmentMetricsLib.settings.settings import OWN_CONVENTION
 from SegmentMetricsLib.show import tables, which
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from SegmentMetricsLib.base.statements import Statement
 from SegmentMetricsLib.base.texts import commaSeparated
 from SegmentMetricsLib.case import explanations, resulttables
-from SegmentMetricsLib.comparison.findings import Kind, split
-from SegmentMetricsLib.comparison.measurements import fixed, typeset
 from SegmentMetricsLib.conventions import known
+from SegmentMetricsLib.metrics.findings import Kind, split
+from SegmentMetricsLib.metrics.measurement import fixed, typeset
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
 from SegmentMetricsLib.settings.names import PURPOSES
 from SegmentMetricsLib.settings.settings import OWN_CONVENTION

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from SegmentMetricsLib.case import explanations
-from SegmentMetricsLib.families.dose.formulas import DoseCurves
+from SegmentMetricsLib.metrics.dose import DoseCurves
 from SegmentMetricsLib.mrml import showDoseVolume
 from SegmentMetricsLib.mrml.charts import isDrawn
 from SegmentMetricsLib.mrml.folders import ComparedPair

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import slicer
 
-from SegmentMetricsLib.families.slices.formulas import SliceRow
+from SegmentMetricsLib.metrics.slices import SliceRow
 from SegmentMetricsLib.mrml import navigation, showSlices
 from SegmentMetricsLib.mrml.charts import isDrawn
 from SegmentMetricsLib.mrml.folders import ComparedPair
