@@ -65,7 +65,6 @@ def testThePythonExample(tmp_path, capsys):
 def testTheSummaryThatTheTutorialQuotes(desktop):
     desktop.loadModule(readme.README.parent / "SegmentMetrics" / "SegmentMetrics.py")
     from SegmentMetrics import SegmentMetricsLogic
-    from SegmentMetricsLib.comparison.measurements import typeset
 
     reference, test = SegmentMetricsLogic().loadSample()
     comparison = SegmentMetricsLogic().compareSegments(reference, "Parotid_L", test, "Parotid_L")
