@@ -9,7 +9,14 @@ from numbers import Real
 
 import numpy as np
 
-from ..analysis.distributions import (
+from ..base.coordinates import LETTERS_OF_AXES
+from ..base.errors import InputError, requireKind
+from ..base.texts import counted, shortest
+from ..case.tablemodel import Column, Table
+from ..geometry.grids import RAS_FROM_LPS
+from ..metrics.signed import SIDES
+from ..metrics.slices import axisOfRows, columnOf
+from ..show.distributions import (
     cumulativeLimit,
     cumulativePositions,
     cumulativeShares,
@@ -17,19 +24,12 @@ from ..analysis.distributions import (
     roundAbove,
     roundRange,
 )
-from ..analysis.places import LETTERS_OF_AXES
-from ..base.errors import InputError, requireKind
-from ..base.texts import counted, shortest
-from ..case.tablemodel import Column, Table
-from ..families.signed.entries import SIDES
-from ..families.slices.formulas import axisOfRows, columnOf
-from ..geometry.grids import RAS_FROM_LPS
 from ..show.tables import shortened
 from . import folders, practice
 from .arguments import asNode, asScene, requireComparison
 from .navigation import PLACE_COLUMNS
-from .nodenames import nameResult
 from .outputs import fillTable, pairName, requireDistances, shownTolerance
+from .resultnodes import nameResult
 
 BAR_COLOR = (0.36, 0.50, 0.62)
 TOLERANCE_COLOR = (0.25, 0.25, 0.25)
@@ -307,7 +307,7 @@ class _Chart:
         found = folders.findResults(comparison, scene)
         # "histogram", "histogram bars", ...
         self.before = {key: node for key, node in found.items() if key == role or key.startswith(f"{role} ")}
-        if asNode(chartNode, "vtkMRMLPlotChartNode", "chart") is not None:
+        if asNode(chartNode, "vtkMRMLPlotChartNode") is not None:
             self.before[role] = chartNode
         self.nodes: dict = {}
         self.seriesNodes: list = []

@@ -1,0 +1,58 @@
+"""The nodes of results: found again or made, and named; each run fills those of the one before."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from . import folders
+from .arguments import asNode
+
+# on result nodes: their name before a number was added or the user renamed them
+NAME_ATTRIBUTE = "SegmentMetrics.Name"
+# characters that Slicer removes from file names, including all letters outside ASCII
+LEFT_OUT = re.compile(r"[^A-Za-z0-9 \-_.()$!~#'%^{}]")
+# Maximum length of a name in characters. It contains the names of two structures or segmentations; file systems allow
+# 255 characters in a file name, Windows 260 in a whole path.
+LONGEST = 120
+
+
+@contextmanager
+def resultNode(className: str, owner, role: str, name: str, *, scene, given=None) -> Iterator:
+    """Yield the node that shows a result, to be filled as one change, and put it into the folder of its pair.
+
+    It is the given one, else that of an earlier run of the same pair, else a new one. owner, role: as for
+    folders.addToFolder(). name: of the node.
+    """
+    node = asNode(given, className) or folders.findResult(owner, role, scene) or scene.AddNewNodeByClass(className)
+    wasModifying = node.StartModify()
+    try:
+        nameResult(node, name)
+        yield node
+    finally:
+        node.EndModify(wasModifying)
+    folders.addToFolder(node, owner, role)
+
+
+def nameResult(node, name: str) -> None:
+    """Name a result node, adding a number if another node's file would have the same name, which would replace it.
+
+    A long name is shortened in the middle, because its end says what the node shows. A node that was given this name
+    before keeps its current name, which may have been chosen by the user.
+    """
+    if node.GetAttribute(NAME_ATTRIBUTE) == name:
+        return
+    others = (other for other in node.GetScene().GetNodes() if other is not node)
+    taken = {fileName(other.GetName()) for other in others if other.IsA("vtkMRMLStorableNode")}
+    half = LONGEST // 2
+    short = name if len(name) <= LONGEST else f"{name[:half]}...{name[-half:]}"
+    candidates = itertools.chain([short], (f"{short}_{number}" for number in itertools.count(1)))
+    node.SetName(next(candidate for candidate in candidates if fileName(candidate) not in taken))
+    node.SetAttribute(NAME_ATTRIBUTE, name)
+
+
+def fileName(name: str | None) -> str:
+    """Return Slicer's file name for a node in lower case, because some file systems ignore case."""
+    return LEFT_OUT.sub("", name or "").strip().lower()
