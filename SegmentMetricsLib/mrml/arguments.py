@@ -14,10 +14,10 @@ def asScene(given):
     return given
 
 
-def asNode(given, className: str, what: str):
-    """Return the node to fill, or None for None. Raises InputError unless it is of the class. what: in the message."""
+def asNode(given, className: str):
+    """Return the node to fill, or None for None. Raises InputError unless it is of the class."""
     if given is not None:
-        _requireClass(given, className, f"The {what}")
+        _requireClass(given, className, "The node to fill")
     return given
 
 

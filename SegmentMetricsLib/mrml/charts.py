@@ -28,8 +28,8 @@ from ..show.tables import shortened
 from . import folders, practice
 from .arguments import asNode, asScene, requireComparison
 from .navigation import PLACE_COLUMNS
-from .nodenames import nameResult
 from .outputs import fillTable, pairName, requireDistances, shownTolerance
+from .resultnodes import nameResult
 
 BAR_COLOR = (0.36, 0.50, 0.62)
 TOLERANCE_COLOR = (0.25, 0.25, 0.25)
@@ -307,7 +307,7 @@ class _Chart:
         found = folders.findResults(comparison, scene)
         # "histogram", "histogram bars", ...
         self.before = {key: node for key, node in found.items() if key == role or key.startswith(f"{role} ")}
-        if asNode(chartNode, "vtkMRMLPlotChartNode", "chart") is not None:
+        if asNode(chartNode, "vtkMRMLPlotChartNode") is not None:
             self.before[role] = chartNode
         self.nodes: dict = {}
         self.seriesNodes: list = []

@@ -10,10 +10,9 @@ from ..base.errors import InputError, requireKind
 from ..case.tablemodel import Column, Table
 from ..conventions import known
 from ..conventions.evaluation import Reported, Reports
-from . import folders
-from .arguments import asNode, asScene, requireComparison
-from .nodenames import nameResult
+from .arguments import asScene, requireComparison
 from .outputs import OTHER_VERSION, fillTable, pairName
+from .resultnodes import resultNode
 
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
 CONVENTIONS_ATTRIBUTE = "SegmentMetrics.Conventions"
@@ -87,17 +86,13 @@ def showConventionsTable(
         ]
         for tool, number in found
     ]
-    node = asNode(tableNode, "vtkMRMLTableNode", "table") or folders.findResult(comparison, "conventions", scene)
-    node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
-    wasModifying = node.StartModify()
-    nameResult(node, f"{pairName(comparison)}: what other tools would report")
-    fillTable(node, Table(COLUMNS, rows))
     everything = {
         tool: {key: _kept(number) for key, number in numbers.items()} for tool, numbers in conventions.items()
     }
-    node.SetAttribute(CONVENTIONS_ATTRIBUTE, json.dumps(everything, allow_nan=False))
-    node.EndModify(wasModifying)
-    folders.addToFolder(node, comparison, "conventions")
+    name = f"{pairName(comparison)}: what other tools would report"
+    with resultNode("vtkMRMLTableNode", comparison, "conventions", name, scene=scene, given=tableNode) as node:
+        fillTable(node, Table(COLUMNS, rows))
+        node.SetAttribute(CONVENTIONS_ATTRIBUTE, json.dumps(everything, allow_nan=False))
     return node
 
 

@@ -10,8 +10,8 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from ..base.errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from . import colors, folders, outputs
-from .arguments import asNode, asScene, requireComparison
-from .nodenames import nameResult
+from .arguments import asScene, requireComparison
+from .resultnodes import nameResult, resultNode
 
 # lower values are transparent, so that the underlying image remains unchanged
 LEAST_SHOWN = 0.01
@@ -48,10 +48,6 @@ def showHazard(comparison, *, volumeNode=None, scene=None):
     if not field.values.size:
         raise InputError("There is no hazard to show: the critical structures are too far away from the image.")
     scene = asScene(scene)
-    node = asNode(volumeNode, "vtkMRMLScalarVolumeNode", "volume of the hazard") or folders.findResult(
-        comparison, "hazard", scene
-    )
-    node = node or scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode")
     image = vtkImageData()
     image.SetDimensions(*field.values.shape[::-1])
     scalars = numpy_to_vtk(np.ascontiguousarray(field.values, np.float32).ravel(), deep=True)
@@ -60,13 +56,11 @@ def showHazard(comparison, *, volumeNode=None, scene=None):
     high = field.low + field.values.shape[::-1] - 1
     matrix = vtkMatrix4x4()
     matrix.DeepCopy((RAS_FROM_LPS @ field.grid.resized(field.low, high).matrix).ravel())
-    wasModifying = node.StartModify()
-    nameResult(node, f"{outputs.pairName(comparison)}: hazard")
-    node.SetIJKToRASMatrix(matrix)
-    node.SetAndObserveImageData(image)
-    node.EndModify(wasModifying)
+    kind, name = "vtkMRMLScalarVolumeNode", f"{outputs.pairName(comparison)}: hazard"
+    with resultNode(kind, comparison, "hazard", name, scene=scene, given=volumeNode) as node:
+        node.SetIJKToRASMatrix(matrix)
+        node.SetAndObserveImageData(image)
     _color(node)
-    folders.addToFolder(node, comparison, "hazard")
     folders.removeUnusedColors(scene)
     return node
 

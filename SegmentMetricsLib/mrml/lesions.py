@@ -18,11 +18,11 @@ from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.meshing import fromMask
 from ..geometry.surfaces import toPolyData
 from . import colors, folders
-from .arguments import asNode, asScene, requireComparison
+from .arguments import asScene, requireComparison
 from .conversion import pointsOf, toRas
 from .navigation import PLACE_COLUMNS
-from .nodenames import nameResult
 from .outputs import fillTable, pairName
+from .resultnodes import nameResult, resultNode
 
 EVENT = "Event"
 
@@ -64,12 +64,10 @@ def showLesions(comparison, *, modelNode=None, scene=None):
         if happened:
             append.AddInputData(_colored(lesions, happened))
     append.Update()
-    model = asNode(modelNode, "vtkMRMLModelNode", "model") or folders.findResult(comparison, "lesions", scene)
-    model = model or scene.AddNewNodeByClass("vtkMRMLModelNode")
-    nameResult(model, f"{pairName(comparison)}: lesions")
-    model.SetAndObservePolyData(append.GetOutput())
+    name = f"{pairName(comparison)}: lesions"
+    with resultNode("vtkMRMLModelNode", comparison, "lesions", name, scene=scene, given=modelNode) as model:
+        model.SetAndObservePolyData(append.GetOutput())
     _colorByEvents(model, events)
-    folders.addToFolder(model, comparison, "lesions")
     folders.removeUnusedColors(scene)
     return model
 
@@ -99,18 +97,14 @@ def showLesionsTable(comparison, *, tableNode=None, scene=None):
     """
     found = _requireLesions(comparison)
     scene = asScene(scene)
-    node = asNode(tableNode, "vtkMRMLTableNode", "table") or folders.findResult(comparison, "lesions table", scene)
-    node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
     places = [Column(axis, unit="mm", description="Center of the lesion") for axis in PLACE_COLUMNS]
     rows = [
         [*list(lesion.toDictionary().values())[:-1], *(RAS_FROM_LPS[:3, :3] @ np.array(lesion.position)).tolist()]
         for lesion in found
     ]
-    wasModifying = node.StartModify()
-    nameResult(node, f"{pairName(comparison)}: list of lesions")
-    fillTable(node, Table([*LESION_COLUMNS, *places], rows))
-    node.EndModify(wasModifying)
-    folders.addToFolder(node, comparison, "lesions table")
+    name = f"{pairName(comparison)}: list of lesions"
+    with resultNode("vtkMRMLTableNode", comparison, "lesions table", name, scene=scene, given=tableNode) as node:
+        fillTable(node, Table([*LESION_COLUMNS, *places], rows))
     return node
 
 

@@ -12,11 +12,10 @@ from ..base.errors import requireKind
 from ..base.palettes import SIGNED
 from ..geometry.grids import RAS_FROM_LPS
 from ..show.places import describe
-from . import folders
-from .arguments import asNode, asScene, requireComparison
+from .arguments import asScene, requireComparison
 from .colors import rgb
-from .nodenames import nameResult
 from .outputs import pairName
+from .resultnodes import resultNode
 
 # the end colors of the distance map, readable as text on a light background
 UNDER_COLOR, OVER_COLOR = SIGNED[0], SIGNED[-1]
@@ -54,37 +53,29 @@ def showMarkers(
     requireKind(places, Sequence, "The places", "Places, like comparison.worstPlaces")
     for place in places:
         requireKind(place, Place, "Each of the places", "a Place")
-    node = asNode(markersNode, "vtkMRMLMarkupsFiducialNode", "node of markers") or folders.findResult(
-        comparison, "markers", scene
-    )
-    isNew = node is None
-    if isNew:
-        with _placingKept(scene):
-            node = scene.AddNewNodeByClass("vtkMRMLMarkupsFiducialNode")
-            node.CreateDefaultDisplayNodes()
-    wasModifying = node.StartModify()
-    nameResult(node, f"{pairName(comparison)}: worst places")
-    node.SetFixedNumberOfControlPoints(False)
-    node.RemoveAllControlPoints()
     if signed is None:
         signed = comparison.distances is not None and comparison.distances.hasSides
-    for place in places:
-        position = RAS_FROM_LPS[:3, :3] @ np.array(place.position)
-        index = node.AddControlPoint(*position.tolist(), str(place.rank))
-        node.SetNthControlPointDescription(index, describe(place, signed))
-        # the only way to use two colors: selected points have their own
-        node.SetNthControlPointSelected(index, place.value > 0)
-        node.SetNthControlPointLocked(index, True)
-    node.SetFixedNumberOfControlPoints(True)
-    node.SetLocked(True)
-    node.EndModify(wasModifying)
+    kind, name = "vtkMRMLMarkupsFiducialNode", f"{pairName(comparison)}: worst places"
+    with _placingKept(scene), resultNode(kind, comparison, "markers", name, scene=scene, given=markersNode) as node:
+        isNew = node.GetDisplayNode() is None
+        node.CreateDefaultDisplayNodes()
+        node.SetFixedNumberOfControlPoints(False)
+        node.RemoveAllControlPoints()
+        for place in places:
+            position = RAS_FROM_LPS[:3, :3] @ np.array(place.position)
+            index = node.AddControlPoint(*position.tolist(), str(place.rank))
+            node.SetNthControlPointDescription(index, describe(place, signed))
+            # the only way to use two colors: selected points have their own
+            node.SetNthControlPointSelected(index, place.value > 0)
+            node.SetNthControlPointLocked(index, True)
+        node.SetFixedNumberOfControlPoints(True)
+        node.SetLocked(True)
     display = node.GetDisplayNode()
     wasModifying = display.StartModify()
     if isNew:
         _style(display)
     display.SetVisibility(bool(places))
     display.EndModify(wasModifying)
-    folders.addToFolder(node, comparison, "markers")
     return node
 
 

@@ -16,8 +16,8 @@ from ..show.observers import overview
 from . import folders, outputs
 from .contents import ContentHashes
 from .inputs import nameOf
-from .nodenames import nameResult
 from .outcomes import RUN_ATTRIBUTE
+from .resultnodes import nameResult
 
 OUTCOME_ATTRIBUTE = "SegmentMetrics.ObservedOutcome"
 # node references from the table to the segmentations of all observers and tests; a role for each, because those behind

@@ -21,10 +21,10 @@ from ..model.structures import Structure
 from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings, asSettings
 from . import folders, outputs
-from .arguments import asNode, asScene
+from .arguments import asScene
 from .conversion import orientedImage
 from .inputs import SegmentReader, displayed, findSegment, nameOf, segmentationOf
-from .nodenames import nameResult
+from .resultnodes import resultNode
 from .variationmaps import limitOf, variationMap
 
 STUDY_ATTRIBUTE = "SegmentMetrics.Observers"
@@ -169,27 +169,22 @@ def showConsensus(study: ObserverStudy, *, segmentationNode=None, scene=None):
     made = [found for found in study if found.consensus is not None and not found.consensus.isEmpty]
     if not made:
         raise InputError(f"There is no consensus to show. {' '.join(r for found in study for r in found.remarks)}")
-    node = asNode(segmentationNode, "vtkMRMLSegmentationNode", "segmentation")
-    node = node or folders.findResult(owner(study), "consensus", scene)
-    node = node or scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
-    wasModifying = node.StartModify()
-    nameResult(node, f"Consensus of {len(study.observers)} observers ({made[0].method})")
-    segmentation = node.GetSegmentation()
-    segmentation.RemoveAllSegments()
-    labelmap = slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName()
-    segmentation.SetSourceRepresentationName(labelmap)
-    for found in made:
-        segment = slicer.vtkSegment()
-        segment.SetName(found.name)
-        colors = [s.color for s in found.structures if s is not None and s.color is not None]
-        if colors:
-            segment.SetColor(*colors[0])
-        consensus = cast(Structure, found.consensus)
-        segment.AddRepresentation(labelmap, orientedImage(cast(Mask, consensus.mask)))
-        segmentation.AddSegment(segment)
-    node.CreateDefaultDisplayNodes()
-    node.EndModify(wasModifying)
-    folders.addToFolder(node, owner(study), "consensus")
+    kind, name = "vtkMRMLSegmentationNode", f"Consensus of {len(study.observers)} observers ({made[0].method})"
+    with resultNode(kind, owner(study), "consensus", name, scene=scene, given=segmentationNode) as node:
+        segmentation = node.GetSegmentation()
+        segmentation.RemoveAllSegments()
+        labelmap = slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName()
+        segmentation.SetSourceRepresentationName(labelmap)
+        for found in made:
+            segment = slicer.vtkSegment()
+            segment.SetName(found.name)
+            colors = [s.color for s in found.structures if s is not None and s.color is not None]
+            if colors:
+                segment.SetColor(*colors[0])
+            consensus = cast(Structure, found.consensus)
+            segment.AddRepresentation(labelmap, orientedImage(cast(Mask, consensus.mask)))
+            segmentation.AddSegment(segment)
+        node.CreateDefaultDisplayNodes()
     return node
 
 
@@ -221,15 +216,10 @@ def showVariation(found: ObservedStructure, *, surface: str = "displayed", model
     requireKind(found, ObservedStructure, "What is shown", "a structure of the result of compareObservers()")
     polyData = variationMap(found, surface)
     scene = asScene(scene)
-    role = f"local SD of {found.name}"
-    model = asNode(modelNode, "vtkMRMLModelNode", "model") or folders.findResult(owner(found), role, scene)
-    model = model or scene.AddNewNodeByClass("vtkMRMLModelNode")
-    wasModifying = model.StartModify()
-    nameResult(model, f"{found.name}: local SD of {len(found.having)} observers")
-    model.SetAndObservePolyData(polyData)
-    model.EndModify(wasModifying)
+    role, name = f"local SD of {found.name}", f"{found.name}: local SD of {len(found.having)} observers"
+    with resultNode("vtkMRMLModelNode", owner(found), role, name, scene=scene, given=modelNode) as model:
+        model.SetAndObservePolyData(polyData)
     outputs.colorMap(model, "sd", "reference", limitOf(found), 0.0)
-    folders.addToFolder(model, owner(found), role)
     folders.removeUnusedColors(scene)
     return model
 
@@ -264,18 +254,13 @@ def showMatrix(found: ObservedStructure, key: str, *, tableNode=None, scene=None
     if key not in found.pairs.keys:
         raise InputError(f"{key} was not measured; there are {', '.join(found.pairs.keys)}.")
     scene = asScene(scene)
-    role = f"matrix of {found.name}"
-    node = asNode(tableNode, "vtkMRMLTableNode", "table") or folders.findResult(owner(found), role, scene)
-    node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
     one = found.pairs.any(key)
     columns = [Column("Reference", isText=True)]
     columns += [Column(name, unit=one.unit, description=one.title) for name in found.everyone]
     values = np.where(np.eye(len(found.everyone), dtype=bool), np.nan, found.pairs.values(key))
     rows = [[name, *map(float, row)] for name, row in zip(found.everyone, values, strict=True)]
-    wasModifying = node.StartModify()
-    nameResult(node, f"{found.name}: {key} of all observers")
-    outputs.fillTable(node, Table(columns, rows))
-    node.SetAttribute(STUDY_ATTRIBUTE, json.dumps(found.toDictionary(), allow_nan=False))
-    node.EndModify(wasModifying)
-    folders.addToFolder(node, owner(found), role)
+    role, name = f"matrix of {found.name}", f"{found.name}: {key} of all observers"
+    with resultNode("vtkMRMLTableNode", owner(found), role, name, scene=scene, given=tableNode) as node:
+        outputs.fillTable(node, Table(columns, rows))
+        node.SetAttribute(STUDY_ATTRIBUTE, json.dumps(found.toDictionary(), allow_nan=False))
     return node

@@ -22,10 +22,10 @@ from ..families.similarity.ofpair import localDistancesOn
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.names import OWN_CONVENTION
 from . import colors, folders
-from .arguments import asNode, asScene, requireComparison
+from .arguments import asScene, requireComparison
 from .conversion import drawnSurface as drawn
 from .conversion import noteOf, pointsOf
-from .nodenames import nameResult
+from .resultnodes import nameResult, resultNode
 
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
 COMPARISON_ATTRIBUTE = "SegmentMetrics.Comparison"
@@ -65,14 +65,10 @@ def showTable(comparison, *, tableNode=None, scene=None):
     """
     requireComparison(comparison, "showComparisonsTable shows many")
     scene = asScene(scene)
-    node = asNode(tableNode, "vtkMRMLTableNode", "table") or folders.findResult(comparison, "table", scene)
-    node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
-    wasModifying = node.StartModify()
-    nameResult(node, f"{pairName(comparison)}: measurements{_ofConvention(comparison)}")
-    fillTable(node, measurementsTable(comparison.measurements.values()))
-    node.SetAttribute(COMPARISON_ATTRIBUTE, json.dumps(comparison.toDictionary(), allow_nan=False))
-    node.EndModify(wasModifying)
-    folders.addToFolder(node, comparison, "table")
+    name = f"{pairName(comparison)}: measurements{_ofConvention(comparison)}"
+    with resultNode("vtkMRMLTableNode", comparison, "table", name, scene=scene, given=tableNode) as node:
+        fillTable(node, measurementsTable(comparison.measurements.values()))
+        node.SetAttribute(COMPARISON_ATTRIBUTE, json.dumps(comparison.toDictionary(), allow_nan=False))
     return node
 
 
@@ -108,15 +104,11 @@ def showComparisonsTable(comparisons: Sequence, *, tableNode=None, scene=None):
     remarks = Column("Remarks", description="Why values are not finite numbers", isText=True)
     rows = [[*row, _remarks(record)] for row, record in zip(table.rows, records, strict=True)]
     owner = folders.allPairs(comparisons, scene)
-    node = asNode(tableNode, "vtkMRMLTableNode", "table") or folders.findResult(owner, "table", scene)
-    node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
-    wasModifying = node.StartModify()
-    nameResult(node, folders.folderName(owner, scene))
-    fillTable(node, Table([*table.columns, remarks], rows))
-    everything = [record.toDictionary() for record in records]
-    node.SetAttribute(COMPARISONS_ATTRIBUTE, json.dumps(everything, allow_nan=False))
-    node.EndModify(wasModifying)
-    folders.addToFolder(node, owner, "table")
+    name = folders.folderName(owner, scene)
+    with resultNode("vtkMRMLTableNode", owner, "table", name, scene=scene, given=tableNode) as node:
+        fillTable(node, Table([*table.columns, remarks], rows))
+        everything = [record.toDictionary() for record in records]
+        node.SetAttribute(COMPARISONS_ATTRIBUTE, json.dumps(everything, allow_nan=False))
     return node
 
 
@@ -184,12 +176,9 @@ def showDistanceMap(
     limit, tolerance = checkedLimits(comparison, kind, range, tolerance)
     scene = asScene(scene)
     polyData = drawnSurface or distanceMap(comparison, side, surface, displayedSurface, kind == "bld")
-    model = asNode(modelNode, "vtkMRMLModelNode", "model") or folders.findResult(comparison, mapRole(side), scene)
-    model = model or scene.AddNewNodeByClass("vtkMRMLModelNode")
-    wasModifying = model.StartModify()
-    nameResult(model, f"{pairName(comparison)}: {mapRole(side)}")
-    model.SetAndObservePolyData(polyData)
-    model.EndModify(wasModifying)
+    name = f"{pairName(comparison)}: {mapRole(side)}"
+    with resultNode("vtkMRMLModelNode", comparison, mapRole(side), name, scene=scene, given=modelNode) as model:
+        model.SetAndObservePolyData(polyData)
     signed = comparison.distances.hasSides
     isFirst = model.GetDisplayNode() is None
     colorMap(model, kind, side, limit, tolerance, signed)
@@ -198,7 +187,6 @@ def showDistanceMap(
     if comparison.dose is not None:
         known["doseLimit"] = doseRange(comparison.dose, comparison.distances)
     model.SetAttribute(MAP_ATTRIBUTE, json.dumps(known))
-    folders.addToFolder(model, comparison, mapRole(side))
     folders.removeUnusedColors(scene)
     other = folders.findResult(comparison, mapRole("test" if side == "reference" else "reference"), scene)
     if isFirst and other is not None:

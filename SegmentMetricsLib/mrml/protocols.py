@@ -74,9 +74,8 @@ def tableFromProtocol(protocol: Protocol, *, tableNode=None, scene=None):
     """
     requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
     scene = asScene(scene)
-    node = asNode(tableNode, "vtkMRMLTableNode", "table") or scene.AddNewNodeByClass(
-        "vtkMRMLTableNode", f"Protocol {protocol.name}".strip()
-    )
+    kind = "vtkMRMLTableNode"
+    node = asNode(tableNode, kind) or scene.AddNewNodeByClass(kind, f"Protocol {protocol.name}".strip())
     wasModifying = node.StartModify()
     node.RemoveAllColumns()
     rows = [rule.cells() for rule in protocol.rules]

@@ -1,9 +1,14 @@
-"""Unique names for result nodes: Slicer saves every node to a file of its name, overwriting files of the same name."""
+"""The nodes of results: found again or made, and named; each run fills those of the one before."""
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from . import folders
+from .arguments import asNode
 
 # on result nodes: their name before a number was added or the user renamed them
 NAME_ATTRIBUTE = "SegmentMetrics.Name"
@@ -14,8 +19,25 @@ LEFT_OUT = re.compile(r"[^A-Za-z0-9 \-_.()$!~#'%^{}]")
 LONGEST = 120
 
 
+@contextmanager
+def resultNode(className: str, owner, role: str, name: str, *, scene, given=None) -> Iterator:
+    """Yield the node that shows a result, to be filled as one change, and put it into the folder of its pair.
+
+    It is the given one, else that of an earlier run of the same pair, else a new one. owner, role: as for
+    folders.addToFolder(). name: of the node.
+    """
+    node = asNode(given, className) or folders.findResult(owner, role, scene) or scene.AddNewNodeByClass(className)
+    wasModifying = node.StartModify()
+    try:
+        nameResult(node, name)
+        yield node
+    finally:
+        node.EndModify(wasModifying)
+    folders.addToFolder(node, owner, role)
+
+
 def nameResult(node, name: str) -> None:
-    """Name a result node, adding a number if another node's file would have the same name.
+    """Name a result node, adding a number if another node's file would have the same name, which would replace it.
 
     A long name is shortened in the middle, because its end says what the node shows. A node that was given this name
     before keeps its current name, which may have been chosen by the user.
