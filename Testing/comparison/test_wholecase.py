@@ -8,12 +8,12 @@ import pytest
 import shapes
 import SimpleITK
 
-from SegmentMetricsLib import Settings, Structure, __main__, compare
-from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib import Settings, Structure, __main__
+from SegmentMetricsLib.case.casework import Case
 from SegmentMetricsLib.case.pairing import pairStructures
-from SegmentMetricsLib.case.protocol.measuring import compareMatch
 from SegmentMetricsLib.comparison.findings import Kind, split
 from SegmentMetricsLib.model.inputs import labelMasks, structureFromPolyData
+from SegmentMetricsLib.model.structures import Pairing
 
 # LPS boxes in mm of an image that is centered at the patient's origin in x and y; none of them is symmetric.
 SIZE = (100, 80, 60)
@@ -52,11 +52,15 @@ def drawn(boxes, names=None, unit: float = 1) -> list[Structure]:
     return [Structure(name, mask) for name, mask in zip(names, labelMasks(image, 0.5).values(), strict=True)]
 
 
+def compared(matches):
+    return Case(Pairing((), (), ()), Settings(families="overlap")).pairs(matches)
+
+
 def alarms(reference, test, chosen=None) -> dict[Kind, set[str]]:
     """Return the names of the structures with each kind of alarm, without those that only state the lack of overlap."""
     found: dict[Kind, set[str]] = {}
     for match in pairStructures(reference, test, names=chosen).pairs:
-        comparison, _ = compareMatch(match, Settings(families="overlap"), None, compare)
+        [comparison] = compared([match])
         for alarm in split(comparison.findings).alarms:
             found.setdefault(alarm.kind, set()).add(match.reference.name)
     return {kind: names for kind, names in found.items() if kind not in (Kind.NO_OVERLAP, Kind.HARDLY_OVERLAP)}
@@ -90,12 +94,8 @@ def testAnotherUnit():
 def testMasksInMeters():
     """They cannot be compared, but what they are is said, for each of them."""
     for match in pairStructures(drawn(PARTS), drawn(PARTS, unit=1000)).pairs:
-        try:
-            compareMatch(match, Settings(families="overlap"), None, compare)
-        except InputError as error:
-            assert str(error).startswith("Scaled by 1000, the test would match the other contour: its file may be in")
-        else:
-            raise AssertionError("masks in meters were compared")
+        [error] = compared([match])
+        assert error.reason.startswith("Scaled by 1000, the test would match the other contour: its file may be in")
 
 
 def testOneStructureThatIsElsewhere():
