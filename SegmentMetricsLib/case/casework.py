@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 from ..base.errors import InputError, PairError, reasonOf, requireFunction, requireKind
 from ..base.progress import Cancelled
 from ..base.texts import commaSeparated
-from ..comparison.findings import alarmsFirst
-from ..comparison.workspace import Workspace
 from ..geometry.grids import Grid
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
+from ..metrics.findings import alarmsFirst
+from ..metrics.pair import Workspace
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
 from ..model.ignored import annotated
