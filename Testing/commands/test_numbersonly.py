@@ -59,7 +59,8 @@ def testTheNumbersAreTheSame(run, files, workers, more):
     kept = contents("out")
     document, whole = (json.loads(found.pop("metrics.json")) for found in (kept, expected))
     # worst places are looked for only where something shows them
-    assert any([pair.pop("worstPlaces") for pair in whole["pairs"]])
+    for pair in whole["pairs"]:
+        del pair["worstPlaces"]
     assert (kept, document) == (expected, whole)
     assert {kind for pair in document["pairs"] for kind in pair["files"]} == ({"slices"} if more else set())
 
