@@ -255,7 +255,7 @@ class Field:
         if not areFew.all():
             segment, own = self.base.segment, self.base.segment.take(self._drawn)
             fine, differences = self._means(self.base, isSigned)
-            ofBase = np.bincount(segment, fine + differences / 3, self.count)
+            ofBase: Any = np.bincount(segment, fine + differences / 3, self.count)
             errorOfBase = self._errorOf(segment, differences, LEFT_OF_MEAN)
             if len(own):
                 _, ofPieces = self._means(self._piecesOfDrawn, isSigned)
