@@ -13,7 +13,7 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
-"$folder/venv/bin/python" -m pip install -q --disable-pip-version-check fastmorph==1.10.0 edt==3.1.2 numpy==2.4.6
+"$folder/venv/bin/python" -m pip install -q --disable-pip-version-check fastmorph==1.10.0 edt==3.1.2 scipy==1.17.1 numpy==2.4.6
 "$folder/venv/bin/python" - <<'PYTHON'
 import fastmorph
 import numpy as np
