@@ -85,8 +85,6 @@ def openCase(
     """
     settings, plan = withDose(asSettings(settings), asDose(dose))
     protocol = asProtocol(protocol)
-    families = (*settings.families, *(protocol.families if protocol else ()))
-    forCriticals = replace(settings, families=families)
     if isinstance(reference, (tuple, list)) and isinstance(test, (tuple, list)):
         pair = [
             _structureOf(which, node, findSegment(node, segment, by), settings.surface)
@@ -95,9 +93,9 @@ def openCase(
         if settings.ignore is not None:
             mark = structureFromSegment(reference[0], settings.ignore)
             pair = _shownAgain(leftOut(pair, [mark], settings.ignore), settings)
-        criticals = criticalStructures(reference[0], forCriticals)
+        criticals = criticalStructures(reference[0], settings, protocol)
         return Case(Pairing((Match(*pair),), (), ()), settings, protocol, criticals, plan, isWhole=False)
-    criticals = criticalStructures(reference, forCriticals)
+    criticals = criticalStructures(reference, settings, protocol)
     # segments are paired by name and code, whether or not they can be measured
     pairing = pairSegments(reference, test, choices=choices, proposed=proposed)
     read, problems = _readAll((reference, test), settings.surface, progress)
@@ -189,12 +187,12 @@ def _structureOf(which: str, node, identifier: str, surface: str) -> Structure:
         raise InputError(f"The {which}, {name} of {node.GetName()}, cannot be compared. {error}") from error
 
 
-def criticalStructures(referenceNode, settings: Settings) -> dict[str, Structure]:
-    """Return the critical structures of a reference node that the settings name, or {} without the hazard family.
+def criticalStructures(referenceNode, settings: Settings, protocol: Protocol | None) -> dict[str, Structure]:
+    """Return the critical structures of a reference node that the settings name, or {} if nothing needs them.
 
     Raises ValueError for names that the node does not have, or has more than once.
     """
-    if "hazard" not in settings.families:
+    if "hazard" not in (*settings.families, *(protocol.families if protocol else ())):
         return {}
     reader = SegmentReader(referenceNode)
     found = [reader.structure(name, settings.surface, by="name") for name, _ in settings.critical]

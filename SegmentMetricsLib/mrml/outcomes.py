@@ -28,7 +28,14 @@ from .comparing import openCase
 from .contents import ContentHashes, DoseHash, contentHashOfSegment
 from .inputs import nameOf
 from .observers import compareObservers
-from .outputs import COMPARISON_ATTRIBUTE, COMPARISONS_ATTRIBUTE, OTHER_VERSION, fillTable, showComparisonsTable, showTable
+from .outputs import (
+    COMPARISON_ATTRIBUTE,
+    COMPARISONS_ATTRIBUTE,
+    OTHER_VERSION,
+    fillTable,
+    showComparisonsTable,
+    showTable,
+)
 from .resultnodes import resultNode
 
 OUTCOME_ATTRIBUTE = "SegmentMetrics.Outcome"
@@ -65,7 +72,7 @@ class Request:
     """
 
     compared: Sequence[tuple]
-    settings: Settings = Settings()
+    settings: Settings = field(default_factory=Settings)
     protocol: Protocol | None = None
     dose: Any = None
     choices: Mapping[str, str | None] = field(default_factory=dict)
@@ -150,7 +157,7 @@ class Kept:
             {one.segmentID: contentHashOfSegment(one, node, surface) for one in own}
             for own, node in zip(structures, nodes, strict=True)
         ]
-        self.members = [node.GetSegmentation().GetSegmentIDs() for node in nodes]
+        self.members = [list(node.GetSegmentation().GetSegmentIDs()) for node in nodes]
         common = {name: getattr(self, name) for name in ("given", "members", "hashes", "run")}
         text = json.dumps(common | {"settings": self.settings.toDictionary()} | more)
         self.table.SetAttribute(OUTCOME_ATTRIBUTE, text)

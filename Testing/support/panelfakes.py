@@ -106,9 +106,6 @@ class Scene:
     def recall(self, table):
         return table and table.results()
 
-    def recallObservers(self, table):
-        return table and table.results()
-
     def isConsensus(self, node) -> bool:
         return node.name.startswith("Consensus")
 
@@ -141,6 +138,10 @@ class Outcome:
     run: str = "1"
     changed: str = ""
     dose: object = None
+
+    @property
+    def wasStopped(self) -> bool:
+        return self.comparisons is not None and self.comparisons.wasStopped
 
     def node(self, side: str):
         return self.nodes[side]
@@ -210,14 +211,15 @@ class Host:
         self.attempts = Attempts(model, SimpleNamespace(measure=measure), self)
 
     @contextmanager
-    def longWork(self, isWanted):
+    def longWork(self, isWanted, keepsPart: bool):
         def run(function):
             self.during()
             if not isWanted():
                 raise Cancelled
             return function()
 
-        yield SimpleNamespace(run=run, report=lambda number, count, text: self.during())
+        report = lambda number, count, text: self.during()  # noqa: E731
+        yield SimpleNamespace(run=run, report=report, isPartWanted=lambda: keepsPart and isWanted())
 
     def freeze(self, isFrozen: bool) -> None:
         self.asked.append("freeze" if isFrozen else "resume")
