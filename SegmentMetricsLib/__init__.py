@@ -25,10 +25,8 @@ Everything after the inputs and the settings is given by keyword. In Slicer, or 
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import TYPE_CHECKING
 
-from .base.moved import addMoved
 from .base.version import __version__
 from .settings import vocabulary
 
@@ -113,15 +111,12 @@ def _meaningOf(name: str) -> vocabulary.Named:
 
 
 vocabulary.handIn(_meaningOf)
-addMoved(__name__)
 
 
 def __getattr__(name: str):
     if name in _HOMES:
         home = importlib.import_module(f".{_HOMES[name]}", __name__)
         return home if name == "samples" else getattr(home, name)
-    if moved := sys.modules.get(f"{__name__}.{name}"):
-        return moved
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

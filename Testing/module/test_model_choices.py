@@ -236,7 +236,9 @@ def test_pairs_are_edited():
     assert [shown.possible[row[1]] for row in shown.rows] == ["a", "", "B"]
     assert shown.rows[2][2:] == ("chosen", "You have chosen this.") and shown.canReset
     editedpairs.choose(model.parameters, [("A", "B", "chosen")])
-    assert editedpairs.choicesOf(model.parameters, model.scene) == {"A": "B"}, "a structure is taken from its former partner"
+    assert editedpairs.choicesOf(model.parameters, model.scene) == {"A": "B"}, (
+        "a structure is taken from its former partner"
+    )
     editedpairs.accept(model.parameters, [SimpleNamespace(reference=named("C"), test=named("X"), confidence=0.876)])
     assert model.parameters.pairs[3:] == ["C", "X", "overlap 0.88"]
     assert pairsOf(model).rows[2][2] == "overlap 0.88" and "A proposal" in pairsOf(model).rows[2][3]
