@@ -79,7 +79,7 @@ def testTablesWithoutResults(scene):
     table = scene.AddNewNodeByClass("vtkMRMLTableNode", "Old")
     for text in (None, "{}", '{"run": "1", "settings": {}, "segments": [], "stamps": {}, "isOfAll": false}'):
         table.SetAttribute(outcomes.OUTCOME_ATTRIBUTE, text)
-        with pytest.raises(ValueError, match="The results in Old cannot be read.*Press Apply to measure again"):
+        with pytest.raises(ValueError, match=r"The results in Old cannot be read.*Press Apply to measure again"):
             outcomes.recall(table)
 
 
