@@ -39,12 +39,12 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .case.observers.study import ObserverStudy, compareObservers
     from .case.stress import StressTest, stressTest
     from .commands.batch import compareBatch
-    from .comparison.measurements import Measurement
     from .geometry.grids import Grid
     from .geometry.masks import Mask
     from .geometry.surfaces import Surface
     from .io.doses import readDose
     from .io.reading import readStructures
+    from .metrics.measurement import Measurement
     from .model.dose import Dose
     from .model.structures import Structure
     from .model.structureset import StructureSet
@@ -84,7 +84,7 @@ _HOMES = {
     "Dose": "model.dose",
     "Grid": "geometry.grids",
     "Mask": "geometry.masks",
-    "Measurement": "comparison.measurements",
+    "Measurement": "metrics.measurement",
     "ObserverStudy": "case.observers.study",
     "Settings": "settings.settings",
     "StressTest": "case.stress",
@@ -105,7 +105,7 @@ _HOMES = {
 
 
 def _meaningOf(name: str) -> vocabulary.Named:
-    from .families.selection import meaningOf
+    from .metrics.selection import meaningOf
 
     return meaningOf(name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import sys
 from pathlib import Path
@@ -106,14 +107,14 @@ def casesInThisProcess():
     from SegmentMetricsLib.batch import tasks
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tasks, "processes", inline.processes)
+        patch.setattr(tasks, "spread", inline.spread)
         yield
 
 
 @pytest.fixture
 def inOneProcess(monkeypatch):
     """Commands that compare start no other processes by themselves; test_workers looks at those."""
-    monkeypatch.setattr("SegmentMetricsLib.commands.pairwork.availableProcessors", lambda: 1)
+    monkeypatch.setattr("SegmentMetricsLib.base.parallel.WORTH_WORKERS", math.inf)
 
 
 @pytest.fixture
@@ -147,7 +148,7 @@ def coarse():
     """Meshes are counted on grids of few voxels and bands searched in few voxels, where precision does not matter."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("SegmentMetricsLib.geometry.voxelization.STEPS_ACROSS", 15)
-        patch.setattr("SegmentMetricsLib.families.boundary.bands.bandvoxels.MOST_VOXELS", 1 << 15)
+        patch.setattr("SegmentMetricsLib.metrics.bands.bandvoxels.MOST_VOXELS", 1 << 15)
         for name, number in {"FIRST_DRAW": 200, "LARGEST_FIRST_DRAW": 600, "LARGEST_DRAW": 600}.items():
-            patch.setattr(f"SegmentMetricsLib.families.boundary.bands.bandsearch.{name}", number)
+            patch.setattr(f"SegmentMetricsLib.metrics.bands.bandsearch.{name}", number)
         yield

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 import qt
 import slicer
 
-from SegmentMetricsLib.analysis.places import MOST, worstPlaces
 from SegmentMetricsLib.base.errors import InputError, PairError, reasonOf
 from SegmentMetricsLib.base.progress import Cancelled, stoppable
+from SegmentMetricsLib.case.places import MOST, worstPlaces
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Match
 from SegmentMetricsLib.mrml.comparing import openCase
 from SegmentMetricsLib.mrml.contents import contentHashOfSegment

@@ -12,7 +12,7 @@ from ..case.caseresult import CaseResult
 from ..case.casework import Case, openCase
 from ..case.missing import compareMissing, diagonal, structureName, whatIsMissing, whichLacks
 from ..case.records import Record
-from ..comparison.findings import asDictionaries
+from ..metrics.findings import asDictionaries
 from ..model.structures import Match
 from .cases import FAILED, OK, Task
 

@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 from ..base.errors import InputError, PairError, reasonOf, requireFunction, requireKind
 from ..base.progress import Cancelled
 from ..base.texts import commaSeparated
-from ..comparison.findings import alarmsFirst
-from ..comparison.workspace import Workspace
 from ..geometry.grids import Grid
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
+from ..metrics.findings import alarmsFirst
+from ..metrics.pair import Workspace
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
 from ..model.ignored import annotated
@@ -229,23 +229,30 @@ class Case:
         """
         pairs = self.pairing.pairs
         done: dict[int, Comparison | PairError] = {}
-        try:
-            for pack in self.packs():
-                chosen: list[int] = []
-                for number in pack:
-                    if (
-                        progress
-                        and progress(len(done) + len(chosen), len(pairs), pairs[number].reference.name) is False
-                    ):
-                        break
-                    chosen.append(number)
-                wanted = [pairs[number] for number in chosen]
-                done.update(zip(chosen, run(partial(self._listed, wanted)), strict=True))
-                if len(chosen) < len(pack):
+
+        def isWanted(number: int, chosen: Collection[int]) -> bool:
+            begun = len(done) + len(chosen)
+            try:
+                return progress is None or progress(begun, len(pairs), pairs[number].reference.name) is not False
+            except Cancelled:
+                if not begun:
+                    raise
+                return False
+
+        for pack in self.packs():
+            chosen: list[int] = []
+            for number in pack:
+                if not isWanted(number, chosen):
                     break
-        except Cancelled:
-            if all(isinstance(one, PairError) for one in done.values()):
-                raise
+                chosen.append(number)
+            try:
+                done.update(zip(chosen, run(partial(self._listed, [pairs[number] for number in chosen])), strict=True))
+            except Cancelled:
+                if not done:
+                    raise
+                break
+            if len(chosen) < len(pack):
+                break
         return self.result(done)
 
     def _listed(self, matches: Iterable[Match]) -> list[Comparison | PairError]:

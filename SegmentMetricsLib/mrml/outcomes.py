@@ -17,10 +17,10 @@ from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy
 from ..case.protocol.protocol import Protocol
 from ..case.records import Record
-from ..comparison.findings import asDictionaries, asFinding
-from ..comparison.fingerprints import contentHashOfDose
+from ..metrics.findings import asDictionaries, asFinding
 from ..model.structures import REFERENCE_AND_TEST, Identity, Structure
 from ..settings.settings import Settings
+from ..show.fingerprints import contentHashOfDose
 from ..show.observers import overview
 from . import folders
 from .arguments import asScene

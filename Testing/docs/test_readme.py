@@ -8,8 +8,8 @@ import pages
 import pytest
 import readme
 
-from SegmentMetricsLib.comparison.measurements import typeset
 from SegmentMetricsLib.io import samples
+from SegmentMetricsLib.metrics.measurement import typeset
 
 TEXT = readme.README.read_text(encoding="utf-8")
 

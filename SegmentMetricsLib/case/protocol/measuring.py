@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...comparison.measurements import Measurement
+from ...metrics.measurement import Measurement
 from .. import comparison
 from ..comparison import Comparison
 from .protocol import Protocol
