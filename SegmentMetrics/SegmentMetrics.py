@@ -92,6 +92,8 @@ def registerSampleData() -> None:
     samples = (
         ("HeadAndNeckObservers", "Observer 1", SegmentMetricsLogic.loadSample),
         ("ContouringPractice", "Trainee", SegmentMetricsLogic.loadPractice),
+        ("BrainLesions", "Observer 1", lambda: SegmentMetricsLogic.loadSample("lesions")),
+        ("BranchingVessel", "Observer 1", lambda: SegmentMetricsLogic.loadSample("vessel")),
     )
     for name, node, load in samples:
         logic.registerCustomSampleDataSource(
@@ -251,14 +253,15 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         return outcomes.compare(request, progress=work.report, run=work.run, isPartWanted=work.isPartWanted)
 
     @staticmethod
-    def loadSample() -> list:
-        """Load the two observers' contours that come with the extension, and return their segmentation nodes.
+    def loadSample(name: str = "head-and-neck") -> list:
+        """Load the two observers' contours of a sample that comes with the extension, and return their nodes.
 
-        The CT that they have drawn on is loaded, too, and shown in the slice views.
+        name: "head-and-neck", whose CT is loaded, too, and shown in the slice views; "lesions" or "vessel".
         """
         from SegmentMetricsLib.mrml import sample
 
-        return SegmentMetricsLogic._withImage(sample.loadSample(scene=slicer.mrmlScene))
+        nodes = sample.loadSample(sample=name, scene=slicer.mrmlScene)
+        return SegmentMetricsLogic._withImage(nodes) if name == "head-and-neck" else nodes
 
     @staticmethod
     def loadPractice() -> list:
