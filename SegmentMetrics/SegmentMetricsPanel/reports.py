@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -30,7 +31,8 @@ def write(path: Path, model, logic, work) -> list[str]:
         image=shownImage(),
     )
     isMeasured = outcome.comparisons is not None and outcome.settings == report.settings
-    result = outcome.comparisons if isMeasured else logic.compare(model.request(isOfPair=True), work)
+    request = replace(model.request(isOfPair=True), settings=report.settings)
+    result = outcome.comparisons if isMeasured else logic.compare(request, work)
     for number, comparison in enumerate(result):
         work.report(number, len(result), comparison.reference.name)
         work.run(lambda comparison=comparison: report.add(comparison))

@@ -15,12 +15,12 @@ from SegmentMetricsPanel.model import PanelModel
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.progress import Cancelled
+from SegmentMetricsLib.case.casework import Case
 from SegmentMetricsLib.case.pairing import pairStructures
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
-from SegmentMetricsLib.case.protocol.measuring import measuredFor
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.model.inputs import structureFromImage
-from SegmentMetricsLib.model.structures import Identity
+from SegmentMetricsLib.model.structures import Identity, Match, Pairing
 
 DEFAULTS = {
     "reference": None, "referenceSegment": "", "test": None, "testSegment": "", "pairs": [], "tolerance": 2.0,
@@ -164,7 +164,11 @@ def comparisonOf(name: str, reference, test, settings: Settings | None = None):
 def judged(comparisons, text: str, **options) -> dict:
     """Return the judgment of comparisons by the rules of a protocol's text."""
     protocol = parseProtocol(text, "Limits")
-    measured = [measuredFor(comparison, protocol) for comparison in comparisons]
+    measured = []
+    for one in comparisons:
+        pairing = Pairing((Match(one.reference, one.test),), (), ())
+        (found,) = Case(pairing, one.settings, protocol).pairs(pairing.pairs)
+        measured.append(((one.reference.name, one.test.name), found.byConvention))
     return judgeCase(protocol, measured, {}, **options).toDictionary()
 
 

@@ -13,8 +13,9 @@ What is real: the MRML scene with its nodes, events, logics and files, slicer.ut
 What is made: the qt and ctk modules with PythonQt's manners, ctk's and Slicer's few widgets, slicer.app, the layout
 manager, parameterNodeWrapper, ScriptedLoadableModule and the module factory.
 What is not checked: Qt 5 against Qt 6 beyond the names in qt5.py, fonts and style of a real Slicer, its other modules,
-slice views and the look of plots, threads unless holdsLock is set, widgets and parameter types that the module does not use (they are missing),
-and whatever was only read in Slicer's source instead of seen. A test that passes here has not passed in Slicer.
+slice views and the look of plots, threads unless holdsLock is set, widgets and parameter types that the module does not
+use (they are missing), and whatever was only read in Slicer's source instead of seen. A test that passes here has not
+passed in Slicer.
 
 It has slicer-core's slicer.util, which is Slicer's own, and needs PySide6-Essentials; on Debian also libegl1, libgl1,
 libxkbcommon0, libdbus-1-3, libfontconfig1 and, to see letters, fonts-dejavu-core.
