@@ -183,4 +183,6 @@ def checkProtocol(session: Session) -> None:
     ui.modeComboBox.currentIndex = 0
     session.settle(0.1)
     session.choose(STRUCTURE)
+    assert node.SetCellText(2, 1, "NSD_2mm")  # which is measured in any case
+    session.settle(0.1)
     session.apply()
