@@ -94,7 +94,7 @@ def openCase(
             mark = structureFromSegment(reference[0], settings.ignore)
             pair = _shownAgain(leftOut(pair, [mark], settings.ignore), settings)
         criticals = criticalStructures(reference[0], settings, protocol)
-        return Case(Pairing((Match(*pair),), (), ()), settings, protocol, criticals, plan, isWhole=False)
+        return Case(Pairing((Match(pair[0], pair[1]),), (), ()), settings, protocol, criticals, plan, isWhole=False)
     criticals = criticalStructures(reference, settings, protocol)
     # segments are paired by name and code, whether or not they can be measured
     pairing = pairSegments(reference, test, choices=choices, proposed=proposed)

@@ -325,11 +325,17 @@ def compare(
     isPartWanted: Callable[[], bool] = lambda: True,
 ) -> CaseResult[Comparison]:
     """Compare the segments that are asked for, and return the result without storing it. Arguments as of measure()."""
+    reference, test = (node if request.isOfAll else (node, segment) for node, segment in request.compared)
     case = openCase(
-        *(node if request.isOfAll else (node, segment) for node, segment in request.compared),
+        reference,
+        test,
         request.settings,
-        **{"protocol": request.protocol, "dose": request.dose, "progress": progress, "by": "ID"},
-        **{"choices": request.choices, "proposed": request.proposed} if request.isOfAll else {},
+        by="ID",
+        choices=request.choices,
+        proposed=request.proposed,
+        protocol=request.protocol,
+        dose=request.dose,
+        progress=progress,
     )
 
     def runInFull(work: Callable[[], Sequence]) -> Sequence:
@@ -348,9 +354,6 @@ def keep(request: Request, result: CaseResult[Comparison]) -> Outcome:
     """Store the comparisons of what was asked for in a table node, and return the outcome."""
     sides = [[getattr(one, side) for one in result] for side in REFERENCE_AND_TEST]
     criticals = [one for comparison in result for one in comparison.criticals]
-    ofAll = {"unmatched": result.unmatched, "failures": result.failures, "findings": list(result.findings)}
-    if request.isOfAll:
-        ofAll["choices"] = dict(request.choices)
     outcome = Outcome(
         table=showComparisonsTable(result) if request.isOfAll else showTable(result[0]),
         settings=request.settings,
@@ -358,12 +361,15 @@ def keep(request: Request, result: CaseResult[Comparison]) -> Outcome:
         members=[],
         hashes=[],
         records=[comparison.record() for comparison in result],
-        segments=[(ours.segmentID, theirs.segmentID) for ours, theirs in zip(*sides, strict=True)],
+        segments=[(one.reference.segmentID, one.test.segmentID) for one in result],
+        unmatched=result.unmatched,
+        failures=result.failures,
+        findings=result.findings,
+        choices=dict(request.choices),
         comparisons=result,
         criticals={one.name: one.segmentID for one in criticals},
         judgment=None if result.judgment is None else result.judgment.toDictionary(),
         doseHash=next((contentHashOfDose(one.dose).hexdigest() for one in result if one.dose is not None), ""),
-        **ofAll if request.isOfAll else {},
     )
     outcome.table.SetNodeReferenceID(DOSE, None if request.dose is None else request.dose.GetID())
     nodes = [node for node, _ in request.compared]
@@ -376,8 +382,12 @@ def _measureObservers(request: Request, progress, run, isPartWanted, scene) -> O
     given = [(node, segment) if segment else node for node, segment in request.compared]
     count = request.observers
     study = compareObservers(
-        *(given[:count], request.settings),
-        **{"tests": given[count:], "consensus": request.consensus, "progress": progress, "run": run},
+        given[:count],
+        request.settings,
+        tests=given[count:],
+        consensus=request.consensus,
+        progress=progress,
+        run=run,
     )
     if study.wasStopped and not isPartWanted():
         raise Cancelled
