@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..analysis.places import mostlyToward
 from ..base.errors import Cause
-from ..comparison.findings import Kind, asFinding
-from ..comparison.measurements import Measurement
+from ..metrics.findings import Kind, asFinding
+from ..metrics.measurement import Measurement
 from ..model.structures import REFERENCE_AND_TEST
+from .places import mostlyToward
 from .records import Record
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
-from ..analysis.distributions import doseRange, mapRange
 from ..base.errors import InputError, requireKind
 from ..base.parallel import threads
 from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
 from ..case.tablemodel import Column, Table, plain
-from ..families.similarity.ofpair import localDistancesOn
+from ..metrics.similarity import localDistancesOn
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.names import OWN_CONVENTION
+from ..show.distributions import doseRange, mapRange
 from . import colors, folders
 from .arguments import asScene, requireComparison
 from .conversion import drawnSurface as drawn

@@ -6,8 +6,8 @@ import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from ..analysis.distributions import roundAbove
 from ..base.errors import InputError
+from ..show.distributions import roundAbove
 from . import colors, outputs
 from .conversion import drawnSurface, pointsOf
 

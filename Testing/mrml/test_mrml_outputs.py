@@ -14,10 +14,10 @@ from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.analysis import distributions
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Structure
+from SegmentMetricsLib.show import distributions
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib.mrml import colors, folders, outputs  # noqa: E402

@@ -12,7 +12,6 @@ from tiers import rarely
 from SegmentMetricsLib.distances import lattice
 from SegmentMetricsLib.distances.elements import MORE_NODES, NODES, LatticeSampler, Sampler
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
-from SegmentMetricsLib.families.boundary.bands import lookup as bandlookup
 from SegmentMetricsLib.geometry.cellcases import (
     caseTriangles,
     cellCodes,
@@ -24,6 +23,7 @@ from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.triangles import TriangleSet
+from SegmentMetricsLib.metrics.bands import lookup as bandlookup
 from SegmentMetricsLib.model.inputs import labelMasks
 
 # Weights of all places on a triangle: its nodes, those of its pieces, its center and those of its pieces.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from SegmentMetricsLib.base.statements import Statement
 from SegmentMetricsLib.base.texts import commaSeparated
 from SegmentMetricsLib.case import explanations, resulttables
-from SegmentMetricsLib.comparison.findings import Kind, split
-from SegmentMetricsLib.comparison.measurements import fixed, typeset
 from SegmentMetricsLib.conventions import known
+from SegmentMetricsLib.metrics.findings import Kind, split
+from SegmentMetricsLib.metrics.measurement import fixed, typeset
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
 from SegmentMetricsLib.settings.names import PURPOSES
 from SegmentMetricsLib.settings.settings import OWN_CONVENTION
@@ -78,12 +78,11 @@ def notes(outcome, number: int) -> str:
     return ", ".join(texts)
 
 
-def choices(outcome) -> list[str]:
-    """Return the texts for the choice of what the table of all numbers shows: everything, then each family."""
-    everything, families = _("All metrics"), [family.capitalize() for family in familiesOf(outcome)]
-    if outcome is not None and outcome.isOfAll:
-        families = [_("{family} of all structures").format(family=family) for family in families]
-    return [everything, *families]
+def choices(outcome) -> dict[str, str]:
+    """Return the texts for the choice of what the table of all numbers shows: "" for everything, then each family."""
+    text = _("{family} of all structures") if outcome is not None and outcome.isOfAll else "{family}"
+    families = {family: text.format(family=family.capitalize()) for family in familiesOf(outcome)}
+    return {"": _("All metrics"), **families}
 
 
 def familiesOf(outcome) -> list[str]:

@@ -9,19 +9,23 @@ from ..contents import lesions
 from .buttons import ExplainedButton
 from .places import cameras
 from .tables import SortableTable
+from .view import View
 
 
-class LesionsView:
+class LesionsView(View):
     """Lists the lesions of the shown pair, and shows them in the views, colored by what happened, if asked."""
 
     def __init__(self, ui, model):
-        self.ui, self.model = ui, model
+        super().__init__(ui, model)
         self.table = SortableTable(ui.lesionsTable, self.jump)
         self.button = ExplainedButton(ui.lesionsButton, _("Show the lesions in all views, colored by what happened."))
         ui.lesionsButton.connect("clicked(bool)", self.color)
         self.places = []
 
-    def show(self) -> None:
+    def wanted(self) -> tuple:
+        return self.pair
+
+    def draw(self) -> None:
         """List the lesions, or nothing without an outcome, and hide those of other pairs."""
         record = self.model.record()
         self.places = lesions.places(record) if record else []

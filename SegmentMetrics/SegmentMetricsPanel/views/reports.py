@@ -6,13 +6,15 @@ from slicer.i18n import tr as _
 from ..contents.results import suggestedReport
 from ..saving import askForPath
 from .buttons import ExplainedButton
+from .view import View
 
 
-class ReportsView:
+class ReportsView(View):
     """The report button. write: called with the path to write to; returns True on success."""
 
     def __init__(self, ui, model, write):
-        self.ui, self.model, self.write = ui, model, write
+        super().__init__(ui, model)
+        self.write = write
         about = _(
             "Write a page with all of this for the browser and for paper: numbers, distance map, worst places, slices."
         )
@@ -20,7 +22,6 @@ class ReportsView:
         ui.reportButton.connect("clicked(bool)", self.onReport)
 
     def enable(self) -> None:
-        """Enable the button, or disable it and show the problem in its tool tip."""
         self.button.enable(self.model.whyNotReport())
 
     def onReport(self, _checked=False) -> None:
