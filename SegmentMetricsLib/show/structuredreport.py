@@ -8,6 +8,7 @@ with the reason as text: DICOM also has numbers without a value, which highdicom
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -30,13 +31,14 @@ from ..settings.settings import Settings
 SCHEME = "99SEGMENTMETRICS"
 # Our own concepts but those of measurements, and their meanings.
 WORDS = {
-    "ReferenceStructure": "Reference structure",
-    "TestStructure": "Test structure",
+    "Reference": "Reference structure",
+    "Test": "Test structure",
     "ReferenceToTest": "From the reference to the test",
     "TestToReference": "From the test to the reference",
     "LowerBound": "Lower bound of the true value",
     "UpperBound": "Upper bound of the true value",
     "Unit": "Unit of the value that does not exist",
+    "Key": "Key of the measurement",
     "Reason": "Reason",
     "Finding": "What a reader of the numbers should know",
     "Rule": "Limit of the protocol and its verdict",
@@ -70,7 +72,7 @@ NOT_FINITE = {
 }
 # UCUM knows these as they are; others are annotations in braces.
 UCUM = {"": "1", "1/mm": "/mm", **{unit: unit for unit in ("mm", "mm2", "mm3", "cm2", "cm3", "Gy", "%")}}
-LONGEST_MEANING = 64
+LONGEST_CODE, LONGEST_MEANING = 16, 64
 
 
 class Group(NamedTuple):
@@ -127,6 +129,7 @@ def writeReport(
         If a source does not exist, is damaged or of another patient, a structure is not in its DICOM file, a file to be
         written exists, there is nothing to report, or highdicom is not installed.
     """
+    requireKind(result, (Comparison, CaseResult, ObserverStudy), "The result", "a comparison, a case or a study")
     groups = list(_groupsOf(result))
     if not groups:
         raise InputError("There are no measurements to report.")
@@ -201,7 +204,14 @@ def conceptOf(key: str, title: str):
 
     if len(title) > LONGEST_MEANING:
         title = title[: LONGEST_MEANING - 3].rsplit(" ", 1)[0] + "..."
-    return CodedConcept(*STANDARD.get(key, (key, SCHEME, title)))
+    return CodedConcept(*STANDARD.get(key, (codeOf(key), SCHEME, title)))
+
+
+def codeOf(key: str) -> str:
+    """Return the code of a measurement in our scheme: its key, a long one cut, with a digest of the whole."""
+    if len(key) <= LONGEST_CODE:  # highdicom 0.28 does not read items beside those with longer codes
+        return key
+    return f"{key[:9]}_{hashlib.sha256(key.encode()).hexdigest()[:6]}"
 
 
 def _textItem(word: str, text: str, relation: str = "CONTAINS"):
@@ -227,7 +237,11 @@ def _measurementItem(one: Measurement):
     item = _valueItem(conceptOf(one.key, one.title), one.value, one.unit, "CONTAINS")
     parts = [(word, getattr(one, name)) for word, name in PARTS.items()]
     below = [_valueItem(_ours(w), value, one.unit, "HAS PROPERTIES") for w, value in parts if value is not None]
-    texts = {"Unit": "" if math.isfinite(one.value) else one.unit, "Reason": one.reason}
+    texts = {
+        "Key": one.key if codeOf(one.key) != one.key else "",
+        "Unit": "" if math.isfinite(one.value) else one.unit,
+        "Reason": one.reason,
+    }
     below += [_textItem(word, text, "HAS PROPERTIES") for word, text in texts.items() if text]
     if below:
         item.ContentSequence = sr.ContentSequence(below)
@@ -294,9 +308,9 @@ def _groupItem(group: Group, known: writing.Sources, copies: Mapping[int, writin
     from pydicom.uid import generate_uid
 
     settings = {name: value for name, value in group.settings.toDictionary().items() if value is not None}
-    sides = {"TestStructure": group.test, "ReferenceStructure": group.reference}
+    sides = {"Test": group.test, "Reference": group.reference}
     places = {word: known.placeOf(one) or copies.get(id(one)) for word, one in sides.items()}
-    found = places["TestStructure"]
+    found = places["Test"]
     kind, category, sites = _anatomyOf(group.test, found)
     result = sr.MeasurementsAndQualitativeEvaluations(
         sr.TrackingIdentifier(uid=generate_uid(), identifier=group.title),
@@ -394,7 +408,7 @@ def readReport(path: str | os.PathLike) -> list[Record]:
 def _codeOf(item) -> tuple[str, str]:
     """Return the scheme and the code of the concept of a content item."""
     concept = item.ConceptNameCodeSequence[0]
-    return str(concept.CodingSchemeDesignator), str(concept.get("CodeValue") or concept.get("LongCodeValue", ""))
+    return str(concept.CodingSchemeDesignator), str(concept.get("CodeValue", ""))
 
 
 def _recordOf(group) -> Record:
@@ -405,14 +419,15 @@ def _recordOf(group) -> Record:
     for item in group.ContentSequence:
         code = _codeOf(item)
         if _valueOf(item) is not None:
-            measurements[keys.get(code, code[1])] = _plainNumber(item)
+            plain = _plainNumber(item)
+            measurements[plain.pop("key", keys.get(code, code[1]))] = plain
         elif item.ValueType == "TEXT":
             texts.setdefault(code[1], []).append(str(item.TextValue))
     one = {word: said[0] for word, said in texts.items()}
     return Record.fromDictionary(
         {
-            "reference": {"name": one["ReferenceStructure"], "file": ""},
-            "test": {"name": one["TestStructure"], "file": ""},
+            "reference": {"name": one["Reference"], "file": ""},
+            "test": {"name": one["Test"], "file": ""},
             "grid": json.loads(one["Grid"]) if "Grid" in one else None,
             "surface": one.get("Surface", ""),
             "convention": one["Convention"],
@@ -440,8 +455,7 @@ def _plainNumber(item) -> dict:
         plain["unit"] = str(below["Unit"].TextValue) if "Unit" in below else ""
     if value == -math.inf:
         plain["sign"] = -1
-    if "Reason" in below:
-        plain["reason"] = str(below["Reason"].TextValue)
+    plain |= {word.lower(): str(below[word].TextValue) for word in ("Key", "Reason") if word in below}
     return plain
 
 
