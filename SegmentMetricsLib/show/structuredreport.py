@@ -14,7 +14,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ..base.errors import InputError, requireKind
 from ..base.version import __version__
@@ -165,10 +165,14 @@ def _groupsOf(result: Comparison | CaseResult | ObserverStudy) -> Iterator[Group
                         pairTitle((reference.name, test.name)), reference, test, measurements, one.settings, told
                     )
         return
-    judgment = None if isinstance(result, Comparison) else result.judgment
-    for pair in [result] if isinstance(result, Comparison) else result:
-        requireKind(pair, Comparison, "Each result", "a Comparison, which has its structures")
-        title = pairTitle((pair.reference.name, pair.test.name))
+    if isinstance(result, Comparison):
+        judgment, pairs = None, [(result, result.reference, result.test, result.settings)]
+    else:
+        # of records, the structures are those that were paired
+        pairs = [(one, *match, one.settings) for one, match in zip(result, result.pairing.pairs, strict=True)]
+        judgment = result.judgment
+    for pair, reference, test, settings in pairs:
+        title = pairTitle((reference.name, test.name))
         verdicts = [
             (
                 one.rule.measurement,
@@ -177,7 +181,7 @@ def _groupsOf(result: Comparison | CaseResult | ObserverStudy) -> Iterator[Group
                 f"{one.rule.measurement} {one.limitsText}: {one.verdict}. {one.reason}",
             )
             for one in (judgment.verdicts if judgment else ())
-            if one.structure in (pair.reference.name, pair.test.name, title)
+            if one.structure in (reference.name, test.name, title)
         ]
         plain = pair.toDictionary()
         texts = {
@@ -188,7 +192,7 @@ def _groupsOf(result: Comparison | CaseResult | ObserverStudy) -> Iterator[Group
             "Summary": plain["summary"],
         }
         findings = list(map(str, pair.findings))
-        yield Group(title, pair.reference, pair.test, pair.measurements, pair.settings, texts, findings, verdicts)
+        yield Group(title, reference, test, pair.measurements, settings, texts, findings, verdicts)
 
 
 def _ours(word: str):
@@ -349,8 +353,7 @@ def _referenceTo(place: writing.Place, concept):
     target = str(place.dataset.SOPClassUID), str(place.dataset.SOPInstanceUID)
     if place.isSegment:
         name = concept or sr.CodedConcept("121191", "DCM", "Referenced Segment")
-        numbers = {"referenced_segment_numbers": place.number}
-        return sr.ImageContentItem(name, *target, relationship_type="CONTAINS", **numbers)
+        return sr.ImageContentItem(name, *target, None, place.number, "CONTAINS")
     item = sr.CompositeContentItem(concept or sr.CodedConcept("130488", "DCM", "Region in Space"), *target, "CONTAINS")
     if place.number is not None:
         name = sr.CodedConcept("130489", "DCM", "Referenced Region of Interest Identifier")
@@ -381,6 +384,27 @@ def _anatomyOf(structure: Structure, place: writing.Place | None) -> tuple:
         region, regionSide = kind, side
     sites = [sr.FindingSite(region, laterality=regionSide)] if region is not None else None
     return (kind, category, sites) if kind is not None else (None, None, None)
+
+
+def writeConsensus(
+    study: ObserverStudy,
+    path: str | os.PathLike,
+    *,
+    sources: Iterable[str | os.PathLike] = (),
+    given: Mapping[str, str] | None = None,
+) -> list[Path]:
+    """Write the consensus of observers as DICOM segmentations, one for each grid, and return their paths.
+
+    Parameters and errors are those of writeReport().
+    """
+    consensus = [one.consensus for one in study if one.consensus is not None and not one.consensus.isEmpty]
+    if not consensus:
+        raise InputError("There is no consensus to write.")
+    files = {one.file for organ in study for one in organ.structures if one is not None and one.file}
+    target = Path(path)
+    copies = writing.copiesOf(consensus, writing.Sources.of(files, sources, given or {}), target).datasets
+    first, *others = copies
+    return writing.writeDatasets({target: copies[first], **{one: copies[one] for one in others}})
 
 
 def readReport(path: str | os.PathLike) -> list[Record]:
@@ -444,7 +468,7 @@ def _plainNumber(item) -> dict:
     """Return a measurement as Measurement.toDictionary() does."""
     below = {_codeOf(one)[1]: one for one in item.get("ContentSequence", [])}
     numbers = {"value": item, **{name: below[word] for word, name in PARTS.items() if word in below}}
-    values = {name: _valueOf(one) for name, one in numbers.items()}
+    values = {name: cast(float, _valueOf(one)) for name, one in numbers.items()}
     value = values["value"]
     plain: dict[str, Any] = {name: one if math.isfinite(one) else None for name, one in values.items()}
     plain["status"] = "ok" if math.isfinite(value) else "undefined" if math.isnan(value) else "infinite"

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from commandruns import run as run  # the fixture
 from pydicom import dcmread
 
 import SegmentMetricsLib
@@ -175,3 +176,33 @@ def testRefused(files, tmp_path):
     assert not target.exists() and not list(tmp_path.glob("sr*"))
     with pytest.raises(ValueError, match="not a report of SegmentMetrics"):
         SegmentMetricsLib.readReport(files / "rs.dcm")
+
+
+def testCommands(files, run, tmp_path):
+    SimpleITK.WriteImage(A, "a.nrrd")
+    SimpleITK.WriteImage(B, "b.nrrd")
+    status, *_ = run("compare", files / "rs.dcm", files / "seg.dcm", "--metrics", "DSC", "--sr", "out/sr.dcm")
+    assert status == 0 and isValid(Path("out/sr.dcm"))
+    assert [path.name for path in Path("out").iterdir()] == ["sr.dcm"]
+    status, _, problem = run("compare", "a.nrrd", "b.nrrd", "--metrics", "DSC", "--sr", "out/sr.dcm")
+    assert status == 2 and "exists" in problem
+    assert run("compare", "a.nrrd", "b.nrrd", "--patient-id", "P7")[0] == 2
+    given = ("--sr", "sr.dcm", "--sr-image", files / "ct", "--consensus-seg", "consensus.dcm")
+    assert run("observers", "a.nrrd", "b.nrrd", "a.nrrd", "--metrics", "DSC", "--names", "A,B,C", *given)[0] == 0
+    assert {path.name for path in Path().glob("*.dcm")} == {"sr.dcm", "sr_segmentation.dcm", "consensus.dcm"}
+    assert all(map(isValid, Path().glob("*.dcm"))) and dcmread("consensus.dcm").PatientID == "A"
+    (again,) = compareCase("consensus.dcm", "a.nrrd", Settings(metrics="DSC"))
+    assert again["DSC"].value == 1
+
+
+def testBatch(run, tmp_path):
+    for case, image in (("p1", B), ("p1_2", A)):
+        for side, one in (("ours", A), ("theirs", image)):
+            Path(side).mkdir(exist_ok=True)
+            SimpleITK.WriteImage(one, f"{side}/{case}.nrrd")
+    asked = ("--reference-dir", "ours", "--test-dir", "theirs", "-o", "out", "--metrics", "DSC,HD95", "--workers", 1)
+    assert run("batch", *asked, "--sr")[0] == 0
+    written = SegmentMetricsLib.readBatch("out").toFrame()
+    read = SegmentMetricsLib.readBatch("out/dicom").toFrame()
+    assert isValid(Path("out/dicom/p1_2/report.dcm")) and len(read) == 2
+    np.testing.assert_array_equal(read[["DSC", "HD95"]].values, written[["DSC", "HD95"]].values)

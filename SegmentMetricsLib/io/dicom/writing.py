@@ -320,7 +320,7 @@ def writeDatasets(datasets: Mapping[Path, Any]) -> list[Path]:
     for path in datasets:
         if path.exists():
             raise InputError(f"{path} exists. Choose another name, or remove it first.")
-    for path, dataset in reversed(datasets.items()):
+    for path, dataset in reversed(list(datasets.items())):
         part = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
