@@ -206,3 +206,15 @@ def testBatch(run, tmp_path):
     read = SegmentMetricsLib.readBatch("out/dicom").toFrame()
     assert isValid(Path("out/dicom/p1_2/report.dcm")) and len(read) == 2
     np.testing.assert_array_equal(read[["DSC", "HD95"]].values, written[["DSC", "HD95"]].values)
+
+
+def testEveryMeasurementHasACodeOfItsOwn(tmp_path):
+    everything = Settings(families="all", tolerances=(1, 2), percentiles=(50, 95))
+    one = compare(A, B, everything)
+    report, _ = SegmentMetricsLib.writeReport(one, tmp_path / "sr.dcm")
+    assert isValid(report)
+    (group,) = groupsOf(report)
+    items = [*group.get_measurements(), *group.get_qualitative_evaluations()]
+    codes = [(item.name.scheme_designator, item.name.value) for item in items]
+    assert len(set(codes)) == len(codes) == len(one.measurements)
+    requireSame(SegmentMetricsLib.readReport(report)[0], one.measurements)
