@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,9 +74,6 @@ def compareAndWrite(case: Case, request: Request) -> int:
     said = f"Results are in {oneLine(str(output))}{os.sep}" if output else "" if request.isJson else NOT_WRITTEN
     if said:
         print(f"\n{said}", file=sys.stderr if request.isJson else sys.stdout)
-    problem = next((problem for _, problem in (one.output for one in result.results) if problem), "")
-    if problem:
-        print(f"No overlay pictures: {oneLine(problem)}", file=sys.stderr)
     unusable = [why for title, why in case.unusable.items() if title not in result.errors]
     problems = list(dict.fromkeys([*map(str, result.errors.values()), *unusable]))
     tellFailures(problems, where)
@@ -90,7 +87,7 @@ def _compared(case: Case, request: Request, folder: Path | None) -> tuple[CaseRe
     """
     from ..case.casework import PairWork
     from ..show import writing
-    from .pairwork import Overlays, WrittenPairs, displayed, inProcesses
+    from .pairwork import WrittenPairs, displayed, inProcesses
 
     pairs = case.pairing.pairs
     names = list(writing.fileNames(reference.name for reference, _ in pairs))
@@ -104,8 +101,8 @@ def _compared(case: Case, request: Request, folder: Path | None) -> tuple[CaseRe
             progress.update()
             yield number, outcome
 
-    with progressBar(len(pairs), "pair", len(pairs) > 1) as progress, closing(Overlays()) as overlays:
-        written = WrittenPairs(work, names, folder, request.report, request.isNumbersOnly, overlays, case.image)
+    with progressBar(len(pairs), "pair", len(pairs) > 1) as progress:
+        written = WrittenPairs(work, names, folder, request.report, request.isNumbersOnly, case.image)
         result = case.compare(request.protocol, written, each)
     result.requireAny()
     return result, [written.filesOf(pairs.index(match)) for match in result.pairing.pairs]
@@ -138,8 +135,8 @@ def _write(result: CaseResult, document: dict, report: Report | None, folder: Pa
     if result.judgment:
         verdictwriting.writeVerdicts(document["protocol"], folder / writing.VERDICTS_FILE)
     if report is not None:
-        for part, _ in (one.output for one in result.results):
-            report.include(part)
+        for one in result.results:
+            report.include(one.output)
         report.write(
             folder / writing.REPORT_FILE,
             judgment=result.judgment,

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ..case.observers.gathering import Organ
     from ..case.observers.observed import ObservedStructure
     from ..case.observers.study import ObserverStudy, Work
-    from .pairwork import Overlays
 
 METHODS = ("majority", "staple", "mean-surface")
 # From so many structures on, other processes help; of fewer, the pairs are shared by threads.
@@ -114,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
-    from .pairwork import Overlays, displayed
+    from .pairwork import displayed
 
     labelNames = labelNamesFrom(options.label_names)
     names = None if options.names is None else namesFrom(options.names)
@@ -122,8 +121,8 @@ def run(options: argparse.Namespace) -> int:
     work = Work.of(gathered, settings, options.consensus, labelNames, displayed)
     organs = comparable(gathered)
     files = writing.fileNames(organ.name for organ in organs)
-    with _results(options.output) as unfinished, closing(Overlays()) as overlays:
-        written = Written(work, files, unfinished, None if options.numbers_only else overlays)
+    with _results(options.output) as unfinished:
+        written = Written(work, files, unfinished, not options.numbers_only)
         study = studied(gathered, settings, written.each(organs, options.workers))
         shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
         extra = {}
@@ -139,8 +138,6 @@ def run(options: argparse.Namespace) -> int:
     _show(study, options, bool(options.write_protocol and not unwritten))
     if unwritten:
         print(f"segment-metrics: {oneLine(unwritten)}", file=sys.stderr)
-    if overlays.problem:
-        print(f"No pictures: {oneLine(overlays.problem)}", file=sys.stderr)
     isPartial = len(study) < len(organs) or bool(gathered.failures or gathered.leftOut or unwritten)
     return SOME_FAILED if isPartial else 0
 
@@ -159,14 +156,14 @@ def _results(output: Path | None) -> AbstractContextManager[Path | None]:
 class Written:
     """The work on the structures of a study with the files about each of them.
 
-    names: of the files of each structure. folder: for the files, None to write none. overlays: draws the pictures, None
-    to draw none.
+    names: of the files of each structure. folder: for the files, None to write none. isDrawn: whether to draw
+    pictures.
     """
 
     work: Work
     names: Sequence[str]
     folder: Path | None
-    overlays: Overlays | None
+    isDrawn: bool
     found: dict[int, ObservedStructure | InputError] = field(default_factory=dict)
 
     def each(self, organs: Sequence[Organ], workers: int | None) -> Iterator[ObservedStructure | InputError]:
@@ -184,9 +181,10 @@ class Written:
         from ..show import observers as observerfiles
 
         observerfiles.writeStructure(found, name, folder)
-        if self.overlays is not None and found.variation is not None:
-            picture = self.overlays.prepared(found)
-            self.overlays.write(picture, folder / observerfiles.fileName("picture", name))
+        if self.isDrawn and found.variation is not None:
+            from ..show.pictures.overlay import drawVariation
+
+            drawVariation(found, folder / observerfiles.fileName("picture", name))
 
 
 def _inProcesses(

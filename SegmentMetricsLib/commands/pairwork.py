@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -21,7 +20,6 @@ from ..model.grayimages import GrayImage
 from ..model.structures import Match, Structure
 
 if TYPE_CHECKING:
-    from ..mrml.pictures import ViewCache
     from ..show.report import Report
 
 # Least number of pairs from which the speed is estimated; the first is not timed, as it also imports and tabulates.
@@ -42,7 +40,7 @@ class Effort:
     worthWorkers: float
 
 
-# A worker takes one to two seconds to start, mostly for its imports; without Slicer's classes less than one.
+# A worker takes about a second to start, mostly for its imports.
 WITH_PICTURES, NUMBERS_ONLY = Effort(0.15, 6e-5, 6.0), Effort(0.08, 7e-6, 2.2)
 
 
@@ -51,60 +49,6 @@ def displayed(structure: Structure) -> Structure:
     from ..mrml import inputs
 
     return inputs.displayed(structure)
-
-
-class Overlays:
-    """Draws overlay pictures until it is closed, if the machine can; `problem` is the reason if not."""
-
-    def __init__(self) -> None:
-        self.problem = ""
-        self._views: ViewCache | None = None
-
-    def prepared(self, result, image: GrayImage | None = None):
-        """Return the picture of a comparison for write(), which does not need the comparison; None if there is none.
-
-        result: a Comparison, or an ObservedStructure, whose picture is that of where the observers differ. image:
-        to show slices of, or None.
-        """
-        if not self._isReady():
-            return None
-        from ..mrml import pictures
-
-        if not hasattr(result, "distances"):
-            return pictures.VariationPicture(result)
-        return pictures.Overlay(result, image=image)
-
-    def _isReady(self) -> bool:
-        """Make the views, unless there are some already or the machine cannot draw; return whether there are."""
-        if self.problem or self._views is not None:
-            return not self.problem
-        from ..mrml import headless, views
-
-        views.startOpenGLCheck()  # runs in parallel to the import of Slicer
-        self.problem = headless.whyUnavailable()
-        if self.problem:
-            return False
-        from ..mrml import pictures
-
-        self._views = pictures.ViewCache()
-        return True
-
-    def write(self, picture, path: Path) -> None:
-        """Draw the result of prepared() into a file; nothing for None."""
-        if picture is None:
-            return
-        from ..mrml import views
-
-        try:
-            picture.write(path, self._views)
-        except views.NoOpenGLError as error:
-            self.problem = str(error)
-
-    def close(self) -> None:
-        """Free the resources for drawing; nothing can be drawn afterwards."""
-        if self._views is not None:
-            self._views.close()
-            self._views = None
 
 
 @dataclass(frozen=True)
@@ -121,7 +65,6 @@ class WrittenPairs:
     folder: Path | None
     report: Report | None = None
     isNumbersOnly: bool = False
-    overlays: Overlays = field(default_factory=Overlays)
     image: GrayImage | None = None
 
     @property
@@ -132,8 +75,8 @@ class WrittenPairs:
     def __call__(self, number: int, match: Match) -> PairResult:
         """Compare a pair, write its files and return the result. number: of the pair, from 0.
 
-        Its output is the part of the report, or None, and why there is no picture, or "". Raises InputError for a pair
-        that cannot be compared, after removing its files.
+        Its output is the part of the report, or None. Raises InputError for a pair that cannot be compared, after
+        removing its files.
         """
         try:
             return self._written(number, match)
@@ -155,20 +98,19 @@ class WrittenPairs:
         match = match.anew()
         comparison, byConvention = self.work.compare(match)
         part = None if self.report is None else self.report.part(comparison, number)
-        result = PairResult(comparison.record(), byConvention, comparison.settings, comparison.share, (part, ""))
+        result = PairResult(comparison.record(), byConvention, comparison.settings, comparison.share, part)
         if self.folder is None:
             return result
-        name, picture = self.names[number], None
+        name = self.names[number]
         if comparison.slices:
             writing.writeSlices(comparison.slices, self.folder / writing.fileName("slices", name))
         # otherwise the modules for these are not even imported
         if comparison.distances is not None and self.isShowing:
+            from ..show.pictures.overlay import drawOverlay
+
             writing.writeSurfaces(comparison, self.folder / writing.fileName("distances", name))
-            picture = self.overlays.prepared(comparison, self.image)
-        # free memory, as drawing needs as much again
-        del comparison, match
-        self.overlays.write(picture, self.folder / writing.fileName("overlay", name))
-        return replace(result, output=(part, self.overlays.problem))
+            drawOverlay(comparison, self.folder / writing.fileName("overlay", name), image=self.image)
+        return result
 
 
 def inProcesses(
@@ -198,8 +140,7 @@ def inProcesses(
         return
     tasks = [(pair, replace(matches[pair])) for pair in reversed(waiting)]
     helpers = min(number, len(tasks)) - 1
-    # every process draws by itself
-    makeExecutor = partial(_executor, helpers, replace(work, overlays=Overlays()))
+    makeExecutor = partial(_executor, helpers, work)
     for (pair, match), outcome in runEach(tasks, _ofPair, makeExecutor, QUEUED * helpers, lambda task: work(*task)):
         if isinstance(outcome, BrokenExecutor):
             outcome = PairError(f"{match.reference.name} and {match.test.name}: {DIED}", DIED)
@@ -260,8 +201,6 @@ _work: WrittenPairs
 def _prepare(work: WrittenPairs) -> None:
     global _work
     _work = work
-    # graphics that still exist when the interpreter shuts down may crash it
-    atexit.register(work.overlays.close)
 
 
 def _ofPair(task: tuple[int, Match]) -> PairResult:

@@ -24,11 +24,12 @@ from ..case.tablemodel import Column, Table
 from ..families.signed.entries import SIDES
 from ..families.slices.formulas import axisOfRows, columnOf
 from ..geometry.grids import RAS_FROM_LPS
+from ..show.maps import requireDistances, shownTolerance
 from ..show.tables import shortened
 from . import folders, practice
 from .arguments import asNode, asScene, requireComparison
 from .navigation import PLACE_COLUMNS
-from .outputs import fillTable, pairName, requireDistances, shownTolerance
+from .outputs import fillTable, pairName
 from .resultnodes import nameResult
 
 BAR_COLOR = (0.36, 0.50, 0.62)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
+from ..base.palettes import rgb
 from ..model.structures import REFERENCE_AND_TEST
-from .colors import rgb
 from .maps import isMap
 
 # On display nodes of others that were visible and are hidden now. It is saved with a scene, so that they come back when

@@ -9,11 +9,10 @@ import numpy as np
 
 from ..analysis.places import Place
 from ..base.errors import requireKind
-from ..base.palettes import SIGNED
+from ..base.palettes import SIGNED, rgb
 from ..geometry.grids import RAS_FROM_LPS
 from ..show.places import describe
 from .arguments import asScene, requireComparison
-from .colors import rgb
 from .outputs import pairName
 from .resultnodes import resultNode
 

@@ -163,7 +163,7 @@ def compareNames(folder: Path, names: list[str], *options) -> Path:
     fields = [{"ID": f"S{n}", "Name": name, "LabelValue": n, "Layer": 0} for n, name in enumerate(names, 1)]
     path = save(shapes.segmentation([array], fields), folder / CODE_AS_FILE)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairwork.Overlays, "prepared", lambda *given: None)
+        patch.setattr("SegmentMetricsLib.show.pictures.overlay.drawOverlay", lambda *given, **options: None)
         patch.setattr(pairwork, "availableProcessors", lambda: 1)
         given = [
             "compare",
