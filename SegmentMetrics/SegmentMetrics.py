@@ -16,11 +16,6 @@ from slicer.ScriptedLoadableModule import (
 )
 from slicer.util import VTKObservationMixin
 
-# In a source tree, the library is next to the module's folder; in an installed extension, it is next to this file.
-for folder in (Path(__file__).resolve().parent, Path(__file__).resolve().parents[1]):
-    if (folder / "SegmentMetricsLib").is_dir() and str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-
 PACKAGES = ("SegmentMetricsLib", "SegmentMetricsPanel")
 # Major and minor version of the first Slicer whose Python can import the packages; that of Slicer 5.8 can only import
 # this file.
@@ -41,6 +36,10 @@ class SegmentMetrics(ScriptedLoadableModule):
 
     def __init__(self, parent):
         super().__init__(parent)
+        # in a source tree, the library is next to the module's folder; Slicer finds it in an installed extension
+        source = Path(__file__).resolve().parents[1]
+        if (source / "SegmentMetricsLib").is_dir() and str(source) not in sys.path:
+            sys.path.insert(0, str(source))
         parent.title = _("Segment Metrics")
         parent.categories = [translate("qSlicerAbstractCoreModule", "Quantification")]
         parent.dependencies = ["Cameras", "Colors", "Markups", "Plots", "Segmentations"]
@@ -49,11 +48,14 @@ class SegmentMetrics(ScriptedLoadableModule):
             "Choose a reference and a test segment, then Apply: exact surface distances, overlap and volumes, and "
             "where the two differ, in a table, a plot and a colored map on the 3D surface. "
             "See the <a href='https://github.com/SegmentMetrics/SlicerSegmentMetrics'>documentation and tutorial</a>."
+            "<p>Distances are defined as in Podobnik and Vrtovec, Metrics Revolutions, arXiv:2410.02630; the surface "
+            "Dice (NSD) is that of Nikolov et al., arXiv:1809.04430, the boundary IoU that of Cheng et al., "
+            "arXiv:2103.16562, and the overlap measures are those of Taha and Hanbury, doi:10.1186/s12880-015-0068-x."
+            "<p>The panel can be translated; the sentences about the numbers are in English."
         )
         parent.acknowledgementText = _(
-            "Distances are defined as in Podobnik and Vrtovec, Metrics Revolutions, arXiv:2410.02630; the surface Dice "
-            "(NSD) is that of Nikolov et al., arXiv:1809.04430, the boundary IoU that of Cheng et al., "
-            "arXiv:2103.16562, and the overlap measures are those of Taha and Hanbury, doi:10.1186/s12880-015-0068-x."
+            "This module was developed by the SegmentMetrics contributors. If you use it, please cite it and the "
+            "papers whose metrics you report; the file CITATION.cff lists them."
         )
         if slicer.util.mainWindow() is None:  # during startup, modules are created before the main window
             slicer.app.connect("startupCompleted()", onStartup)
@@ -83,19 +85,24 @@ def registerSampleData() -> None:
     except ImportError:  # custom applications may not include it
         return
 
-    icon = Path(__file__).parent / "Resources" / "Icons" / "SegmentMetrics.png"
+    icons = Path(__file__).parent / "Resources" / "Icons"
+    logic, category = SampleData.SampleDataLogic, "Segment Metrics"
+    if hasattr(logic, "registerCustomSampleDataCategory"):  # older versions show its name
+        logic.registerCustomSampleDataCategory(category, title=_("Segment Metrics"))
     samples = (
         ("HeadAndNeckObservers", "Observer 1", SegmentMetricsLogic.loadSample),
         ("ContouringPractice", "Trainee", SegmentMetricsLogic.loadPractice),
+        ("BrainLesions", "Observer 1", lambda: SegmentMetricsLogic.loadSample("lesions")),
+        ("BranchingVessel", "Observer 1", lambda: SegmentMetricsLogic.loadSample("vessel")),
     )
     for name, node, load in samples:
-        SampleData.SampleDataLogic.registerCustomSampleDataSource(
-            category="Segment Metrics",
+        logic.registerCustomSampleDataSource(
+            category=category,
             sampleName=name,
             uris="",  # required, although nothing is downloaded
             fileNames=f"{name}.seg.nrrd",
             nodeNames=node,
-            thumbnailFileName=str(icon),
+            thumbnailFileName=str(icons / f"{name}.png"),
             customDownloader=lambda _source, load=load: load(),
         )
 
@@ -350,14 +357,15 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         return judgeCase(protocol, ofEach, comparisons.unmatched, isWhole=isWhole, failures=comparisons.failures)
 
     @staticmethod
-    def loadSample() -> list:
-        """Load the two observers' contours that come with the extension, and return their segmentation nodes.
+    def loadSample(name: str = "head-and-neck") -> list:
+        """Load the two observers' contours of a sample that comes with the extension, and return their nodes.
 
-        The CT that they have drawn on is loaded, too, and shown in the slice views.
+        name: "head-and-neck", whose CT is loaded, too, and shown in the slice views; "lesions" or "vessel".
         """
         from SegmentMetricsLib.mrml import sample
 
-        return SegmentMetricsLogic._withImage(sample.loadSample(scene=slicer.mrmlScene))
+        nodes = sample.loadSample(sample=name, scene=slicer.mrmlScene)
+        return SegmentMetricsLogic._withImage(nodes) if name == "head-and-neck" else nodes
 
     @staticmethod
     def loadPractice() -> list:

@@ -25,10 +25,8 @@ Everything after the inputs and the settings is given by keyword. In Slicer, or 
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import TYPE_CHECKING
 
-from .base.moved import addMoved
 from .base.version import __version__
 from .settings import vocabulary
 
@@ -41,12 +39,12 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .case.observers.study import ObserverStudy, compareObservers
     from .case.stress import StressTest, stressTest
     from .commands.batch import compareBatch
-    from .comparison.measurements import Measurement
     from .geometry.grids import Grid
     from .geometry.masks import Mask
     from .geometry.surfaces import Surface
     from .io.doses import readDose
     from .io.reading import readStructures
+    from .metrics.measurement import Measurement
     from .model.dose import Dose
     from .model.structures import Structure
     from .model.structureset import StructureSet
@@ -86,7 +84,7 @@ _HOMES = {
     "Dose": "model.dose",
     "Grid": "geometry.grids",
     "Mask": "geometry.masks",
-    "Measurement": "comparison.measurements",
+    "Measurement": "metrics.measurement",
     "ObserverStudy": "case.observers.study",
     "Settings": "settings.settings",
     "StressTest": "case.stress",
@@ -107,21 +105,18 @@ _HOMES = {
 
 
 def _meaningOf(name: str) -> vocabulary.Named:
-    from .families.selection import meaningOf
+    from .metrics.selection import meaningOf
 
     return meaningOf(name)
 
 
 vocabulary.handIn(_meaningOf)
-addMoved(__name__)
 
 
 def __getattr__(name: str):
     if name in _HOMES:
         home = importlib.import_module(f".{_HOMES[name]}", __name__)
         return home if name == "samples" else getattr(home, name)
-    if moved := sys.modules.get(f"{__name__}.{name}"):
-        return moved
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -148,7 +148,7 @@ def coarse():
     """Meshes are counted on grids of few voxels and bands searched in few voxels, where precision does not matter."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("SegmentMetricsLib.geometry.voxelization.STEPS_ACROSS", 15)
-        patch.setattr("SegmentMetricsLib.families.boundary.bands.bandvoxels.MOST_VOXELS", 1 << 15)
+        patch.setattr("SegmentMetricsLib.metrics.bands.bandvoxels.MOST_VOXELS", 1 << 15)
         for name, number in {"FIRST_DRAW": 200, "LARGEST_FIRST_DRAW": 600, "LARGEST_DRAW": 600}.items():
-            patch.setattr(f"SegmentMetricsLib.families.boundary.bands.bandsearch.{name}", number)
+            patch.setattr(f"SegmentMetricsLib.metrics.bands.bandsearch.{name}", number)
         yield

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 import qt
 import slicer
 
-from SegmentMetricsLib.analysis.places import MOST, worstPlaces
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.progress import Cancelled, stoppable
 from SegmentMetricsLib.case.comparison import compare
+from SegmentMetricsLib.case.places import MOST, worstPlaces
 from SegmentMetricsLib.case.protocol.measuring import measuredFor
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.mrml.comparing import Comparisons, asDose, criticalStructures

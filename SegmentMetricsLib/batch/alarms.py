@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..base.texts import commaSeparated, counted, oneLine
-from ..comparison.findings import Kind, split
+from ..metrics.findings import Kind, split
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from .cases import caseTitle

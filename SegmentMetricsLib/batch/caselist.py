@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from ..base.texts import commaSeparated, cutShort, tellingApart
 from ..case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
-from ..families.registry import restored
+from ..metrics.registry import restored
 from ..model.naming import onlyIn
 from ..model.structures import TEST_EMPTY
 from ..show.report.index import FAILED, CaseLine

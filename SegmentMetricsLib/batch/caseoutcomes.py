@@ -10,7 +10,7 @@ from ..base.texts import cutShort, oneLine, tellingApart
 from ..case.caseresult import CaseResult, PairResult
 from ..case.casework import Case, PairWork, openCase
 from ..case.missing import compareMissing, diagonal, structureName, whatIsMissing, whichLacks
-from ..comparison.findings import asDictionaries
+from ..metrics.findings import asDictionaries
 from ..model.structures import Match
 from .cases import FAILED, OK, Task
 

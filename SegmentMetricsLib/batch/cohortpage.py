@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ..families.registry import findDefinition
+from ..metrics.registry import findDefinition
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from .alarms import inShort

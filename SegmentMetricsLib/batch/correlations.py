@@ -17,8 +17,8 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..case.tablemodel import Column, Table
-from ..families.registry import findDefinition
-from ..families.selection import isSelected
+from ..metrics.registry import findDefinition
+from ..metrics.selection import isSelected
 from ..settings.names import OWN_CONVENTION
 from ..settings.settings import Settings
 from ..show.writing import fileNames, versions, writeJson, writeTable

@@ -10,7 +10,7 @@ from ..base.markup import escaped
 from ..base.texts import oneLine, shortest
 from ..case.missing import CountedNames, Roster
 from ..case.tablemodel import Column, Table
-from ..families.instances.formulas import Event
+from ..metrics.instances import Event
 from ..show.writing import writeTable
 from .plots import COLORS, INK
 from .statistics import NO_METHOD

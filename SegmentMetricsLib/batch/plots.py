@@ -20,7 +20,7 @@ from ..base.errors import InputError, installing
 from ..base.texts import counted, oneLine
 from ..case.resulttables import heading
 from ..case.tablemodel import Column, Table
-from ..families.registry import findDefinition
+from ..metrics.registry import findDefinition
 from ..model.naming import hintAt, meant
 from ..settings.names import OWN_CONVENTION
 from ..show.writing import fileNames, writeJson, writeTable

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..comparison.measurements import ROUNDING, ROUNDING_OF_ZERO
+from ..metrics.measurement import ROUNDING, ROUNDING_OF_ZERO
 
 # Relative difference up to which absolute differences are ties: they only differ by the rounding of a subtraction.
 NEAR = 1e-9

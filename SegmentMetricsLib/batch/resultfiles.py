@@ -18,8 +18,8 @@ from ..case.missing import BOTH, CountedNames, Roster
 from ..case.protocol.protocol import Protocol
 from ..case.resulttables import FAMILY_OF_LIST, LISTED, listedRows
 from ..case.tablemodel import Column
-from ..families.registry import REGISTRY, restored
-from ..families.selection import selected
+from ..metrics.registry import REGISTRY, restored
+from ..metrics.selection import selected
 from ..model.naming import PAIR_JOINT, notAmong, pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.names import OWN_CONVENTION

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base.errors import requireKind
 from ..case.missing import BOTH, REFERENCE, TEST, CountedNames, Roster
-from ..families.registry import REGISTRY, Found, findDefinition, restored
+from ..metrics.registry import REGISTRY, Found, findDefinition, restored
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST, TEST_EMPTY
 from .ranks import Friedman, SignedRank, compareMany, compareRanks, corrected, quantile

@@ -16,10 +16,10 @@ from ..base.errors import InputError
 from ..base.texts import commaSeparated
 from ..case.casework import criticalsOf, withLabelsNamed
 from ..case.stress import USUAL_SHARE, StressTest, stressTest
-from ..comparison.measurements import ROUNDING, Measurement
-from ..families.registry import findDefinition
 from ..io import reading
 from ..io.sheets import readSheet
+from ..metrics.measurement import ROUNDING, Measurement
+from ..metrics.registry import findDefinition
 from ..model.naming import hintAt
 from ..model.structures import Labels, Structure, nameMeant, requireUsable
 from ..model.structureset import StructureSet

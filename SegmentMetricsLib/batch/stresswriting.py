@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..case.resulttables import columnFor
 from ..case.tablemodel import Column, Table
-from ..comparison.measurements import rounded, withUnit
+from ..metrics.measurement import rounded, withUnit
 from ..settings.settings import Settings
 from ..show import writing
 from ..show.stress import CASES_SCHEMA, FILES_OF_CASES

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..base.texts import commaSeparated, counted, oneLine
 from ..case.missing import REFERENCE, TEST
 from ..case.tablemodel import Column, Table
-from ..comparison.measurements import fixed
+from ..metrics.measurement import fixed
 from ..settings.names import OWN_CONVENTION
 from ..show.tables import LONGEST_NAME, aligned, shortened, shortenedName
 from ..show.writing import versions, writeJson, writeTable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..base.errors import InputError, raiseAny
 from ..base.texts import counted
-from ..comparison.measurements import Measurement
+from ..metrics.measurement import Measurement
 from ..model.naming import onlyIn, pairTitle, placeOf
 from ..model.structures import Match, Pairing, Structure
 from ..settings.settings import Settings

@@ -12,11 +12,11 @@ from typing import TypeVar
 from ..base.errors import InputError, PairError, reasonOf, requireFunction, requireKind
 from ..base.progress import Cancelled
 from ..base.texts import commaSeparated
-from ..comparison.findings import alarmsFirst
-from ..comparison.measurements import Measurement
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
+from ..metrics.findings import alarmsFirst
+from ..metrics.measurement import Measurement
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
 from ..model.ignored import annotated

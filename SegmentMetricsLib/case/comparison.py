@@ -12,38 +12,32 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import SimpleITK
 
-from ..analysis import places
-from ..analysis.places import Place, worstPlaces
 from ..base.errors import InputError, Undefined
-from ..comparison.findings import Finding, Kind
-from ..comparison.measurements import Measurement, evaluate, finite, measurementOf
-from ..comparison.workspace import Workspace
 from ..conventions.chosen import definitionsOf
 from ..distances.surfacedistances import SurfaceDistances
-from ..families.dose.formulas import DoseCurves
-from ..families.dose.ofpair import curvesOf
-from ..families.hazard.formulas import Field
-from ..families.hazard.ofpair import errorsOf, fieldOf
-from ..families.instances.ofpair import Lesion, lesionsOf, listOf
-from ..families.selection import keyMeant, selected
-from ..families.similarity.formulas import Similarity
-from ..families.similarity.ofpair import inSlices
-from ..families.slices.formulas import SliceRow
-from ..families.slices.ofpair import needsOfProfile, profileOf
-from ..families.topology.formulas import Run
-from ..families.topology.ofpair import gapsOf, spursOf
 from ..io.doses import readDose
+from ..metrics.dose import DoseCurves, curvesOf
+from ..metrics.findings import Finding, Kind
+from ..metrics.hazard import Field, errorsOf, fieldOf
+from ..metrics.instances import Lesion, lesionsOf, listOf
+from ..metrics.measurement import Measurement, evaluate, finite, measurementOf
+from ..metrics.pair import Workspace
+from ..metrics.selection import keyMeant, selected
+from ..metrics.similarity import Similarity, inSlices
+from ..metrics.slices import SliceRow, needsOfProfile, profileOf
+from ..metrics.topology import Run, gapsOf, spursOf
 from ..model import inputs
 from ..model.dose import Dose
 from ..model.ignored import leftOut
 from ..model.inputs import Placing
 from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
-from . import gridspread, multilabel, resulttables, summary
+from . import gridspread, multilabel, places, resulttables, summary
 from .findings import pairfindings
 from .frames import frameOf
 from .given import Comparable, asCriticals, asStructure, criticalsFrom, marksIn
 from .multilabel import Share
+from .places import Place, worstPlaces
 from .records import Record
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..comparison.definitions import Definition
-from ..comparison.measurements import Measurement, rounded
-from ..families.registry import REGISTRY, findDefinition
+from ..metrics.measurement import Measurement, rounded
+from ..metrics.metric import Definition
+from ..metrics.registry import REGISTRY, findDefinition
 from ..settings.names import PURPOSES
 from ..settings.settings import DECLARED, EXAMPLES
 from .relevance import affects

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..base.errors import InputError
-from ..comparison.measurements import Measurement
+from ..metrics.measurement import Measurement
 
 # The columns of a frame of measurements.
 TOLD = ("title", "value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper")

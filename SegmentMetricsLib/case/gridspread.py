@@ -13,14 +13,14 @@ from dataclasses import replace
 import numpy as np
 
 from ..base.progress import checkpoint
-from ..comparison.definitions import Asked
-from ..comparison.findings import Finding
-from ..comparison.measurements import ROUNDING, Measurement, Spread
-from ..comparison.workspace import Workspace
 from ..geometry.grids import Grid, translation
 from ..geometry.masks import Mask, union
 from ..geometry.meshing import fromMask
 from ..geometry.voxelization import maskOf
+from ..metrics.findings import Finding
+from ..metrics.measurement import ROUNDING, Measurement, Spread
+from ..metrics.metric import Asked
+from ..metrics.pair import Workspace
 from ..model.structures import REFERENCE_AND_TEST, Structure
 from ..settings.settings import Settings
 

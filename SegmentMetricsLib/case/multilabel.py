@@ -18,9 +18,9 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..base.errors import InputError, Undefined, requireKind
 from ..base.texts import commaSeparated
-from ..comparison.measurements import Measurement, measurementOf
-from ..families.multilabel.entries import GIVEN, MULTI_LABEL, WEIGHTINGS
-from ..families.selection import isSelected
+from ..metrics.measurement import Measurement, measurementOf
+from ..metrics.multilabel import GIVEN, MULTI_LABEL, WEIGHTINGS
+from ..metrics.selection import isSelected
 from ..model import inputs, naming
 from ..model.ignored import annotated
 from ..model.inputs import Placing
@@ -32,7 +32,7 @@ from .resulttables import labelsTable
 from .tablemodel import notebookTable
 
 if TYPE_CHECKING:
-    from ..comparison.workspace import Workspace
+    from ..metrics.pair import Workspace
     from .given import Comparable
 
     # What compareLabels() takes as a reference or a test.
@@ -144,7 +144,7 @@ def compareLabels(
     ValueError
         For input that is not a segmentation or has no names, and for weights of unknown labels.
     """
-    from ..comparison.workspace import Workspace
+    from ..metrics.pair import Workspace
 
     settings, placing = asSettings(settings), Placing(spacing=spacing, origin=origin, direction=direction)
     placing.requireUse(*(one for given in (reference, test) for one in _membersOf(given)))

@@ -12,9 +12,9 @@ from ..base.errors import InputError, PairError, Undefined, requireKind
 from ..base.progress import checkpoint
 from ..base.statements import Place
 from ..base.texts import commaSeparated, cutShort
-from ..comparison.findings import ALIKE, Finding, Kind, alarmsFirst, asFinding, shareOfBoxes
-from ..comparison.workspace import Workspace
-from ..families.overlap import formulas as overlap
+from ..metrics import overlap
+from ..metrics.findings import ALIKE, Finding, Kind, alarmsFirst, asFinding, shareOfBoxes
+from ..metrics.pair import Workspace
 from ..model import naming
 from ..model.structures import (
     REFERENCE_AND_TEST,

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..analysis.places import Place
 from ..base.errors import InputError
-from ..comparison.findings import asDictionaries, asFinding
-from ..comparison.measurements import Measurement
 from ..conventions.chosen import definitionsOf
-from ..families.dose.formulas import DoseCurves
-from ..families.instances.ofpair import Lesion
-from ..families.registry import findDefinition
-from ..families.similarity.formulas import Similarity
-from ..families.slices.formulas import SliceRow
-from ..families.topology.formulas import Run
+from ..metrics.dose import DoseCurves
+from ..metrics.findings import asDictionaries, asFinding
+from ..metrics.instances import Lesion
+from ..metrics.measurement import Measurement
+from ..metrics.registry import findDefinition
+from ..metrics.similarity import Similarity
+from ..metrics.slices import SliceRow
+from ..metrics.topology import Run
 from ..model.naming import pairTitle
 from ..model.structures import SEGMENTATION
+from .places import Place
 
 # Of the plain values of a record: since 2, findings have a kind and values; in 1 they were sentences.
 SCHEMA = 2

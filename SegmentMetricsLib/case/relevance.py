@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import cache
 
-from ..comparison.definitions import Definition
-from ..families.registry import REGISTRY
+from ..metrics.metric import Definition
+from ..metrics.registry import REGISTRY
 from ..settings.names import FAMILIES
 from ..settings.settings import DECLARED
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.places import positionText
+from ..base.coordinates import positionText
 from ..base.errors import Cause
 from ..base.texts import commaSeparated, counted
-from ..comparison.definitions import AREA
-from ..comparison.measurements import Measurement, fixed, withUnit
-from ..families.instances.ofpair import ROW, Lesion
-from ..families.registry import REGISTRY, findDefinition
-from ..families.selection import headingOf, rowOf
+from ..metrics.instances import ROW, Lesion
+from ..metrics.measurement import Measurement, fixed, withUnit
+from ..metrics.metric import AREA
+from ..metrics.registry import REGISTRY, findDefinition
+from ..metrics.selection import headingOf, rowOf
 from ..settings.names import OWN_CONVENTION
 from .records import Record, identityOf
 from .tablemodel import Amount, Column, Table, notebookSentences, notebookTable

@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..base.errors import InputError, Undefined
-from ..comparison.workspace import Workspace
-from ..families.hazard.formulas import Field
-from ..families.hazard.ofpair import fieldOf
 from ..geometry.masks import Mask, boxAround
+from ..metrics.hazard import Field, fieldOf
+from ..metrics.pair import Workspace
 from ..model.inputs import HALF, Placing
 from ..model.structures import Structure
 from ..settings.settings import Settings, asSettings

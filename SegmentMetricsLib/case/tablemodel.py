@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..base.markup import Markup, filled, joined
-from ..comparison.measurements import IN_CENTIMETERS, decimalsOf, infiniteText, rounded, statusOf, typeset, withUnit
+from ..metrics.measurement import IN_CENTIMETERS, decimalsOf, infiniteText, rounded, statusOf, typeset, withUnit
 
 
 class Column(NamedTuple):

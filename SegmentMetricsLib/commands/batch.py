@@ -373,7 +373,7 @@ def tell(plan: Plan, done: Done) -> None:
 def caveatsOf(plan: Plan, found: Collected) -> list[str]:
     """Return what must not be missed about the numbers of all cases, and what of the options was not used."""
     from ..batch.summarywriting import remarks
-    from ..comparison.findings import Finding, Kind
+    from ..metrics.findings import Finding, Kind
 
     # a summary must not hide that some of its numbers are meaningless
     caveats = [Finding.of(Kind.PLAN_OF_ONE)] if "dose" in plan.settings.families else []

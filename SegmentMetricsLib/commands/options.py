@@ -18,7 +18,7 @@ from ..settings.names import DEFAULT_FAMILIES, GRIDS, MESHMETRICS, OWN_CONVENTIO
 from ..settings.settings import DECIDED_BY_TOOLS, DECLARED, Settings, isInEffect
 
 if TYPE_CHECKING:
-    from ..families.registry import Found
+    from ..metrics.registry import Found
 
 # Below the help of every command.
 DEFAULTS = "Defaults are given in parentheses."
@@ -249,8 +249,8 @@ def tellWithoutEffect(
     protocols: which choose numbers, too; None for none. others: further settings that have no effect if given.
     """
     from ..case.relevance import isUsed
-    from ..families.registry import findDefinition  # slow imports
-    from ..families.selection import selected
+    from ..metrics.registry import findDefinition  # slow imports
+    from ..metrics.selection import selected
 
     rules = (rule for one in protocols if one is not None for rule in one.rules)
     measured = [definition for definition, _ in selected(settings)]

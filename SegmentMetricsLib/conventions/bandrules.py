@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..base.parallel import threads
-from ..families.overlap import formulas as overlap
+from ..metrics import overlap
 from .elements import faceBorder
 from .toolmasks import Sampling
 

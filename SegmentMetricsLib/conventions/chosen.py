@@ -10,12 +10,19 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from ..base.errors import Undefined
-from ..comparison.definitions import Definition, Empty
-from ..comparison.values import Remarked
-from ..comparison.workspace import Workspace
-from ..families.instances.formulas import recognitionQuality, segmentationQuality
-from ..families.instances.ofpair import PERCENTILE, Scored, innerPair, meanHausdorff, panopticOf
-from ..families.registry import REGISTRY
+from ..metrics.instances import (
+    PERCENTILE,
+    Scored,
+    innerPair,
+    meanHausdorff,
+    panopticOf,
+    recognitionQuality,
+    segmentationQuality,
+)
+from ..metrics.metric import Definition, Empty
+from ..metrics.pair import Workspace
+from ..metrics.registry import REGISTRY
+from ..metrics.values import Remarked
 from ..settings.names import BRATS, PANOPTICA, PRESETS
 from . import find
 from .convention import DSC, HDP, IOU, KEYS, Convention

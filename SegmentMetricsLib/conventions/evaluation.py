@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from ..base.errors import Cause, Undefined, causeOf, requireKind
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, shortest
-from ..comparison import measurements
-from ..comparison.definitions import Definition
-from ..comparison.measurements import Measurement, finite, infiniteText, statusOf
-from ..comparison.workspace import Workspace
-from ..families.registry import REGISTRY
-from ..families.selection import selected
+from ..metrics import measurement as measurements
+from ..metrics.measurement import Measurement, finite, infiniteText, statusOf
+from ..metrics.metric import Definition
+from ..metrics.pair import Workspace
+from ..metrics.registry import REGISTRY
+from ..metrics.selection import selected
 from ..model.structures import REFERENCE_AND_TEST, Structure
 from ..settings.names import OWN_CONVENTION
 from ..settings.settings import Settings

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..distances.surfacedistances import BoundaryPair
-from ..families.boundary.bands.grid import gridBands
-from ..families.boundary.bands.methods import bands
+from ..metrics.bands.grid import gridBands
+from ..metrics.bands.methods import bands
 from .bandrules import dice, jaccard
 from .convention import ASSD, BIOU, DSC, HD, HDP, IOU, MASD, NSD, Number
 from .elements import masks

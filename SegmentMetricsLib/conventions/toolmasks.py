@@ -15,7 +15,7 @@ from ..geometry.masks import Mask, boxAround
 from ..model.structures import Structure
 
 if TYPE_CHECKING:
-    from ..comparison.workspace import Workspace
+    from ..metrics.pair import Workspace
 
 # Voxels of background around both structures, so that cropping an image does not change the numbers.
 MARGIN = 2

@@ -26,14 +26,14 @@ from ..base.errors import InputError, Undefined
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated
 from ..base.version import __version__
-from ..comparison import measurements
-from ..comparison.measurements import Measurement, finite
-from ..comparison.workspace import Workspace
-from ..families.registry import REGISTRY, findDefinition
-from ..families.selection import selected
-from ..families.selection import wanted as named
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
+from ..metrics import measurement as measurements
+from ..metrics.measurement import Measurement, finite
+from ..metrics.pair import Workspace
+from ..metrics.registry import REGISTRY, findDefinition
+from ..metrics.selection import selected
+from ..metrics.selection import wanted as named
 from ..model.structures import Structure
 from ..settings.names import OWN_CONVENTION
 from ..settings.settings import Settings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import cast
 
@@ -14,7 +14,7 @@ from ..geometry.closest import ClosestSurface
 from ..geometry.edges import uniqueSides
 from ..geometry.meshing import MaskSurface
 from ..geometry.surfaces import Surface, longestSides, outwardNormals
-from .lattice import Lattice
+from .lattice import Lattice, PackedLattice
 from .linear import PIECES
 
 # The nodes of an element as weights of its corners: the corners, then the middles of its sides 01, 12, 20. The second
@@ -116,9 +116,10 @@ class Elements:
 
 
 class Sampler:
-    """Measures distances for a field whose segments are the two directions between a reference and a test.
+    """Measures distances for a field whose segments are the two directions of one pair or of several.
 
-    surfaces: both boundaries. search: returns the search of the reference (0) or the test (1).
+    surfaces: the boundaries of all segments: the references of all pairs, then their tests. search: returns the search
+    of the boundary to which the distances of a segment are measured.
 
     base: the elements of both segments, in their order. values: (n,) signed distances in mm at the nodes, more after
     every cut. totals, shared: (s,) mm2 or mm of every segment, and of elements that are part of both boundaries.
@@ -131,7 +132,7 @@ class Sampler:
     lengths: np.ndarray
     longest: float
 
-    def __init__(self, surfaces: tuple[Surface, Surface], search: Callable[[int], ClosestSurface]):
+    def __init__(self, surfaces: Sequence[Surface], search: Callable[[int], ClosestSurface]):
         self.surfaces, self._search = surfaces, search
         self.values = np.zeros(0)
         self._places: list[tuple[int, Callable[[np.ndarray], np.ndarray]]] = []
@@ -156,7 +157,7 @@ class Sampler:
 
     def closest(self, segment: int) -> ClosestSurface:
         """Return the search of the boundary to which the distances of a segment are measured."""
-        return self._search(1 - segment)
+        return self._search(segment)
 
     def anyPoint(self, segment: int) -> np.ndarray:
         """Return an LPS point (3,) of the boundary of a segment, mm."""
@@ -166,7 +167,15 @@ class Sampler:
         """Return signed distances (n,) in mm of LPS points (n, 3) on the boundary of a segment."""
         signed = self.closest(segment).signedDistances(points)
         # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
-        return (-signed if segment == 0 and self.surfaces[1].target.isClosed else signed) + 0.0
+        isTurned = self._isReference(segment) and self._opposite(segment).target.isClosed
+        return (-signed if isTurned else signed) + 0.0
+
+    def _isReference(self, segment: int) -> bool:
+        return 2 * segment < len(self.surfaces)
+
+    def _opposite(self, segment: int) -> Surface:
+        """Return the boundary to which the distances of a segment are measured."""
+        return self.surfaces[segment - len(self.surfaces) // 2]
 
     def cutBase(self, rows: np.ndarray) -> Elements:
         """Return the pieces of some elements of the base, one element after the other, after measuring their nodes."""
@@ -236,18 +245,22 @@ def _pointsOn(
 class LatticeSampler(Sampler):
     """Looks the distances between two masks on a lattice up; the search is for places out of the tables' reach."""
 
-    def __init__(self, lattice: Lattice, surfaces: tuple[Surface, Surface], search: Callable[[int], ClosestSurface]):
+    def __init__(
+        self, lattices: Sequence[Lattice], surfaces: Sequence[Surface], search: Callable[[int], ClosestSurface]
+    ):
         super().__init__(surfaces, search)
-        self.lattice = lattice
+        self._lattices = lattices
+        self.lattice = lattice = lattices[0] if len(lattices) == 1 else PackedLattice(lattices)
         axes = tuple(lattice.grid.axes.ravel().tolist())
         found = [lattice.triangles(source, areDiffering=True) for source in (0, 1)]
         self._homes, self._triangles, self._areTurned = map(np.concatenate, zip(*found, strict=True))
         sizes = caseAreas(axes).take(self._triangles)
-        counts, every = (np.array(some) for some in ([len(homes) for homes, *_ in found], [s.count for s in surfaces]))
-        segment = np.repeat(np.arange(2, dtype=np.int8), counts)
-        rest = np.maximum(self.totals - np.bincount(segment, sizes, 2), 0.0)
-        self.shared = np.where(counts < every, rest, 0.0)
-        self.lengths, self.longest = np.full(2, np.sqrt((self.totals / every).min())), longestSide(axes)
+        segment, every = (self._homes // lattice.size).astype(np.int8), np.array([one.count for one in surfaces])
+        count = len(surfaces)
+        rest = np.maximum(self.totals - np.bincount(segment, sizes, count), 0.0)
+        self.shared = np.where(np.bincount(segment, minlength=count) < every, rest, 0.0)
+        self.lengths = np.tile(np.sqrt((self.totals / every).reshape(2, -1).min(axis=0)), 2)
+        self.longest = longestSide(axes)
         nodes = self._measure(np.arange(len(sizes)), NODES[3])
         self.base = Elements.of(self.values, nodes, sizes, segment)
 
@@ -273,9 +286,15 @@ class LatticeSampler(Sampler):
         return pieces(self.values, self.base, rows, more)
 
     def surfaceCells(self, segment: int) -> np.ndarray:
-        homes, _, _ = self.lattice.triangles(segment)
-        cells = homes - segment * self.lattice.codes.shape[1]
-        return np.flatnonzero(self.lattice.codes[0].take(cells) != self.lattice.codes[1].take(cells))
+        lattice, source = self._of(segment)
+        homes, _, _ = lattice.triangles(source)
+        cells = homes - source * lattice.size
+        return np.flatnonzero(lattice.codes[0].take(cells) != lattice.codes[1].take(cells))
+
+    def _of(self, segment: int) -> tuple[Lattice, int]:
+        """Return the lattice of the pair that a segment belongs to, and which of its masks has the boundary."""
+        source, number = divmod(segment, len(self._lattices))
+        return self._lattices[number], source
 
     def atPoints(self, segment: int) -> np.ndarray:
         surface = cast(MaskSurface, self.surfaces[segment])
@@ -288,7 +307,8 @@ class LatticeSampler(Sampler):
         return self._normals(self._triangles[rows], self._areTurned[rows])
 
     def outwardNormalsOfShared(self, segment: int) -> tuple[np.ndarray, np.ndarray]:
-        homes, triangles, areTurned = self.lattice.triangles(segment)
+        lattice, source = self._of(segment)
+        homes, triangles, areTurned = lattice.triangles(source)
         isShared = np.ones(len(homes), bool)
         isShared[self.surfaceCells(segment)] = False
         sizes = caseAreas(tuple(self.lattice.grid.axes.ravel().tolist())).take(triangles[isShared])
@@ -300,8 +320,9 @@ class LatticeSampler(Sampler):
 
     def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
         # the lattice knows the sides without a search
-        isInside = self.lattice.isInsideAt(1 - segment, points)
-        return np.where(isInside == (segment == 0), 1.0, -1.0) * self.closest(segment).distances(points) + 0.0
+        lattice, source = self._of(segment)
+        isInside = lattice.isInsideAt(1 - source, points)
+        return np.where(isInside == (source == 0), 1.0, -1.0) * self.closest(segment).distances(points) + 0.0
 
     def mayReach(self, rows: np.ndarray, side: int) -> np.ndarray:
         homes, count = self._homes.take(rows), self.lattice.codes.shape[1]
@@ -312,7 +333,7 @@ class LatticeSampler(Sampler):
 class SearchSampler(Sampler):
     """Searches the distances between two boundaries of any kind."""
 
-    def __init__(self, surfaces: tuple[Surface, Surface], search: Callable[[int], ClosestSurface]):
+    def __init__(self, surfaces: Sequence[Surface], search: Callable[[int], ClosestSurface]):
         super().__init__(surfaces, search)
         self._firsts: list[int] = []
         self._cells: list[np.ndarray] = []
@@ -348,7 +369,7 @@ class SearchSampler(Sampler):
     def areShared(self, segment: int, rows: np.ndarray) -> np.ndarray:
         from scipy.spatial import cKDTree
 
-        surface, target = self.surfaces[segment], self.surfaces[1 - segment].target
+        surface, target = self.surfaces[segment], self._opposite(segment).target
         cells = self._cells[segment][rows - self.base.rowsOf(segment).start]
         used, numbers = np.unique(surface.cells[cells], return_inverse=True)
         away, same = cKDTree(target.points, balanced_tree=False).query(surface.points[used])

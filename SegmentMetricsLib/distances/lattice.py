@@ -29,10 +29,10 @@ search tree; the tests compare the two.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from threading import Lock
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -264,9 +264,14 @@ class Lattice:
         self.spacing = tuple(round(float(s), 9) for s in grid.spacing)
         self.low = np.min([m.low for m in moved], axis=0) - reach - 2
         self.high = np.max([m.high for m in moved], axis=0) + reach + 2
-        self.shape = self.high - self.low  # of cells, along i, j, k
-        self.strides = np.array([1, self.shape[0], self.shape[0] * self.shape[1]])
+        self.lows = self.low[None]
+        self._shaped(self.high - self.low)
         self._masks = moved
+
+    def _shaped(self, shape: np.ndarray) -> None:
+        self.shape = shape  # of the cells of one pair, along i, j, k
+        self.strides = np.array([1, shape[0], shape[0] * shape[1]])
+        self.size = int(np.prod(shape))
 
     @cached_property
     def codes(self) -> np.ndarray:
@@ -298,26 +303,27 @@ class Lattice:
     ) -> Measured:
         """Return the distances at places on triangles (m,) in cells (m,), as returned by triangles().
 
-        weights: of the corners of a triangle, for each place. search: returns the search of a mask's boundary, the
-        first (0) or the second (1), for the few places out of the tables' reach.
+        weights: of the corners of a triangle, for each place. search: returns the search of the boundary opposite that
+        of a segment, for the few places out of the tables' reach: the first masks are the first segments.
         """
         places, count = trianglePlaces(weights), self.codes.shape[1]
         cells, positions, numbers = numberedPlaces(homes, triangles, self.strides, places)
         isSecond = cells >= count
         values, far = self.signedDistances(cells + np.where(isSecond, -count, count), positions, places)
         result = Measured(values, numbers, np.where(isSecond, cells - count, cells), positions, places)
-        for target in (0, 1):
-            rows = far[isSecond[far] == (target == 0)]
-            if len(rows):
-                points = self.pointsOf(result.cells[rows], positions[rows], places)
-                values[rows] = np.copysign(search(target).distances(points), values[rows])
+        segments = cells.take(far) // self.size
+        for segment in np.unique(segments).tolist() if len(far) else ():
+            rows = far[segments == segment]
+            points = self.pointsOf(result.cells[rows], positions[rows], places)
+            values[rows] = np.copysign(search(segment).distances(points), values[rows])
         np.negative(values, out=values, where=~isSecond)
         values += 0.0  # no negative zeros
         return result
 
     def pointsOf(self, cells: np.ndarray, positions: np.ndarray, places: Positions) -> np.ndarray:
         """Return the LPS points (n, 3) in mm of positions (n,), given by number among `places`, in cells (n,)."""
-        corners = np.stack(np.unravel_index(cells, self.shape, order="F"), axis=1) + self.low
+        numbers, cells = np.divmod(cells, self.size)
+        corners = np.stack(np.unravel_index(cells, self.shape, order="F"), axis=1) + self.lows.take(numbers, axis=0)
         return self.grid.toWorld(corners + places.local.take(positions, axis=0) / places.denominator)
 
     def isInsideAt(self, target: int, points: np.ndarray) -> np.ndarray:
@@ -397,6 +403,27 @@ class Lattice:
         index = shifts.take(positions, axis=1, mode="clip")
         index += cells
         return tables.of(ranks, positions, codes.take(index, mode="clip"))
+
+
+class PackedLattice(Lattice):
+    """The cells of several pairs of masks of one grid: pair after pair of the first masks, then of the second ones.
+
+    The margin around every pair keeps the lookup from reaching the next one.
+    """
+
+    def __init__(self, lattices: Sequence[Lattice]):
+        first = lattices[0]
+        self.grid, self.reach, self.spacing, self._lattices = first.grid, first.reach, first.spacing, lattices
+        self.lows = np.array([one.low + cast(tuple, one.grid.offsetOn(self.grid)) for one in lattices])
+        self._shaped(np.max([one.shape for one in lattices], axis=0))
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        result = np.zeros((2, len(self._lattices), *self.shape[::-1]), np.uint8)
+        for number, one in enumerate(self._lattices):
+            i, j, k = one.shape
+            result[:, number, :k, :j, :i] = one.codes.reshape(2, k, j, i)
+        return result.reshape(2, -1)
 
 
 def cellsWithin(grid: Grid, distance: float) -> int:

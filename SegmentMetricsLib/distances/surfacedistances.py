@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import cast
 
 import numpy as np
 
 from ..base.errors import InputError
 from ..base.progress import chunks
 from ..geometry.closest import ClosestSurface
+from ..geometry.grids import Grid
 from ..geometry.surfaces import Surface, barycentricWeights, elementCenters
 from . import lattice
 from .bounded import Bounded
-from .elements import LatticeSampler, Sampler, SearchSampler
+from .elements import LatticeSampler, SearchSampler
 from .field import Field
 from .largest import nearCorner
 from .linear import PIECES
 
 # Lookup tables grow with the number of pieces; above this many subdivisions the search tree is used.
 LARGEST_LATTICE_SUBDIVISIONS = 1
+# Pairs of up to so many triangles are measured together, as long as all of them have no more than so many, and are not
+# more than so many pairs.
+SMALL, MOST_TOGETHER, MOST_PAIRS = 10_000, 40_000, 50
 # Boundaries on a lattice are exactly tau apart over large areas: rounding must not decide whether they are within tau.
 # In mm; for tolerances below 1 mm, as a fraction of the tolerance.
 TIE_TOLERANCE = 1e-4
@@ -316,15 +321,7 @@ class BoundaryPair:
 
     def measure(self, tolerances: Sequence[float] = (), percentiles: Sequence[float] = ()) -> SurfaceDistances:
         """Return the distances in both directions; numbers for tolerances in mm and percentiles become precise."""
-        sampler: Sampler
-        if self.lattice is not None and self.isLookedUp:
-            sampler = LatticeSampler(self.lattice, self.surfaces, self.search)
-        else:
-            sampler = SearchSampler(self.surfaces, self.search)
-        limits = [withTies(tolerance) for tolerance in tolerances]
-        field = Field(sampler, limits, [percent for percent in percentiles if percent < 100])
-        there, back = (DirectedDistances(field, number, surface) for number, surface in enumerate(self.surfaces))
-        return SurfaceDistances(there, back, "lattice lookup" if self.isLookedUp else "search tree")
+        return measureTogether([self], tolerances, percentiles)[0]
 
     def signedDistances(self, source: int, subdivisions: int) -> np.ndarray:
         """Return signed distances (n,) in mm from the centers of the pieces of one boundary's elements.
@@ -335,12 +332,63 @@ class BoundaryPair:
         if self.lattice is not None and self.isLookedUp and subdivisions <= LARGEST_LATTICE_SUBDIVISIONS:
             weights = tuple(map(tuple, barycentricWeights(3, subdivisions).tolist()))
             homes, triangles, _ = self.lattice.triangles(source)
-            found = self.lattice.measured(homes, triangles, weights, self.search)
+            found = self.lattice.measured(homes, triangles, weights, lambda segment: self.search(1 - segment))
             return found.values.take(found.numbers.T.ravel())
         points = elementCenters(surface.points, surface.cells, subdivisions)
         values = self.search(target).signedDistances(points)
         # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
         return -values if source == 0 and self.surfaces[target].isClosed else values
+
+
+def measureTogether(
+    pairs: Sequence[BoundaryPair], tolerances: Sequence[float] = (), percentiles: Sequence[float] = ()
+) -> list[SurfaceDistances]:
+    """Return the distances of pairs, in their order, as BoundaryPair.measure() does of each.
+
+    Small masks of one grid are measured together, as segments of one field: what a pair costs is mostly the number of
+    steps, which are the same for one as for many. All else is measured pair by pair. The numbers are those of single
+    pairs, whatever pairs are measured with them.
+    """
+    limits = [withTies(tolerance) for tolerance in tolerances]
+    percentiles = [percent for percent in percentiles if percent < 100]
+    result: list[SurfaceDistances | None] = [None] * len(pairs)
+    for rows in packs(pairs):
+        chosen = [pairs[row] for row in rows]
+        surfaces = [pair.surfaces[source] for source in (0, 1) for pair in chosen]
+        lattices = [pair.lattice for pair in chosen if pair.lattice is not None and pair.isLookedUp]
+        search = partial(_oppositeSearch, chosen)
+        sampler = LatticeSampler(lattices, surfaces, search) if lattices else SearchSampler(surfaces, search)
+        field = Field(sampler, limits, percentiles)
+        every = [DirectedDistances(field, segment, surface) for segment, surface in enumerate(surfaces)]
+        for row, there, back in zip(rows, every, every[len(rows) :], strict=False):
+            result[row] = SurfaceDistances(there, back, "lattice lookup" if lattices else "search tree")
+    return cast(list[SurfaceDistances], result)
+
+
+def packs(pairs: Sequence[BoundaryPair]) -> list[list[int]]:
+    """Return the numbers of pairs that are measured together, most of them alone; see measureTogether()."""
+    result: list[list[int]] = []
+    # the last pack of every grid, and how many triangles it has
+    last: dict[tuple, tuple[list[int], Grid, int]] = {}
+    for row, pair in enumerate(pairs):
+        count = sum(surface.count for surface in pair.surfaces)
+        if len(pairs) == 1 or pair.lattice is None or not pair.isLookedUp or count > SMALL:
+            result.append([row])
+            continue
+        grid = pair.lattice.grid
+        key = (pair.lattice.reach, *grid.axes.ravel().tolist())
+        pack, first, together = last.get(key, ([], grid, MOST_TOGETHER))
+        if together + count > MOST_TOGETHER or len(pack) == MOST_PAIRS or grid.offsetOn(first) is None:
+            pack, first, together = [], grid, 0
+            result.append(pack)
+        pack.append(row)
+        last[key] = pack, first, together + count
+    return result
+
+
+def _oppositeSearch(pairs: Sequence[BoundaryPair], segment: int) -> ClosestSurface:
+    source, number = divmod(segment, len(pairs))
+    return pairs[number].search(1 - source)
 
 
 def sharedLattice(reference: Surface, test: Surface, reach: float) -> lattice.Lattice | None:

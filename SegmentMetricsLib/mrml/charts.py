@@ -9,7 +9,14 @@ from numbers import Real
 
 import numpy as np
 
-from ..analysis.distributions import (
+from ..base.coordinates import LETTERS_OF_AXES
+from ..base.errors import InputError, requireKind
+from ..base.texts import counted, shortest
+from ..case.tablemodel import Column, Table
+from ..geometry.grids import RAS_FROM_LPS
+from ..metrics.signed import SIDES
+from ..metrics.slices import axisOfRows, columnOf
+from ..show.distributions import (
     cumulativeLimit,
     cumulativePositions,
     cumulativeShares,
@@ -17,13 +24,6 @@ from ..analysis.distributions import (
     roundAbove,
     roundRange,
 )
-from ..analysis.places import LETTERS_OF_AXES
-from ..base.errors import InputError, requireKind
-from ..base.texts import counted, shortest
-from ..case.tablemodel import Column, Table
-from ..families.signed.entries import SIDES
-from ..families.slices.formulas import axisOfRows, columnOf
-from ..geometry.grids import RAS_FROM_LPS
 from ..show.maps import requireDistances, shownTolerance
 from ..show.tables import shortened
 from . import folders, practice

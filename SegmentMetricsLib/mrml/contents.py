@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..comparison.fingerprints import contentHash, contentHashOfDose
 from ..model.structures import Structure
+from ..show.fingerprints import contentHash, contentHashOfDose
 from .conversion import DISPLAY_PARAMETERS
 from .doses import UNIT, doseOf
 from .inputs import SegmentReader, gridOf, linearMatrix, worldTransform

@@ -11,12 +11,11 @@ from ..base.errors import InputError
 from ..base.palettes import EVENTS, rgb
 from ..case.resulttables import LESION_COLUMNS
 from ..case.tablemodel import Column, Table
-from ..comparison.workspace import Workspace
-from ..families.instances.formulas import Event, Lesions
-from ..families.instances.ofpair import lesionsOf
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.meshing import fromMask
 from ..geometry.surfaces import toPolyData
+from ..metrics.instances import Event, Lesions, lesionsOf
+from ..metrics.pair import Workspace
 from ..show.maps import Coloring
 from . import colors, folders
 from .arguments import asScene, requireComparison

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..analysis.places import Place
 from ..base.errors import requireKind
 from ..base.palettes import SIGNED, rgb
+from ..case.places import Place
 from ..geometry.grids import RAS_FROM_LPS
 from ..show.places import describe
 from .arguments import asScene, requireComparison

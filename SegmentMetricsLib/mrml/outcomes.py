@@ -12,10 +12,10 @@ from ..base.errors import InputError
 from ..case.comparison import Comparison
 from ..case.protocol.judgment import Judgment
 from ..case.records import Record
-from ..comparison.findings import asDictionaries, asFinding
-from ..comparison.fingerprints import contentHashOfDose
+from ..metrics.findings import asDictionaries, asFinding
 from ..model.structures import Identity
 from ..settings.settings import Settings
+from ..show.fingerprints import contentHashOfDose
 from .comparing import Comparisons
 from .contents import ContentHashes, DoseHash, contentHashOfSegment
 from .folders import ComparedPair

@@ -12,12 +12,12 @@ from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
-from ..analysis.distributions import doseRange, mapRange
 from ..base.errors import requireKind
 from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
 from ..case.tablemodel import Column, Table, plain
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.names import OWN_CONVENTION
+from ..show.distributions import doseRange, mapRange
 from ..show.maps import Coloring, checkedLimits, requireChoice, requireDistances, valuesOn
 from . import colors, folders
 from .arguments import asScene, requireComparison

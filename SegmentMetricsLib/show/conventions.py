@@ -12,9 +12,9 @@ from ..base.texts import oneLine
 from ..case.records import identityOf
 from ..case.resulttables import IDENTITY, heading
 from ..case.tablemodel import Column, Table
-from ..comparison.measurements import finite, infiniteText, statusOf
 from ..conventions import known
 from ..conventions.evaluation import OPTIMISTIC, PESSIMISTIC, Reported
+from ..metrics.measurement import finite, infiniteText, statusOf
 from ..model.naming import pairTitle
 from ..model.structures import Pairing
 from .tables import GAP, aligned, blocks

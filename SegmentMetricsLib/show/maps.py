@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..analysis.distributions import doseRange, mapRange, roundAbove
 from ..base.errors import InputError, requireKind
 from ..base.palettes import ABSOLUTE, DOSE, EVENTS, SIGNED, rgb
 from ..base.parallel import threads
-from ..families.similarity.ofpair import localDistancesOn
+from ..metrics.similarity import localDistancesOn
 from ..model.structures import REFERENCE_AND_TEST
+from .distributions import doseRange, mapRange, roundAbove
 from .rendering import interpolated
 
 TOLERANCE = ("#3a76bd", "#dfe3bd", "#d95f0e")  # test too small, within, test too large

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..analysis.places import Place
-from ..families.signed.entries import SIDES
+from ..case.places import Place
+from ..metrics.signed import SIDES
 
 
 def describe(place: Place, signed: bool = True) -> str:

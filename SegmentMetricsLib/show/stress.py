@@ -9,7 +9,7 @@ from pathlib import Path
 from ..case.comparison import describe
 from ..case.stress import StressTest
 from ..case.tablemodel import Column, Table
-from ..comparison.measurements import Measurement, rounded
+from ..metrics.measurement import Measurement, rounded
 from . import writing
 from .tables import LONGEST_TITLE, aligned, shortened
 

@@ -15,9 +15,9 @@ from ..case.records import Record
 from ..case.resulttables import SHORT, heading, inOneUnit, isAcrossPlane, isApart, overviewKeys
 from ..case.resulttables import sideOf as sideOf  # for others, who know it from here
 from ..case.tablemodel import Column, Table
-from ..comparison.findings import asFinding, split
-from ..comparison.measurements import Measurement, typeset
-from ..families.slices.formulas import columnOf
+from ..metrics.findings import asFinding, split
+from ..metrics.measurement import Measurement, typeset
+from ..metrics.slices import columnOf
 
 # The families that the measurements of one pair begin with, so that DSC is seen without scrolling.
 FIRST_FAMILIES = ("boundary", "overlap")

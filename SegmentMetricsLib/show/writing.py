@@ -27,12 +27,12 @@ from ..case.protocol.protocol import OPTIONAL, REQUIRED, Protocol
 from ..case.records import Record, identityOf
 from ..case.resulttables import GAPS_FILE, IDENTITY, LESIONS_FILE, LISTED, listedRows, pairsTable
 from ..case.tablemodel import Column, Table, plain
-from ..comparison.findings import asDictionaries
-from ..families.similarity.ofpair import localDistancesOn
-from ..families.slices.formulas import SliceRow
 from ..geometry.masks import Mask
 from ..geometry.surfaces import toPolyData
 from ..io.messages import quiet
+from ..metrics.findings import asDictionaries
+from ..metrics.similarity import localDistancesOn
+from ..metrics.slices import SliceRow
 from ..model.structures import REFERENCE_AND_TEST, Pairing
 from ..settings.settings import Settings
 

@@ -11,12 +11,12 @@ import shapes
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base import parallel, progress
-from SegmentMetricsLib.comparison import workspace as pair
 from SegmentMetricsLib.distances import lattice
 from SegmentMetricsLib.distances.elements import NODES
-from SegmentMetricsLib.families.boundary.bands import lookup as bandlookup
 from SegmentMetricsLib.geometry.cellcases import trianglePlaces
 from SegmentMetricsLib.geometry.products import product
+from SegmentMetricsLib.metrics import pair
+from SegmentMetricsLib.metrics.bands import lookup as bandlookup
 
 SECONDS = 20
 

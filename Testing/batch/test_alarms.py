@@ -13,7 +13,7 @@ from test_batch import inline as inline  # the fixtures
 from test_batch import study as study
 
 from SegmentMetricsLib.batch.alarms import MOST_PAIRS, SHORT, Alarms
-from SegmentMetricsLib.comparison.findings import Finding, Kind, Severity
+from SegmentMetricsLib.metrics.findings import Finding, Kind, Severity
 
 
 def testABatchTellsOfPairsThatDoNotOverlap(study, inline, capsys):

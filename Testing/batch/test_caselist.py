@@ -12,7 +12,7 @@ import SimpleITK
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.batch.caselist import lineOf, notPassing
-from SegmentMetricsLib.comparison.findings import Finding, Kind
+from SegmentMetricsLib.metrics.findings import Finding, Kind
 from SegmentMetricsLib.show.report.index import CaseLine, indexOf, worstFirst
 
 pytest.importorskip("plotly", reason="plotly is not installed (extra report)")

@@ -15,7 +15,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.batch.cohortpage import CohortPage
 from SegmentMetricsLib.batch.statistics import Cohort, compareMethods
 from SegmentMetricsLib.batch.summaryoptions import Options
-from SegmentMetricsLib.comparison.findings import Finding, Kind
+from SegmentMetricsLib.metrics.findings import Finding, Kind
 from SegmentMetricsLib.show.report.index import CaseLine, indexOf
 from SegmentMetricsLib.show.report.thumbnails import thumbnail, typical
 

@@ -26,7 +26,7 @@ import SimpleITK
 
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case import comparison
-from SegmentMetricsLib.comparison import workspace
+from SegmentMetricsLib.metrics import pair as workspace
 from SegmentMetricsLib.model import inputs
 
 # Labels of the pairs by the ending of their files, densest last.

@@ -111,8 +111,8 @@ def withoutBands() -> Measure:
     """What compare() calls for the boundary metrics other than BIoU, to compare with tools that have no BIoU."""
     _importOurs()
     from SegmentMetricsLib import Settings
-    from SegmentMetricsLib.comparison.workspace import Workspace
-    from SegmentMetricsLib.families.boundary import formulas as boundary
+    from SegmentMetricsLib.metrics import boundary
+    from SegmentMetricsLib.metrics.pair import Workspace
     from SegmentMetricsLib.model import inputs
 
     settings = Settings(tolerances=(TOLERANCE,), percentiles=(PERCENTILE,))

@@ -9,8 +9,8 @@ import pytest
 import shapes
 
 from SegmentMetricsLib.case.findings.imagefit import aroundPairs, imageFindings
-from SegmentMetricsLib.comparison.findings import Kind
 from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.metrics.findings import Kind
 from SegmentMetricsLib.model import inputs
 from SegmentMetricsLib.model.grayimages import GrayImage
 

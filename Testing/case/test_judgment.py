@@ -12,7 +12,7 @@ from test_protocol import measurement, protocolOf
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.protocol.judgment import judge, judgeCase, ruleOf, score, worst
 from SegmentMetricsLib.case.protocol.protocol import Rule
-from SegmentMetricsLib.families.registry import restored
+from SegmentMetricsLib.metrics.registry import restored
 from SegmentMetricsLib.show.verdicts import verdictTable
 
 

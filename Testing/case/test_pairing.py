@@ -16,7 +16,7 @@ from SegmentMetricsLib import Settings, Structure, __main__, compare, readStruct
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.pairing import noted, pairStructures, propose
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
-from SegmentMetricsLib.comparison.findings import Kind, split
+from SegmentMetricsLib.metrics.findings import Kind, split
 from SegmentMetricsLib.model import naming
 from SegmentMetricsLib.model.inputs import labelMasks
 

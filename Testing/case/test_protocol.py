@@ -14,7 +14,7 @@ import SimpleITK
 from SegmentMetricsLib import Settings, __main__, compare
 from SegmentMetricsLib.base.errors import MOST_MISTAKES, InputError, Mistakes
 from SegmentMetricsLib.case.protocol.protocol import EXAMPLES, Rule, exampleNames, parseProtocol, readProtocol
-from SegmentMetricsLib.comparison.measurements import Measurement
+from SegmentMetricsLib.metrics.measurement import Measurement
 
 HEADING = "Structure,Measurement,Relation,Pass,Warn,Weight,Convention,Source\n"
 

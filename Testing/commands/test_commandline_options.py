@@ -14,7 +14,7 @@ from commandruns import run as run
 from imagefiles import save
 
 import SegmentMetricsLib
-from SegmentMetricsLib.families.registry import findDefinition
+from SegmentMetricsLib.metrics.registry import findDefinition
 from SegmentMetricsLib.settings.settings import FAMILIES
 
 NOISE = np.random.default_rng(0).integers(-1000, 2000, (16, 16, 16)).astype(np.int16)

@@ -14,8 +14,8 @@ from commandruns import run as run  # the fixture
 from SegmentMetricsLib.case.findings import repeated
 from SegmentMetricsLib.case.findings.cautions import UNION
 from SegmentMetricsLib.case.findings.repeated import Common
-from SegmentMetricsLib.comparison.extents import COMMON
-from SegmentMetricsLib.comparison.findings import Finding, Kind
+from SegmentMetricsLib.metrics.extents import COMMON
+from SegmentMetricsLib.metrics.findings import Finding, Kind
 
 ALARM = Finding.of(Kind.SAME)
 ADVICE = Finding.of(Kind.IMAGE_MOSTLY_ONE_KIND, most=1, grid="g", place="p", keys="k", best="b", where=UNION)

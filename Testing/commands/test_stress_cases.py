@@ -20,7 +20,7 @@ from SegmentMetricsLib.batch.ranks import MOST_EXACT_GREATER, ranksOf, signedRan
 from SegmentMetricsLib.batch.stresscases import ALL, StressOutcome, differences, readStressCases
 from SegmentMetricsLib.case.comparison import Comparison
 from SegmentMetricsLib.commands.options import HAZARD, OPTIONS
-from SegmentMetricsLib.comparison.measurements import Measurement
+from SegmentMetricsLib.metrics.measurement import Measurement
 
 # Statistics
 

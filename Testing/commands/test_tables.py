@@ -14,8 +14,8 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case import resulttables
 from SegmentMetricsLib.case.records import Record
 from SegmentMetricsLib.case.tablemodel import Table
-from SegmentMetricsLib.comparison.findings import Finding, Kind
-from SegmentMetricsLib.families.registry import REGISTRY
+from SegmentMetricsLib.metrics.findings import Finding, Kind
+from SegmentMetricsLib.metrics.registry import REGISTRY
 from SegmentMetricsLib.show import tables
 
 # the test lacks a layer of the reference at i = 8, that is on the right, and adds one at k = 14, that is above

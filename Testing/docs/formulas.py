@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from SegmentMetricsLib.base.texts import shortest
-from SegmentMetricsLib.comparison.definitions import Definition
-from SegmentMetricsLib.families.hazard.formulas import EPSILON
-from SegmentMetricsLib.families.registry import MULTI_LABEL, REGISTRY
+from SegmentMetricsLib.metrics.hazard import EPSILON
+from SegmentMetricsLib.metrics.metric import Definition
+from SegmentMetricsLib.metrics.registry import MULTI_LABEL, REGISTRY
 from SegmentMetricsLib.settings.names import FAMILIES, PURPOSES
 from SegmentMetricsLib.settings.settings import DECLARED, EXAMPLES, PARAMETERS, Settings
 

@@ -21,8 +21,8 @@ from sharedpairs import doseAround
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case import multilabel
 from SegmentMetricsLib.case.given import asStructure
-from SegmentMetricsLib.comparison.workspace import Workspace
-from SegmentMetricsLib.families.registry import MULTI_LABEL, REGISTRY
+from SegmentMetricsLib.metrics.pair import Workspace
+from SegmentMetricsLib.metrics.registry import MULTI_LABEL, REGISTRY
 
 # What is measured by slices, by sides and by levels is not the same for both, and nothing is alike by chance.
 SETTINGS = Settings(
@@ -156,7 +156,7 @@ class TestEveryDefinition:
 def testOtherCodeIsRefused():
     """A function that is not called, one that returns something else, and a step that is not taken."""
     definition = next(one for one in REGISTRY if one.key == "MASD")
-    for code in ("families.boundary.formulas.hausdorff", "distances.surfacedistances.SurfaceDistances.exchanged"):
+    for code in ("metrics.boundary.hausdorff", "distances.surfacedistances.SurfaceDistances.exchanged"):
         with pytest.raises(AssertionError, match="another number"):
             requireItsCode(replace(definition, code=code, steps=()))
     with pytest.raises(AssertionError, match="not taken"):

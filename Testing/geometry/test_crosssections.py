@@ -9,13 +9,13 @@ import pytest
 import shapes
 from shapes import imageOf
 
-from SegmentMetricsLib.families.slices import areas as sliceareas
 from SegmentMetricsLib.geometry import meshing, slicecontours
 from SegmentMetricsLib.geometry.crosssections import boxesOf, cut
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.slicecontours import Planes
 from SegmentMetricsLib.geometry.slicing import gapBetween, stackOf, stackOfSections
+from SegmentMetricsLib.metrics import sliceareas
 from SegmentMetricsLib.model.inputs import structureFromImage
 
 TURNED = shapes.rotation((1, 2, 3), 40)

@@ -10,14 +10,14 @@ from scipy.spatial.transform import Rotation
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.comparison.counts import count
-from SegmentMetricsLib.families.overlap import formulas as overlap
 from SegmentMetricsLib.geometry import masks
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Labels, Mask, commonGrid, fromLabels
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, empty
 from SegmentMetricsLib.geometry.voxelization import maskOf
+from SegmentMetricsLib.metrics import overlap
+from SegmentMetricsLib.metrics.counts import count
 from SegmentMetricsLib.model.inputs import labelMask, labelMasks
 
 

@@ -18,7 +18,7 @@ from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.base.errors import Cause
 from SegmentMetricsLib.case.records import Record
-from SegmentMetricsLib.comparison.measurements import Measurement
+from SegmentMetricsLib.metrics.measurement import Measurement
 from SegmentMetricsLib.show import writing
 
 # Both axes point as in most NIfTI files, so that a mix-up of LPS and RAS would show.

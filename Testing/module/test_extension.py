@@ -6,6 +6,7 @@ build.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -20,6 +21,22 @@ import pytest
 ROOT = Path(__file__).parents[2]
 REPOSITORY = "https://github.com/SegmentMetrics/SlicerSegmentMetrics"
 RAW = "https://raw.githubusercontent.com/SegmentMetrics/SlicerSegmentMetrics/main/"
+# What the repository holds, beside hidden folders and what programs leave in it.
+PARTS = ("Resources", "SegmentMetrics", "SegmentMetricsLib", "Testing", "docs", "findings")
+# Packages that come with Slicer or with the extension.
+WITH_SLICER = (
+    "SegmentMetricsLib",
+    "SegmentMetricsPanel",
+    "SimpleITK",
+    "ctk",
+    "numpy",
+    "qt",
+    "scipy",
+    "slicer",
+    "vtk",
+    "vtkmodules",
+)
+DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 MODULES = Path("lib", "Slicer", "qt-scripted-modules")
 
 # Run in a process of its own: the module and the library of the installed tree, not those of this repository.
@@ -126,7 +143,7 @@ def testDescription(built):
     assert Path(said["EXTENSION_README_FILE"]).samefile(ROOT / "README.md")
     assert pngSize(pictureAt(said["EXTENSION_ICONURL"])) == (128, 128)
     for url in said["EXTENSION_SCREENSHOTURLS"].split(" "):
-        assert min(pngSize(pictureAt(url))) > 128
+        assert min(pngSize(pictureAt(url))) > 256
     # the index reads these two from the text
     text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
     for name in ("ICONURL", "SCREENSHOTURLS"):
@@ -160,3 +177,47 @@ def testCatalogEntry():
     assert entry["category"] == "Quantification"
     assert entry["scm_url"] == f"{REPOSITORY}.git" and entry["scm_revision"] == "main"
     assert entry["tier"] in range(1, 6)
+
+
+def testWhatTheIndexChecks():
+    """Its checks of an entry and its repository that need no network."""
+    description = ROOT / "SegmentMetrics.json"
+    assert b"\r" not in description.read_bytes() and not description.stem.lower().startswith("slicer")
+    assert REPOSITORY.startswith("https://") and REPOSITORY.rpartition("/")[2].startswith("Slicer")
+    text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    assert re.search(r"project\s*\(\s*(\w+)", text)[1] == description.stem
+    for name in ("ICONURL", "SCREENSHOTURLS"):
+        for url in re.search(rf'set\s*\(EXTENSION_{name}\s*"([^"]+)"\)', text)[1].split():
+            assert pngSize(pictureAt(url))
+    assert "Apache License" in (ROOT / "LICENSE").read_text(encoding="utf-8")
+    sources = [path for path in ROOT.rglob("*") if path.is_file() and path.relative_to(ROOT).parts[0] in PARTS]
+    assert sum(path.stat().st_size for path in sources) < 100 * 2**20
+
+
+def atFileScope(source: str) -> list[str]:
+    """Return statements of a module that do more than define something, and packages that Slicer does not have."""
+    found = []
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Import | ast.ImportFrom) and not getattr(node, "level", 0):
+            names = [node.module] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names]
+            found += [name for name in names if name.partition(".")[0] not in (*sys.stdlib_module_names, *WITH_SLICER)]
+        isText = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        isGuarded = re.match("if (TYPE_CHECKING|__name__)|try:\n    from slicer", ast.unparse(node))
+        if not (isinstance(node, DEFINITIONS) or isText or isGuarded):
+            found.append(ast.unparse(node).partition("\n")[0])
+    return found
+
+
+def testNothingRunsWhenTheModuleIsImported():
+    """What the index asks of every source: nothing but definitions, and no packages that Slicer does not have."""
+    for folder in ("SegmentMetrics", "SegmentMetricsLib"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if path != ROOT / "SegmentMetricsLib" / "__init__.py":
+                assert atFileScope(path.read_text(encoding="utf-8")) == [], path
+    assert len(atFileScope("import tqdm\nfor x in y:\n    pass\nf()\nx = 1\nif TYPE_CHECKING:\n    import qt")) == 3
+
+
+@pytest.mark.parametrize("name", ["HeadAndNeckObservers", "ContouringPractice", "BrainLesions", "BranchingVessel"])
+def testSamplesHavePicturesOfTheirOwn(name):
+    """Slicer's template asks for about 260 x 280 pixels."""
+    assert pngSize(ROOT / "SegmentMetrics" / "Resources" / "Icons" / f"{name}.png") == (260, 280)

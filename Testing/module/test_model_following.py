@@ -9,7 +9,7 @@ import shapes
 from SegmentMetricsPanel.contents import following
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.analysis.places import Place
+from SegmentMetricsLib.case.places import Place
 
 PAIR = (("node", "one"), ("node", "two"))
 

@@ -19,7 +19,7 @@ from SegmentMetricsLib.batch import tasks
 from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.case.comparison import compared
 from SegmentMetricsLib.commands import pairwork
-from SegmentMetricsLib.comparison.workspace import Workspace
+from SegmentMetricsLib.metrics.pair import Workspace
 from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.model.structures import Match, Structure
 

@@ -15,7 +15,7 @@ from test_report import structure
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
-from SegmentMetricsLib.comparison.fingerprints import contentHash
+from SegmentMetricsLib.show.fingerprints import contentHash
 from SegmentMetricsLib.show.report import Report
 from SegmentMetricsLib.show.report.document import MOST_MEASUREMENTS
 from SegmentMetricsLib.show.report.reduction import MOST_TRIANGLES, reduced
@@ -39,7 +39,7 @@ def testLongStructuresAreWhollyInThePicture():
 
 
 def testPlacesAreWrittenAsInThePanel():
-    from SegmentMetricsLib.analysis.places import positionText
+    from SegmentMetricsLib.base.coordinates import positionText
     from SegmentMetricsLib.show.report.document import _places
 
     record = compare(shapes.ball(10), shapes.ball(14, (2, 0, 0)), Settings(tolerances=(1.0,))).record()
@@ -69,7 +69,7 @@ def testSegmentsOfNoFileAreToldByTheirContents():
 
 
 def testTheLargestDistanceIsSaidInALine():
-    from SegmentMetricsLib.analysis.places import positionText
+    from SegmentMetricsLib.base.coordinates import positionText
 
     plain = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 40))
     longer = shapes.box((5, 5, 5), (14, 14, 24), (20, 20, 40))

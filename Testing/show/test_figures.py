@@ -10,7 +10,7 @@ import shapes
 from tiers import rarely
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.analysis.distributions import roundAbove
+from SegmentMetricsLib.show.distributions import roundAbove
 from SegmentMetricsLib.show.report import figures
 
 

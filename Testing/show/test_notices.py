@@ -6,7 +6,7 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.comparison.findings import split
+from SegmentMetricsLib.metrics.findings import split
 
 pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
 

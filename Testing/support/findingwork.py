@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from SegmentMetricsLib.comparison.findings import asFinding
+from SegmentMetricsLib.metrics.findings import asFinding
 
 
 def found(result, text: str) -> list[str]:

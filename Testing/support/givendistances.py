@@ -18,7 +18,7 @@ class Directions(Sampler):
     """Measures from each of some boundaries to its target: a surface, or a function of points (n, 3), in mm."""
 
     def __init__(self, boundaries: Sequence[Surface], targets: Sequence):
-        super().__init__(tuple(boundaries), lambda number: self._targets[1 - number])
+        super().__init__(tuple(boundaries), lambda segment: self._targets[segment])
         self._targets = [one if callable(one) else ClosestSurface(one) for one in targets]
         self.shared, self.lengths, self.longest = np.zeros(len(boundaries)), np.ones(len(boundaries)), 0.0
         nodes, sizes = [], []

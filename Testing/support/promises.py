@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from SegmentMetricsLib import Measurement
-from SegmentMetricsLib.families.registry import findDefinition, restored
+from SegmentMetricsLib.metrics.registry import findDefinition, restored
 
 # What rounding may change, mm or share; percentiles are looked for that closely.
 ROUNDING = 1e-6

@@ -17,10 +17,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from SegmentMetricsLib import Measurement, Settings, compare
-from SegmentMetricsLib.analysis.facing import DIRECTIONS
-from SegmentMetricsLib.families.registry import findDefinition
-from SegmentMetricsLib.families.similarity.formulas import INTEGRATED
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
+from SegmentMetricsLib.metrics.registry import findDefinition
+from SegmentMetricsLib.metrics.signed import DIRECTIONS
+from SegmentMetricsLib.metrics.similarity import INTEGRATED
 
 pytestmark = [pytest.mark.nightly, pytest.mark.usefixtures("coarse")]
 

@@ -8,8 +8,8 @@ import SimpleITK
 from reference import SOURCES, needsReference, pairs
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.comparison.workspace import Workspace
 from SegmentMetricsLib.geometry.masks import boxAround
+from SegmentMetricsLib.metrics.pair import Workspace
 
 pytestmark = needsReference
 

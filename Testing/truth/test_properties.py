@@ -13,8 +13,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from SegmentMetricsLib import compare
-from SegmentMetricsLib.families.registry import findDefinition
 from SegmentMetricsLib.geometry.surfaces import toPolyData
+from SegmentMetricsLib.metrics.registry import findDefinition
 
 pytestmark = [pytest.mark.nightly, pytest.mark.usefixtures("coarse")]
 

@@ -12,7 +12,6 @@ from tiers import rarely
 from SegmentMetricsLib.distances import lattice
 from SegmentMetricsLib.distances.elements import MORE_NODES, NODES, LatticeSampler, Sampler
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
-from SegmentMetricsLib.families.boundary.bands import lookup as bandlookup
 from SegmentMetricsLib.geometry.cellcases import (
     caseTriangles,
     cellCodes,
@@ -24,6 +23,7 @@ from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.triangles import TriangleSet
+from SegmentMetricsLib.metrics.bands import lookup as bandlookup
 from SegmentMetricsLib.model.inputs import labelMasks
 
 # Weights of all places on a triangle: its nodes, those of its pieces, its center and those of its pieces.
@@ -54,7 +54,7 @@ def bothRoads(pair: tuple[Mask, Mask], asked):
             found.append(np.sort(every.reshape(-1, 4**asked), axis=1).ravel())
             boundaries.lattice = None
         return found
-    sampler = LatticeSampler(boundaries.lattice, boundaries.surfaces, boundaries.search)
+    sampler = LatticeSampler([boundaries.lattice], boundaries.surfaces, lambda segment: boundaries.search(1 - segment))
     pieces = sampler.cutBase(np.arange(len(sampler.base.sizes)))
     segments = np.empty(len(sampler.values), int)
     for elements in (sampler.base, pieces):
@@ -212,7 +212,7 @@ def testNothingReachesWhereSurfacesAreNested(seed):
     pair = masksOf(first, second, (0.9, 1.1, 2.5))
     boundaries = BoundaryPair(*(fromMask(mask) for mask in pair))
     weights = random.dirichlet(np.ones(3), 20)
-    sampler = LatticeSampler(boundaries.lattice, boundaries.surfaces, boundaries.search)
+    sampler = LatticeSampler([boundaries.lattice], boundaries.surfaces, lambda segment: boundaries.search(1 - segment))
     excluded = 0
     for source in (0, 1):
         rows = np.arange(len(sampler.base.sizes))[sampler.base.rowsOf(source)]

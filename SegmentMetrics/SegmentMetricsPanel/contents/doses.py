@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from SegmentMetricsLib.case.resulttables import doseTable
-from SegmentMetricsLib.comparison.findings import Finding, Kind
+from SegmentMetricsLib.metrics.findings import Finding, Kind
 
 from ..translation import _
 from .table import Table

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from SegmentMetricsLib.analysis.places import Place
+from SegmentMetricsLib.case.places import Place
 
 from ..translation import _
 

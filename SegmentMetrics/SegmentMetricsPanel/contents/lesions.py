@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from SegmentMetricsLib.analysis.places import positionText
+from SegmentMetricsLib.base.coordinates import positionText
 from SegmentMetricsLib.case.resulttables import lesionsSentence
-from SegmentMetricsLib.comparison.definitions import AREA, VOLUME
-from SegmentMetricsLib.comparison.measurements import typeset, withUnit
+from SegmentMetricsLib.metrics.measurement import typeset, withUnit
+from SegmentMetricsLib.metrics.metric import AREA, VOLUME
 
 from ..translation import _
 from .table import Table

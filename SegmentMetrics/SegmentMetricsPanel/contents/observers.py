@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from SegmentMetricsLib.analysis.places import Place
-from SegmentMetricsLib.comparison.measurements import fixed, withUnit
-from SegmentMetricsLib.families.registry import findDefinition
+from SegmentMetricsLib.case.places import Place
+from SegmentMetricsLib.metrics.measurement import fixed, withUnit
+from SegmentMetricsLib.metrics.registry import findDefinition
 
 from ..markup import escaped
 from ..translation import _

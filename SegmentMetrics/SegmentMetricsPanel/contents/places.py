@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from SegmentMetricsLib.analysis.places import positionText
-from SegmentMetricsLib.families.signed.entries import SIDES
+from SegmentMetricsLib.base.coordinates import positionText
+from SegmentMetricsLib.metrics.signed import SIDES
 from SegmentMetricsLib.show.places import describe
 
 from ..translation import _

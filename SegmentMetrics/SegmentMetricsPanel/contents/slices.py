@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from SegmentMetricsLib.families.slices.formulas import axisOfRows, columnOf, positionText
+from SegmentMetricsLib.metrics.slices import axisOfRows, columnOf, positionText
 
 from ..enumerations import SliceQuantity
 from ..translation import _

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from SegmentMetricsLib.case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, ruleOf
 from SegmentMetricsLib.case.protocol.wording import SIGNS, limitText, unitOf, valueText
-from SegmentMetricsLib.comparison.measurements import typeset
+from SegmentMetricsLib.metrics.measurement import typeset
 from SegmentMetricsLib.show import tables
 from SegmentMetricsLib.show.report.ranking import UNJUDGED, severity, worstFirst
 from SegmentMetricsLib.show.verdicts import summary

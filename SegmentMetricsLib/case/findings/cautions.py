@@ -13,25 +13,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...analysis.places import positionText
+from ...base.coordinates import positionText
 from ...base.statements import Place
 from ...base.texts import commaSeparated, counted, shortest
-from ...comparison.findings import Finding, Kind
-from ...families.boundary import formulas as boundary
-from ...families.instances.ofpair import lesionsOf
-from ...families.overlap import formulas as overlap
-from ...families.topology import formulas as topology
-from ...families.topology.ofpair import bettiNumbersOf, finerOf, gapsOf, skeletonsOf, spursOf, thinnedOf
-from ...families.voxel import formulas as voxels
-from ...families.voxel.ofpair import distancesOf
 from ...geometry.grids import Grid
 from ...geometry.parts import partSizes, partsOutside
+from ...metrics import boundary, overlap, topology
+from ...metrics import voxel as voxels
+from ...metrics.findings import Finding, Kind
+from ...metrics.instances import lesionsOf
+from ...metrics.topology import bettiNumbersOf, finerOf, gapsOf, skeletonsOf, spursOf, thinnedOf
+from ...metrics.voxel import distancesOf
 from ...model.structures import REFERENCE_AND_TEST
 from .density import shareMissingInside
 
 if TYPE_CHECKING:
-    from ...comparison.measurements import Measurement
-    from ...comparison.workspace import Workspace
+    from ...metrics.measurement import Measurement
+    from ...metrics.pair import Workspace
     from ...model.structures import Structure
 
 # A structure is small if it spans less than this fraction of its image along any axis.

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...base.texts import commaSeparated, oneLine
-from ...comparison.findings import Finding, Kind
 from ...geometry.grids import Grid
 from ...io.grayimages import readGrayImage
+from ...metrics.findings import Finding, Kind
 from ...model.grayimages import GrayImage
 from ...model.structures import Structure
 from .pairfindings import areOfOneKind

@@ -10,25 +10,22 @@ import numpy as np
 
 from ...base.errors import Undefined
 from ...base.texts import commaSeparated, counted, percent, shortest
-from ...comparison import extents
-from ...comparison.counts import Counts, count
-from ...comparison.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
-from ...comparison.measurements import withUnit
-from ...families.boundary import formulas as boundary
-from ...families.dose.formulas import doseOfShare
-from ...families.dose.ofpair import doseVolumeOf
-from ...families.overlap import formulas as overlap
-from ...families.similarity.ofpair import inSlices
-from ...families.slices.formulas import axisOf, normalOf, positionText
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
+from ...metrics import boundary, extents, overlap
+from ...metrics.counts import Counts, count
+from ...metrics.dose import doseOfShare, doseVolumeOf
+from ...metrics.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
+from ...metrics.measurement import withUnit
+from ...metrics.similarity import inSlices
+from ...metrics.slices import axisOf, normalOf, positionText
 from ...model.notes import Note
 from ...model.structures import REFERENCE_AND_TEST, shareLeft
 from . import cautions
 
 if TYPE_CHECKING:
-    from ...comparison.measurements import Measurement
-    from ...comparison.workspace import Workspace
+    from ...metrics.measurement import Measurement
+    from ...metrics.pair import Workspace
     from ...model.structures import Structure
 
 # Pattern of a DICOM UID, for frames of reference.

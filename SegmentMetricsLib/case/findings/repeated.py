@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...base.texts import commaSeparated
-from ...comparison.findings import Finding, split
+from ...metrics.findings import Finding, split
 
 # Least number of structures for which a text is listed once for all.
 FEWEST = 3

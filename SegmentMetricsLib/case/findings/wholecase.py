@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...comparison.findings import ALIKE, UNITS, Kind, asFinding, shareOfBoxes
+from ...metrics.findings import ALIKE, UNITS, Kind, asFinding, shareOfBoxes
 from ...model.structures import Match
 
 AXES = np.array([-1, -1, 1])

@@ -12,15 +12,15 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...base.parallel import eachSideBySide
-from ...comparison.findings import Finding, asFinding
-from ...comparison.measurements import Measurement, evaluate
-from ...comparison.workspace import Workspace
 from ...conventions.chosen import definitionsOf
 from ...distances.surfacedistances import SurfaceDistances
-from ...families.registry import findDefinition
-from ...families.selection import selected
 from ...geometry.closest import ClosestSurface
 from ...geometry.surfaces import Surface
+from ...metrics.findings import Finding, asFinding
+from ...metrics.measurement import Measurement, evaluate
+from ...metrics.pair import Workspace
+from ...metrics.registry import findDefinition
+from ...metrics.selection import selected
 from ...model.structures import Structure
 from ...settings.names import PRESETS
 from ...settings.settings import Settings

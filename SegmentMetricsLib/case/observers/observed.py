@@ -9,12 +9,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...analysis.places import Place
 from ...base.texts import shortest
-from ...comparison.measurements import Measurement, finite
 from ...geometry.masks import Mask
+from ...metrics.measurement import Measurement, finite
 from ...model.structures import Structure
 from ...settings.settings import Settings
+from ..places import Place
 from . import sentences
 from .consensus import Performance
 from .matrix import Matrix

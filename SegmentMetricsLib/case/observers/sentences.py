@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ...base.texts import commaSeparated, counted
-from ...comparison.measurements import fixed, infiniteText, withUnit
-from ...families.registry import findDefinition
+from ...metrics.measurement import fixed, infiniteText, withUnit
+from ...metrics.registry import findDefinition
 from ..summary import ADVERBS
 
 if TYPE_CHECKING:

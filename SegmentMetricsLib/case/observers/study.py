@@ -8,21 +8,21 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import cast
 
-from ...analysis.places import Place, worstPlaces
 from ...base.errors import InputError, Undefined, reasonOf, requireFunction
 from ...base.parallel import eachSideBySide
 from ...base.texts import commaSeparated, inAnyCase
-from ...comparison.workspace import Workspace
 from ...geometry.closest import ClosestSurface
 from ...geometry.masks import Mask
 from ...geometry.surfaces import Surface
 from ...io.labelnames import labelNamesFrom
+from ...metrics.pair import Workspace
 from ...model.naming import placeOf
 from ...model.structures import Labels, Structure
 from ...settings.settings import Settings, asSettings
 from ..casework import criticalsOf, withLabelsNamed, withSurface
 from ..comparison import Comparison, compared
 from ..frames import frameOf, pandasOrError
+from ..places import Place, worstPlaces
 from . import sentences
 from .consensus import METHODS, Consensus, Drawings, conformity, consensusOf, searchOf
 from .gathering import Gathered, Observer, Organ, gather

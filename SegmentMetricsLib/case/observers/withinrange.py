@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...comparison.measurements import ROUNDING, finite
+from ...metrics.measurement import ROUNDING, finite
 from .matrix import Matrix, meanOf
 
 

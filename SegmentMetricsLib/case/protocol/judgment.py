@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...base.errors import requireKind
-from ...comparison.measurements import Measurement
+from ...metrics.measurement import Measurement
 from ...model import naming
 from . import wording
 from .protocol import Protocol, Rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ...comparison.measurements import Measurement
+from ...metrics.measurement import Measurement
 from ...model.structures import Match, Structure
 from ...settings.settings import Settings
 from .. import comparison

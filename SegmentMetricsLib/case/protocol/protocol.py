@@ -17,12 +17,12 @@ from typing import Any, cast
 from ...base import units
 from ...base.errors import InputError, Mistakes, asPath, raiseAny, requireKind
 from ...base.texts import commaSeparated, didYouMean, inAnyCase, shortest
-from ...comparison.definitions import Definition
-from ...comparison.measurements import ROUNDING, ROUNDING_OF_ZERO
-from ...families.multilabel.entries import MULTI_LABEL
-from ...families.registry import REGISTRY, Found, findDefinition
-from ...families.selection import isWhole, wanted
 from ...io.sheets import Line, Sheet, parseSheet, readSheet
+from ...metrics.measurement import ROUNDING, ROUNDING_OF_ZERO
+from ...metrics.metric import Definition
+from ...metrics.multilabel import MULTI_LABEL
+from ...metrics.registry import REGISTRY, Found, findDefinition
+from ...metrics.selection import isWhole, wanted
 from ...model import naming
 from ...settings.names import PRESETS
 from ...settings.settings import DECIDED_BY_TOOLS, PARAMETERS, Settings

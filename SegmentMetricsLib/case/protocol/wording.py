@@ -6,7 +6,7 @@ import math
 from decimal import Decimal
 
 from ...base.texts import shortest
-from ...comparison.measurements import (
+from ...metrics.measurement import (
     IN_CENTIMETERS,
     LEAST_IN_CENTIMETERS,
     ROUNDING,
@@ -16,7 +16,7 @@ from ...comparison.measurements import (
     fixed,
     rounded,
 )
-from ...families.registry import findDefinition
+from ...metrics.registry import findDefinition
 from .protocol import Rule
 
 # Phrases for a value that keeps a limit, for one that does not, and between the latter and a second limit.

@@ -9,7 +9,7 @@ from importlib import resources
 from ...base.markup import Markup, escaped, filled, joined
 from ...case.protocol.judgment import FAIL, PASS, WARN
 from ...case.tablemodel import Column, Table
-from ...comparison.measurements import typeset
+from ...metrics.measurement import typeset
 
 NO_DEVICE = "SegmentMetrics is research software, not a medical device. Do not base decisions on it alone."
 # The file with plotly.js that all pages of a batch share.

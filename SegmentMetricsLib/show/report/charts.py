@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from ...base.markup import Markup, filled, joined
 from ...base.texts import shortest
-from ...comparison.measurements import rounded
+from ...metrics.measurement import rounded
 from .blocks import NOTHING
 
 # Size of a chart in units of its view box, and about the distance of ticks there.

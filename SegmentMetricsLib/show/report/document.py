@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from ...analysis.places import positionText
+from ...base.coordinates import positionText
 from ...base.errors import InputError, asPath, installing, requireKind
 from ...base.markup import Markup, filled, joined
 from ...base.palettes import DOSE
@@ -33,9 +33,9 @@ from ...case.resulttables import (
     spreadOf,
 )
 from ...case.tablemodel import Column, Table
-from ...comparison.findings import Finding, Kind, split
-from ...comparison.measurements import Measurement, typeset
-from ...families.signed.entries import SIDES
+from ...metrics.findings import Finding, Kind, split
+from ...metrics.measurement import Measurement, typeset
+from ...metrics.signed import SIDES
 from ...model.grayimages import GrayImage
 from ...model.naming import notAmong, onlyIn
 from ...settings.names import PURPOSES

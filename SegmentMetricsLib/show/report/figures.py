@@ -13,14 +13,14 @@ from typing import cast
 
 import numpy as np
 
-from ...analysis.distributions import doseRange, histogram, mapRange
 from ...base.palettes import ABSOLUTE, SIGNED
 from ...base.texts import shortest
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
-from ...families.dose.formulas import DoseCurves
-from ...families.slices.formulas import SliceRow
+from ...metrics.dose import DoseCurves
+from ...metrics.slices import SliceRow
 from ...model.dose import Dose
+from ..distributions import doseRange, histogram, mapRange
 from .reduction import ReducedSurface, reduced
 
 INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"

@@ -14,7 +14,7 @@ from ...base.markup import Markup, filled, joined
 from ...base.texts import counted
 from ...case.protocol.judgment import FAIL, VERDICTS
 from ...case.tablemodel import Table
-from ...comparison.measurements import typeset
+from ...metrics.measurement import typeset
 from .blocks import CHECK_FIRST, NO_DEVICE, NOTHING, badge, fromFile, nameCell, page, resource, table
 
 INDEX = "index.html"

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...analysis.places import LETTERS_OF_AXES
+from ...base.coordinates import LETTERS_OF_AXES
 from ...base.markup import Markup, filled, joined
 from ...base.palettes import EVENTS
 from ...case.records import Record
 from ...case.resulttables import lesionsSentence, lesionsTable, runsTable
 from ...case.tablemodel import Table
-from ...families.instances.ofpair import Lesion
+from ...metrics.instances import Lesion
 from .blocks import NOTHING, fromFile, table
 
 # Pixels of a picture, and of the room around the lesions for letters and large ones.

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from ...base.markup import Markup, filled, joined
 from ...case.findings import repeated
 from ...case.records import Record
-from ...comparison.findings import Kind, asFinding, split
-from ...comparison.measurements import typeset
+from ...metrics.findings import Kind, asFinding, split
+from ...metrics.measurement import typeset
 from .blocks import CHECK_FIRST, NOTHING, linkTo
 
 # Maximum number of names listed before a finding that several structures share.

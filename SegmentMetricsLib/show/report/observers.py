@@ -21,8 +21,8 @@ from ...case.observers.withinrange import meansAsTest
 from ...case.resulttables import heading, overviewKeys
 from ...case.summary import ADVERBS
 from ...case.tablemodel import Column, Table
-from ...comparison.findings import asFinding
-from ...comparison.measurements import Measurement, fixed, infiniteText, typeset, withUnit
+from ...metrics.findings import asFinding
+from ...metrics.measurement import Measurement, fixed, infiniteText, typeset, withUnit
 from .. import observers as observerfiles
 from ..writing import REPORT_FILE, versions
 from .blocks import NO_DEVICE, NOTHING, fromFile, linkTo, nameCell, page, table

@@ -12,9 +12,9 @@ from ...base.markup import Markup, filled
 from ...base.texts import counted, tellingApart
 from ...case.records import Record
 from ...case.tablemodel import Table
-from ...comparison.fingerprints import contentHash
 from ...model.structures import REFERENCE_AND_TEST, Structure
 from ...settings.settings import Settings
+from ..fingerprints import contentHash
 from ..writing import versions
 from .blocks import NOTHING, fromFile, nameCell, table
 from .usedsettings import usedSettings

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...analysis.places import LETTERS_OF_AXES
+from ...base.coordinates import LETTERS_OF_AXES
 from ...base.markup import Markup, filled, joined
 from ...base.texts import shortest
 from ...case.comparison import Comparison
-from ...comparison.measurements import rounded
 from ...distances.surfacedistances import TIE_TOLERANCE
+from ...metrics.measurement import rounded
 from ...model.structures import REFERENCE_AND_TEST
 from .blocks import NOTHING, fromFile
 from .figures import INSIDE, OUTSIDE

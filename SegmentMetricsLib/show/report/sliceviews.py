@@ -7,11 +7,11 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from ...analysis.places import positionText
+from ...base.coordinates import positionText
 from ...case.comparison import Comparison
-from ...comparison.measurements import rounded
 from ...distances.surfacedistances import TIE_TOLERANCE
 from ...geometry.surfaces import Surface
+from ...metrics.measurement import rounded
 from ...model.structures import REFERENCE_AND_TEST
 from .figures import worseSide
 from .planecuts import BESIDE, Cut, Line, cutBeside, distanceFrom, joined, nearestOnSegments, nearestPlace

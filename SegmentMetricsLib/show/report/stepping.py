@@ -10,10 +10,10 @@ import numpy as np
 from ...base.markup import Markup, filled
 from ...base.markup import joined as together
 from ...case.comparison import Comparison
-from ...comparison.measurements import rounded
 from ...geometry.crosssections import cut
 from ...geometry.grids import Grid
 from ...geometry.surfaces import Surface
+from ...metrics.measurement import rounded
 from .blocks import NOTHING, fromFile
 from .gray import Gray, jpeg
 from .planecuts import Cut, Line, joined, thinned

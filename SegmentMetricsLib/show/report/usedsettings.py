@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...base.texts import shortest
 from ...case.records import Record
 from ...case.relevance import isRelevant
-from ...families.registry import findDefinition
+from ...metrics.registry import findDefinition
 from ...settings.settings import DECLARED, Settings, isInEffect
 
 # Settings that are listed first.

@@ -15,6 +15,7 @@ from . import signals
 from .pythonqt import wrap
 
 sampleDataSources: list[dict] = []  # what modules registered with SampleData
+sampleDataCategories: dict[str, str] = {}  # their titles by name
 
 
 class qSlicerScriptedLoadableModuleWidget(QWidget):
@@ -147,6 +148,10 @@ def makeSampleData() -> types.ModuleType:
     """A SampleData module that only remembers what is registered."""
 
     class SampleDataLogic:
+        @staticmethod
+        def registerCustomSampleDataCategory(name, title):
+            sampleDataCategories[name] = title
+
         @staticmethod
         def registerCustomSampleDataSource(**source):
             # the real one fails without, also where another downloader is given

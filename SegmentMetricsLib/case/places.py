@@ -1,0 +1,357 @@
+"""Worst places: the connected patches of two boundaries that lie farther apart than a tolerance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ..base.coordinates import LETTERS_OF_AXES
+from ..distances.surfacedistances import TIE_TOLERANCE, DirectedDistances, SurfaceDistances, withTies
+from ..geometry.graphs import components
+from ..geometry.nearpoints import NearPoints
+from ..geometry.surfaces import Surface, outwardNormals
+from ..model.dose import Dose
+from ..model.structures import REFERENCE_AND_TEST
+
+# Radius in mm around a place over which normals are averaged, because single voxel faces point anywhere.
+NORMAL_RADIUS = 5.0
+# A side dominates if the mean unit normal has at least this component toward it, and at most this fraction of that
+# toward the next side.
+CLEAR_MAJORITY = 0.5
+CLEAR_LEAD = 0.6
+# Maximum number of elements and cells sampled to find the dominant side.
+MOST_SAMPLES = 3_000
+# Places that are listed.
+MOST = 10
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where two boundaries differ.
+
+    rank: 1 is the worst. value: distance in mm at its worst point, positive where the test lies outside the reference.
+    area: of the patch, mm2 (length in mm for contours). position: LPS of the worst point, mm. direction: R, L, A, P, S
+    or I, the side of the structure on which it lies. side: the boundary on which the worst point lies, "reference" or
+    "test". normal: smoothed outward unit normal (LPS) of the inner boundary there, which is the reference where the
+    test lies outside it; zero if there is none. dose: of a plan at the worst point in Gy; None if none is given, and
+    outside its grid.
+    """
+
+    rank: int
+    value: float
+    area: float
+    position: tuple[float, float, float]
+    direction: str
+    side: str
+    normal: tuple[float, float, float]
+    dose: float | None = None
+
+    def toDictionary(self) -> dict:
+        """Return the place for JSON; without a dose it says nothing of one."""
+        told = {name: value for name, value in self.__dict__.items() if name != "dose" or value is not None}
+        return {**told, "position": list(self.position), "normal": list(self.normal)}
+
+    @staticmethod
+    def fromDictionary(data: Mapping) -> Place:
+        """Return the place that toDictionary() described."""
+        return Place(**{**data, "position": tuple(data["position"]), "normal": tuple(data["normal"])})
+
+
+class _Beyond(NamedTuple):
+    """The elements of a boundary beyond a tolerance: over-contoured, then under-contoured, each in ascending order.
+
+    elements: (n,) their indices. cells: (m,) the cells of the elements, listed twice if a cell has elements of both
+    kinds. starts: (m,) where the elements of each cell begin. over: number of over-contoured elements.
+    """
+
+    elements: np.ndarray
+    cells: np.ndarray
+    starts: np.ndarray
+    over: int
+
+
+class _Side:
+    """A boundary and its patches (k,): connected parts beyond the tolerance, either over- or under-contoured.
+
+    cells, owners: (m,) cells of patches, and the patch of each; a cell may be listed for two patches. peaks: (k,) the
+    worst elements. values: (k,) signed distances there, mm. areas: (k,) mm2 or mm. positions: the worst places (3,),
+    mm, by patch, if known more precisely than by the element.
+    """
+
+    def __init__(self, direction: DirectedDistances, beyond: _Beyond, owners: np.ndarray):
+        self.direction, self.cells, self.owners = direction, beyond.cells, owners
+        self.positions: dict[int, np.ndarray] = {}
+        sizes = direction.sizesOf(beyond.elements)
+        self.areas = np.bincount(owners, np.add.reduceat(sizes, beyond.starts) if len(sizes) else sizes)
+        low, high = direction.rangesOf(beyond.elements)
+        far = np.concatenate([high[: beyond.over], -low[beyond.over :]])
+        self.peaks, self.values = np.zeros(0, int), np.zeros(0)
+        if len(far):
+            chosen = _firstOfFarthest(direction, beyond, far, owners)
+            self.peaks = beyond.elements[chosen]
+            self.values = np.where(chosen < beyond.over, far[chosen], -far[chosen])
+
+    @cached_property
+    def centers(self) -> np.ndarray:
+        """(n, 3) centers of all cells, LPS mm."""
+        return _cellCenters(self.direction.surface)
+
+    @cached_property
+    def near(self) -> NearPoints:
+        """Finds centers."""
+        return NearPoints(self.centers)
+
+    @cached_property
+    def ownerOf(self) -> np.ndarray:
+        """(n,) the patch of every cell, -1 for none."""
+        result = np.full(len(self.direction.surface.cells), -1)
+        result[self.cells] = self.owners
+        return result
+
+    def takeLargest(self) -> None:
+        """Assign the boundary's largest distance, and its place, to the patch that contains it.
+
+        That distance is known more precisely than those of elements.
+        """
+        largest = float(self.direction.largest)
+        # nothing to do if all patches are equally far
+        if not (largest > np.abs(self.values) + TIE_TOLERANCE).any():
+            return
+        place = self.direction.largestPlace
+        there = self.owners[self.cells == self.near.nearest(place[None])]
+        if len(there) > 1:  # the cell has parts in two patches, one of either kind
+            isOver = self.direction.reached(1) >= self.direction.reached(-1)
+            there = there[(self.values[there] > 0) == isOver]
+        for number in there.tolist():
+            if largest > abs(self.values[number]) + TIE_TOLERANCE:
+                self.values[number] = np.copysign(largest, self.values[number])
+                self.positions[number] = place
+
+    def opposite(self, other: _Side, number: int) -> set[int]:
+        """Return the patches that lie opposite a patch of the other boundary, given by number."""
+        if not len(self.peaks):
+            return set()
+        cells = other.cells[other.owners == number]
+        found = self.ownerOf[self.near.nearest(other.centers.take(cells, axis=0))]
+        return set(np.unique(found[found >= 0]).tolist())
+
+    def position(self, number: int) -> np.ndarray:
+        """Return the worst place (3,) of a patch, mm."""
+        known = self.positions.get(number)
+        if known is not None:
+            return known
+        return self.direction.farthestPlace(int(self.peaks[number]), bool(self.values[number] > 0))
+
+
+def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int | None = MOST) -> tuple[Place, ...]:
+    """Return the places where two boundaries are farther apart than a tolerance in mm, the worst first.
+
+    A place usually shows on both boundaries. The patch with the larger distance represents it; patches of the other
+    boundary opposite to it are the same place and are not listed. most: maximum number of places, None for all.
+    """
+    sides = _sides(distances, tolerance)
+    for side in sides:
+        side.takeLargest()
+    ranked = sorted(
+        (
+            (round(abs(value), 6), which, number)
+            for which, side in enumerate(sides)
+            for number, value in enumerate(side.values.tolist())
+        ),
+        reverse=True,
+    )
+    places: list[tuple[int, int]] = []
+    taken: set[tuple[int, int]] = set()
+    for _, which, number in ranked:
+        if (which, number) in taken:
+            continue
+        places.append((which, number))
+        if len(places) == most:
+            break
+        # all patches of the other boundary that lie opposite this one are the same place
+        taken.update((1 - which, other) for other in sides[1 - which].opposite(sides[which], number))
+    values = [float(sides[which].values[number]) for which, number in places]
+    positions = np.array([sides[which].position(number) for which, number in places]).reshape(-1, 3)
+    normals = _normalsBelow(sides, positions, np.array(values) < 0)
+    return tuple(
+        Place(
+            rank,
+            values[rank - 1],
+            float(sides[which].areas[number]),
+            tuple(position.tolist()),
+            _letter(normal),
+            REFERENCE_AND_TEST[which],
+            tuple(normal.tolist()),
+        )
+        for rank, ((which, number), position, normal) in enumerate(zip(places, positions, normals, strict=True), 1)
+    )
+
+
+def withDose(places: Sequence[Place], dose: Dose, isRanked: bool, most: int = MOST) -> tuple[Place, ...]:
+    """Return places with their doses. isRanked: whether that with the largest dose is the first. most: how many."""
+    values, areWithin = dose.at(np.array([place.position for place in places]).reshape(-1, 3))
+    found = [replace(p, dose=float(v) if isIn else None) for p, v, isIn in zip(places, values, areWithin, strict=True)]
+    if isRanked:
+        found.sort(key=lambda place: -1.0 if place.dose is None else place.dose, reverse=True)
+    return tuple(replace(place, rank=rank) for rank, place in enumerate(found[:most], start=1))
+
+
+def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = True) -> str:
+    """Return the side of the structure at which most of the over- or under-contoured boundary lies.
+
+    tolerance: in mm; elements beyond it are weighted by size times the excess distance. over: whether to consider the
+    over-contoured (True) or the under-contoured boundary. Returns R, L, A, P, S or I, or "" if no side clearly
+    dominates, nothing is beyond the tolerance, or a boundary is open.
+    """
+    if not distances.hasSides:
+        return ""
+    # The normal of the inner boundary decides the side, also for the flanks of a bump on the outer one, whose own
+    # normals point in all directions.
+    inner = distances.directions[0 if over else 1].surface
+    elements, weights = zip(*(_sampled(direction, tolerance, 1 if over else -1) for direction in distances.directions))
+    points = [direction.positionsOf(some) for direction, some in zip(distances.directions, elements, strict=True)]
+    weights = np.concatenate(weights)
+    weight = weights.sum()
+    if weight == 0:
+        return ""
+    total = weights @ outwardNormals(inner, _cellsNext(inner, np.concatenate(points)))
+    second, first = np.sort(np.abs(total))[-2:]
+    dominates = first >= CLEAR_MAJORITY * weight and second <= CLEAR_LEAD * first
+    return _letter(total) if dominates else ""
+
+
+def _sampled(direction: DirectedDistances, tolerance: float, sign: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return elements (n,) beyond a tolerance in mm toward the positive (1) or negative (-1) side, and their weights.
+
+    A sample spread over the surface suffices to find the side. The weights (n,) are size times excess distance, scaled
+    up to all elements.
+    """
+    limit = sign * (tolerance + TIE_TOLERANCE)
+    beyond = np.flatnonzero(direction.signed > limit if sign > 0 else direction.signed < limit)
+    step = 1 + len(beyond) // MOST_SAMPLES
+    beyond = beyond[::step]
+    return beyond, direction.sizesOf(beyond) * (sign * direction.signed[beyond] - tolerance) * step
+
+
+def _cellsNext(surface: Surface, points: np.ndarray) -> np.ndarray:
+    """Return the cells (n,) of a boundary whose centers are nearest to points (n, 3).
+
+    Only a sample of the cells, spread over the surface, is searched, which suffices to find the side.
+    """
+    cells = np.arange(0, len(surface.cells), 1 + len(surface.cells) // MOST_SAMPLES)
+    return cells[NearPoints(_centersOf(surface.points, surface.cells[cells])).nearest(points)]
+
+
+def _sides(distances: SurfaceDistances, tolerance: float) -> list[_Side]:
+    """Return both boundaries with their patches."""
+    beyond = [_beyond(direction, tolerance) for direction in distances.directions]
+    owners = _connected([direction.surface for direction in distances.directions], beyond)
+    return [_Side(*each) for each in zip(distances.directions, beyond, owners, strict=True)]
+
+
+def _beyond(direction: DirectedDistances, tolerance: float) -> _Beyond:
+    """Return the elements of a boundary beyond a tolerance in mm."""
+    limit = withTies(tolerance)
+    over, under = np.flatnonzero(direction.signed > limit), np.flatnonzero(direction.signed < -limit)
+    elements = np.concatenate([over, under])
+    cells = direction.cells.take(elements // direction.pieces)
+    isFirst = np.diff(cells, prepend=-1) != 0
+    isFirst[len(over) : len(over) + 1] = True
+    starts = np.flatnonzero(isFirst)
+    return _Beyond(elements, cells[starts], starts, len(over))
+
+
+def _connected(surfaces: Sequence[Surface], beyond: Sequence[_Beyond]) -> list[np.ndarray]:
+    """Return for each boundary the patches (m,) to which its cells beyond the tolerance belong.
+
+    Patches are numbered in the order of their first cells.
+    """
+    # one graph for all: for few cells, starting a search takes longer than the search itself
+    corners, firstPoint = [], 0
+    for surface, one in zip(surfaces, beyond, strict=True):
+        over = np.searchsorted(one.starts, one.over)
+        for cells in (one.cells[:over], one.cells[over:]):
+            corners.append(surface.cells.take(cells, axis=0) + firstPoint)
+            firstPoint += len(surface.points)
+    points = np.concatenate(corners)
+    if not len(points):
+        return [one.cells for one in beyond]
+    rows = np.repeat(np.arange(len(points)), points.shape[1])
+    points = np.unique(points, return_inverse=True)[1].ravel() + len(rows) // points.shape[1]
+    labels = components(rows, points, points.max() + 1)
+    parts = np.split(labels[: rows[-1] + 1], [len(beyond[0].cells)])
+    return [np.unique(part, return_inverse=True)[1] for part in parts]
+
+
+def _firstOfFarthest(direction: DirectedDistances, beyond: _Beyond, far: np.ndarray, owners: np.ndarray) -> np.ndarray:
+    """Return the farthest element of every patch (k,), as an index into the elements beyond the tolerance.
+
+    far: (n,) unsigned distances of these elements. owners: (m,) the patch of each cell. Among equally far elements,
+    which are common on lattices, the one with the lowest coordinates is chosen, so that noise in the last digit, as of
+    a saved scene, does not matter.
+    """
+    largest = np.maximum.reduceat(far, beyond.starts)
+    order = np.argsort(owners, kind="stable")
+    ofPatches = np.maximum.reduceat(largest[order], np.flatnonzero(np.diff(owners[order], prepend=-1)))
+    rows = np.repeat(np.arange(len(owners)), np.diff(beyond.starts, append=len(far)))
+    farthest = np.flatnonzero(far >= (ofPatches - TIE_TOLERANCE)[owners][rows])
+    rows = rows[farthest]
+    x, y, z = np.round(direction.positionsOf(beyond.elements[farthest]), 3).T
+    # if the coordinates are equal, too, the element of the cell with the smallest maximum
+    order = np.lexsort((largest[rows], x, y, z, owners[rows]))
+    return farthest[order[np.diff(owners[rows[order]], prepend=-1) > 0]]
+
+
+def _cellCenters(surface: Surface) -> np.ndarray:
+    return _centersOf(surface.points, surface.cells)
+
+
+def _centersOf(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Return the means (n, 3) of the corners of cells (n, corners), mm."""
+    # corner by corner: NumPy is slow to reduce along a short axis
+    first, *others = cells.T
+    result = points.take(first, axis=0)
+    for column in others:
+        result += points.take(column, axis=0)
+    result /= cells.shape[1]
+    return result
+
+
+def _normalsBelow(sides: Sequence[_Side], positions: np.ndarray, isUnder: np.ndarray) -> np.ndarray:
+    """Return the mean outward unit normals (n, 3) of the inner boundary next to positions (n, 3), zeros for none.
+
+    isUnder: (n,) whether the test is the inner boundary.
+    """
+    normals = np.zeros(positions.shape)
+    for side, rows in zip(sides, (np.flatnonzero(~isUnder), np.flatnonzero(isUnder)), strict=True):
+        if len(rows):
+            surface = side.direction.surface
+            # a new search: what was asked before must not decide which of several equally near cells is found
+            centers = NearPoints(side.centers)
+            cells = centers.nearest(positions[rows])
+            near = centers.within(side.centers[cells], NORMAL_RADIUS)
+            ends = np.cumsum([len(some) for some in near])
+            # in one call, because the first look-up takes long
+            every = outwardNormals(surface, np.concatenate([*near, cells]))
+            for row, some, end, alone in zip(rows, near, ends, every[ends[-1] :], strict=True):
+                normals[row] = _meanNormal(every[end - len(some) : end], surface.sizes[some], alone)
+    return normals
+
+
+def _meanNormal(normals: np.ndarray, sizes: np.ndarray, alone: np.ndarray) -> np.ndarray:
+    """Return the mean unit normal (3,) of cells with normals (n, 3) and sizes (n,); `alone` for something thin."""
+    mean = sizes @ normals
+    length = np.linalg.norm(mean)
+    if length < 0.5 * sizes.sum():  # the cells belong to opposite walls
+        return alone
+    return mean / length if length > 0 else mean
+
+
+def _letter(normal: np.ndarray) -> str:
+    """Return the letter of the patient's side toward which an LPS vector points most."""
+    axis = int(np.abs(normal).argmax())
+    return LETTERS_OF_AXES[axis][int(normal[axis] > 0)]

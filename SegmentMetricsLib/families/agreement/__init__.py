@@ -1,3 +1,0 @@
-"""Agreement of voxels, after Taha and Hanbury."""
-
-from __future__ import annotations

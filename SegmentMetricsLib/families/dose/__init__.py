@@ -1,1 +1,0 @@
-"""What the differences mean for the dose that each structure receives."""

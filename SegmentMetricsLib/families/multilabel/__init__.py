@@ -1,3 +1,0 @@
-"""Overlap of all structures of an image at once."""
-
-from __future__ import annotations

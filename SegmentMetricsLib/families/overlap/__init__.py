@@ -1,3 +1,0 @@
-"""Overlap and volumes."""
-
-from __future__ import annotations

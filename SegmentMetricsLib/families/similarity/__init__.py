@@ -1,3 +1,0 @@
-"""The Medical Similarity Index."""
-
-from __future__ import annotations

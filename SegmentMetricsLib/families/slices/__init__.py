@@ -1,3 +1,0 @@
-"""Profiles slice by slice."""
-
-from __future__ import annotations

@@ -1,1 +1,0 @@
-"""Whether tubes are connected as they should be, and how many parts, tunnels and cavities there are."""

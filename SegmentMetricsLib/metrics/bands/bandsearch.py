@@ -1,0 +1,190 @@
+"""The overlap of two boundary bands by search, for any two closed boundaries.
+
+The idea
+--------
+A band extends from its boundary to the depth tau. The voxels of a fine grid that a boundary encloses are known without
+any search (bandvoxels.py). Their depth is searched at the corners of cells about as wide as the bands and interpolated
+in between, but only where the band may end (depths.py): the bands of small structures mostly fill them. This
+decides for every voxel whether it lies in a band, but only approximately, because interpolation errs. Therefore some
+voxels, drawn at random, mostly where errors matter, are searched as well, and the errors found there are corrected,
+each for as many voxels as the drawn one represents. The interpolation then leaves no bias, only a random error (this is
+a control variate with the sampling of Horvitz and Thompson, doi:10.1080/01621459.1952.10483446). The draw also yields
+an estimate of that error, and voxels are drawn until it is small enough (importancesampling.py).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ...base.parallel import sideBySide
+from ...base.progress import checkpoint
+from ...distances.surfacedistances import BoundaryPair
+from ...geometry.masks import Mask
+from .bandvoxels import BOTH, SIDE, Voxels, noise, stepFor
+from .depths import DRAWS, PART, Depths
+from .importancesampling import LEAST_CHANCE, LEAST_OUTSIDE, ImportanceSampling, chancesOf, isNear, largestChances, ramp
+from .sizes import Bands
+
+# Places closer than this to a boundary, in mm, lie on it.
+TIE_TOLERANCE = 1e-5
+# Fractions of the wanted error for counting in voxels, for the draw (at least), and for both together. The last is a
+# little less than 1, because a draw ends early when its error seems small by chance.
+COUNT_SHARE, DRAW_SHARE, BOTH_SHARE = 0.7, 0.6, 0.88
+# Minimum and maximum number of searches in the first draw, and maximum in all draws.
+FIRST_DRAW, LARGEST_FIRST_DRAW, LARGEST_DRAW = 300, 4000, 800_000
+# Up to this many blocks of both structures, a thread for each does not pay off.
+FEW_TO_SHARE = 2000
+# Width of ramps on ridges, as a fraction of that of other ramps.
+NARROW = 1e-3
+# Blocks processed at a time, so that temporary arrays stay in the processor's cache.
+CHUNK = 1 << 8
+
+
+def searchedBands(
+    boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, wanted: float
+) -> tuple[Bands, int]:
+    """Return the overlap of the bands of two closed boundaries, and the number of voxels that seem to lie in a band.
+
+    masks: voxels on one grid, for the sizes of the structures. tolerance: tau in mm, > 0. wanted: standard error of the
+    overlap to be reached.
+    """
+    surfaces = boundaries.surfaces
+    areas = [float(surface.sizes.sum()) for surface in surfaces]
+    dimension = surfaces[0].dimension
+    union = max(min(mask.size, tolerance * area) for mask, area in zip(masks, areas, strict=True))
+    step = stepFor(COUNT_SHARE * wanted * union, sum(areas), dimension)
+    voxels, room = Voxels.around(boundaries, masks[0].grid, step), DRAW_SHARE * wanted
+    searches = [partial(Depths, boundaries.search(n), voxels, n, tolerance, union, room) for n in (0, 1)]
+    depths = sideBySide(searches, bool(np.count_nonzero(voxels.blocks & np.uint8(3)) > FEW_TO_SHARE))
+    found = Members(boundaries, voxels, depths, tolerance)
+    if not found.either:
+        return Bands(0.0, 0.0, voxels.codes.size, float("inf")), 0
+    size = voxels.step**dimension
+    # a voxel more or less has its full effect only where one of the two boundaries runs without the other
+    overlap = found.both / found.either
+    differing = 2 * (voxels.counts[1] - voxels.counts[0]) * voxels.step ** (dimension - 1)
+    counting = noise(voxels.step, min(sum(areas), differing + (1 - overlap) ** 2 * sum(areas)), dimension)
+    counting /= found.either * size
+    # the part of the error that counting does not use is left for the draw
+    left = float(np.sqrt(max((BOTH_SHARE * wanted) ** 2 - counting**2, room**2)))
+    both, either, drawing = found.corrected(left, sum(depth.error for depth in depths))
+    error = float(np.hypot(counting, drawing))
+    return Bands(both * size, either * size, voxels.codes.size, error), found.either
+
+
+class Members:
+    """The voxels that seem to lie in the bands.
+
+    both, either: number of voxels in both bands, and in at least one.
+    """
+
+    def __init__(self, boundaries: BoundaryPair, voxels: Voxels, depths: list[Depths], tolerance: float):
+        self._boundaries, self._voxels, self._depths, self._tolerance = boundaries, voxels, depths, tolerance
+        # a ramp must not reach beyond the boundary itself
+        width = min(voxels.step, 2 * tolerance)
+        self._widths = [np.where(d.areSteep, np.float32(width), np.float32(NARROW * width)) for d in depths]
+        self.both, self.either = voxels.counts
+        isMixed = (depths[0].rows >= 0) | (depths[1].rows >= 0)
+        # in fully known blocks, all voxels count except those that are too deep
+        deep = np.nonzero((depths[0].isDeep | depths[1].isDeep) & ~isMixed)
+        self._count(voxels.inBlocks(deep), [depth.isDeep[deep] for depth in depths])
+        self._blocks = np.nonzero(isMixed)
+        # maps these blocks to the rows of each boundary's depths, and back
+        self._rows = [depth.rows[self._blocks] for depth in depths]
+        self._places = [np.flatnonzero(rows >= 0) for rows in self._rows]
+        self._codes = voxels.inBlocks(self._blocks)
+        self._inBand = self._count(self._codes, [depth.isDeep[self._blocks] for depth in depths], self._places)
+
+    def _count(
+        self, codes: np.ndarray, isDeep: list[np.ndarray], places: list[np.ndarray] | None = None
+    ) -> list[np.ndarray]:
+        """Recount the voxels of blocks, and return for each band whether they (n, SIDE ** d) seem to lie in it.
+
+        codes: (n, SIDE ** d) of the voxels. isDeep: for each boundary, whether blocks (n,) are entirely too deep.
+        places: for each boundary, the indices of the blocks whose depths are known voxel by voxel.
+        """
+        members = []
+        for number, isIn in enumerate(isDeep):
+            member = codes & np.uint8(1 << number) != 0
+            member[isIn] = False
+            if places is not None:
+                member[places[number]] &= self._depths[number].above > 0
+            members.append(member)
+        self.both += int(np.count_nonzero(members[0] & members[1]) - np.count_nonzero(codes == BOTH))
+        self.either += int(np.count_nonzero(members[0] | members[1]) - np.count_nonzero(codes))
+        return members
+
+    def corrected(self, wanted: float, about: float) -> tuple[float, float, float]:
+        """Return the numbers of voxels in both bands and in either, and the standard error of the overlap by the draw.
+
+        wanted: standard error at which no more voxels are drawn. about: approximate error of the overlap without a
+        draw.
+        """
+        sampling = ImportanceSampling([self._chances(number) for number in (0, 1)], self._guessed, self._searched)
+        if not sampling.total:
+            return float(self.both), float(self.either), 0.0
+        factor = sampling.within(0.5 * (DRAWS * about / wanted) ** 2 / sampling.total, FIRST_DRAW, LARGEST_FIRST_DRAW)
+        while True:
+            checkpoint()
+            corrections = sampling.corrections(factor)
+            both, either = self.both + corrections.both, self.either + corrections.either
+            if either <= 0:
+                return 0.0, 0.0, float("inf")
+            error = corrections.error(both / either) / either
+            more = sampling.within(factor * np.clip(1.1 * (error / wanted) ** 2, 1.2, 4), 0, LARGEST_DRAW)
+            if error <= wanted or more <= factor:
+                return both, either, error
+            factor = more
+
+    def _chances(self, number: int) -> np.ndarray:
+        """Return numbers (n,) proportional to the probabilities of voxels to be searched for one boundary."""
+        depth, places = self._depths[number], self._places[number]
+        # joining one band changes the overlap in proportion to 1 inside the other band, and to the overlap outside
+        outside = np.float32(max(self.both / max(self.either, 1), LEAST_OUTSIDE))
+        parts, inPart = depth.scales.shape[1], partOfVoxels(self._voxels.dimension)
+        result = np.zeros(self._codes.shape, np.float32)
+        for first in range(0, len(places), CHUNK):
+            rows = places[first : first + CHUNK]
+            above, scales = depth.above[first : first + CHUNK], depth.scales[first : first + CHUNK]
+            widths = self._widths[number][first : first + CHUNK]
+            isInside = self._codes[rows] & np.uint8(1 << number) != 0
+            isClose = isNear(above, scales.take(inPart, axis=1), widths.take(inPart, axis=1))
+            near = np.flatnonzero(isClose & isInside)
+            row, voxel = np.divmod(near, len(inPart))
+            part = row * parts + inPart.take(voxel)
+            least = LEAST_CHANCE * largestChances(scales, widths).mean(axis=1, keepdims=True)
+            chances = np.where(isInside, least, np.float32(0))
+            found = chancesOf(above.ravel().take(near), scales.ravel().take(part), widths.ravel().take(part))
+            isOther = self._inBand[1 - number].ravel().take(rows.take(row) * len(inPart) + voxel)
+            chances.ravel()[near] = found * np.where(isOther, np.float32(1), outside)
+            result[rows] = chances
+        return result.ravel()
+
+    def _guessed(self, numbers: np.ndarray) -> list[np.ndarray]:
+        """Return for each band the fractions of voxels (k,), given by index, that seem to lie in it."""
+        block, voxel = np.divmod(numbers, self._codes.shape[1])
+        codes, inPart, result = self._codes.ravel().take(numbers), partOfVoxels(self._voxels.dimension), []
+        for number, (rows, depth, inBand) in enumerate(zip(self._rows, self._depths, self._inBand, strict=True)):
+            row, member = rows.take(block), inBand.ravel().take(numbers).astype(np.float32)
+            known = np.flatnonzero((row >= 0) & (codes & np.uint8(1 << number) != 0))
+            row, some = row[known], voxel[known]
+            member[known] = ramp(depth.above[row, some], self._widths[number][row, inPart.take(some)])
+            result.append(member)
+        return result
+
+    def _searched(self, number: int, numbers: np.ndarray) -> np.ndarray:
+        """Return the fractions of voxels (k,), given by index and inside one boundary, that lie in its band."""
+        block, voxel = np.divmod(numbers, self._codes.shape[1])
+        within = np.stack(np.unravel_index(voxel, (SIDE,) * self._voxels.dimension), axis=1)
+        index = SIDE * np.stack(self._blocks, axis=1)[block] + within
+        away = self._boundaries.search(number).distances(self._voxels.places(index))
+        widths = self._widths[number][self._rows[number][block], partOfVoxels(self._voxels.dimension).take(voxel)]
+        return ramp((self._tolerance - away).astype(np.float32), widths)
+
+
+def partOfVoxels(dimension: int) -> np.ndarray:
+    """Return for each voxel (SIDE ** d,) of a block the index of its part, which is PART voxels wide."""
+    index = np.indices((SIDE,) * dimension).reshape(dimension, -1) // PART
+    return np.asarray(np.ravel_multi_index(tuple(index), (SIDE // PART,) * dimension))

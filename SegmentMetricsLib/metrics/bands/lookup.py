@@ -1,0 +1,340 @@
+"""The overlap of two boundary bands by table lookup, for masks on one lattice.
+
+A band is tested at positions spread over the cells of the lattice, 16 to 64 at a time. The bits of one number show
+which of them are inside the case of their own cell; the bits of others, which are closer than tau to the case of a cell
+a given step away. The band in a cell is the "or" of a few of the latter within the former, and its size is the number
+of set bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+import numpy as np
+
+from ...base.parallel import eachSideBySide, evenParts
+from ...base.progress import checkpoint
+from ...distances import lattice
+from ...geometry.cellcases import Positions
+from ...geometry.slabs import Slab, alignedAxis
+from .bandtables import WORD, BandTables
+from .sizes import Bands
+
+# Minimum number of positions stored in one number.
+SHORT_WORD = 16
+# Positions per cell in tables: at least, at most at first, and at most for small or thin bands; fewer if there are many
+# steps.
+FEWEST_POSITIONS, MANY_POSITIONS, MOST_POSITIONS = WORD, 512, 1024
+# Positions times steps that are tabulated quickly, and in acceptable time.
+QUICK_TABLE_SIZE, LARGEST_TABLE_SIZE = 16_384, 50_000
+# Above this many steps, tabulating costs more than searching.
+LARGEST_TABLE_COUNT = 1000
+# Cells processed at a time, so that temporary arrays stay in the processor's cache.
+CHUNK = 1 << 16
+# Bits to flip along each axis, by number of positions. Of 3,000 random choices, those for which the volume of a single
+# voxel, which is the corner of eight cells, is most accurate, and among these the volumes of all cases.
+TURNED = {64: (1, 35, 19), 128: (16, 43, 70), 256: (25, 97, 218), 512: (261, 92, 92), 1024: (703, 960, 864)}
+# Up to this many steps from cells to others are looked up in one call: step by step, calls would take longer than
+# look-ups.
+AT_ONCE = 1 << 14
+# Layers of cells, and cells, processed at a time, so that temporary arrays are small compared with the whole. Up to
+# FEW_TO_SHARE cells, several threads would only wait for each other.
+LAYERS, CELLS, FEW_TO_SHARE = 32, 1 << 18, 1 << 21
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Points in both bands and in either, per group (a cell or a voxel) and half of its points: (n, 2) each."""
+
+    both: np.ndarray
+    either: np.ndarray
+
+    @staticmethod
+    def of(inBand: list[np.ndarray]) -> Estimate:
+        """Count bands given as bool (n, m). Each half of the m points must be spread evenly."""
+        return Estimate(*(_inHalves(member, np.count_nonzero) for member in _bothAndEither(*inBand)))
+
+    @staticmethod
+    def ofBits(inBand: list[np.ndarray]) -> Estimate:
+        """Count bands given as numbers (n,) or (n, w) whose bits are points."""
+        bytes_ = (member.reshape(len(member), -1).view(np.uint8) for member in _bothAndEither(*inBand))
+        return Estimate(*(_inHalves(member, countedBits) for member in bytes_))
+
+    @property
+    def error(self) -> float:
+        """Standard error of the overlap, over- rather than underestimated; infinite if no point is in a band."""
+        union = self.either.sum()
+        if not union:
+            return float("inf")
+        # each group's excess in the ratio's numerator over its share of the denominator
+        ratio, differences = self.both.sum() / union, np.empty(len(self.both))
+        for first in range(0, len(differences), CELLS):
+            part = slice(first, first + CELLS)
+            excess = self.both[part].astype(float) - ratio * self.either[part]
+            np.subtract(excess[:, 0], excess[:, 1], out=differences[part])
+        return float(np.sqrt(np.square(differences, out=differences).sum()) / union)
+
+
+def _bothAndEither(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return one & other, one | other
+
+
+def _inHalves(member: np.ndarray, counted) -> np.ndarray:
+    half = -(-member.shape[1] // 2)
+    return np.stack([counted(member[:, :half], axis=1), counted(member[:, half:], axis=1)], axis=1)
+
+
+@lru_cache(maxsize=1)
+def _bitCounts() -> np.ndarray:
+    """(256,) number of set bits of every byte."""
+    return np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint16)
+
+
+def countedBits(bytes_: np.ndarray, axis: int) -> np.ndarray:
+    """Return the numbers of set bits in bytes, summed along an axis."""
+    # column by column: NumPy is slow to reduce along a short axis
+    return np.add.reduce(_bitCounts().take(np.moveaxis(bytes_, axis, 0)), axis=0, dtype=np.uint16)
+
+
+@lru_cache(maxsize=32)
+def bandTables(spacing: tuple[float, float, float], positions: int, reach: int, tolerance: float) -> BandTables:
+    """Return the tables of a spacing and a tolerance in mm, cached for the next pair of structures."""
+    return BandTables(lattice.cellTables(spacing, spreadPositions(positions), reach), tolerance)
+
+
+def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab | None = None) -> Bands | None:
+    """Return the overlap by table lookup, for unsmoothed surfaces on one lattice; None if tables are unsuitable.
+
+    wanted: standard error of the overlap to be reached. slab: limits the cells that count; None for all.
+    """
+    reach = lattice.cellsWithin(pair.grid, tolerance)
+    steps = stepsWithin(pair, spreadPositions(FEWEST_POSITIONS), tolerance)
+    if steps is None or steps > LARGEST_TABLE_COUNT:
+        return None
+    count = _within(2 ** int(np.log2(QUICK_TABLE_SIZE / steps)), FEWEST_POSITIONS, MANY_POSITIONS)
+    most = _within(2 ** int(np.log2(LARGEST_TABLE_SIZE / steps)), count, MOST_POSITIONS)
+    cells, near = bandCells(pair, tolerance)
+    if slab is not None:
+        chosen = _layersOf(slab, pair, cellIndices(pair, cells))
+        cells, near = cells[chosen], near[:, chosen]
+    # with evenly spread points, the error falls with the root of the number of cells and the 2/3 power of points in
+    # each
+    guess = 1.5 * np.log2(0.55 / wanted / np.sqrt(max(1, len(cells))))
+    perCell = int(_within(2.0 ** np.ceil(guess), SHORT_WORD, count))
+    while True:
+        tables = bandTables(pair.spacing, count if perCell <= count else most, reach, tolerance)
+        estimate = _cellEstimate(pair, tables, cells, near, perCell)
+        error = estimate.error
+        if error <= wanted or perCell >= most:
+            break
+        growth = min(8, (error / wanted) ** 1.5)
+        perCell = min(perCell * 2 ** int(np.ceil(np.log2(growth))), most)
+    if error > 2 * wanted:
+        return None  # only a few voxels, or a band far thinner than voxels
+    scale = pair.grid.voxelSize / perCell
+    return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, len(cells) * perCell, error)
+
+
+def _within(value: float, least: float, most: float) -> float:
+    return max(least, min(value, most))
+
+
+def stepsWithin(pair: lattice.Lattice, positions: Positions, tolerance: float) -> int | None:
+    """Return the number of steps from cell to cell in tables for a tolerance in mm; None if it exceeds their reach."""
+    reach = lattice.cellsWithin(pair.grid, tolerance)
+    tables = lattice.cellTables(pair.spacing, positions, reach)
+    isReached = reach <= pair.reach and tolerance <= tables.horizon
+    return int(np.count_nonzero(tables.bounds < tolerance)) if isReached else None
+
+
+def _layersOf(slab: Slab, pair: lattice.Lattice, index: np.ndarray) -> np.ndarray:
+    """Return whether cells, given by index (n, 3) in the lattice, lie between the first and last slice of a slab.
+
+    A slab of one slice has one layer of cells, because structures continue unchanged beyond the slab.
+    """
+    axis = cast(int, alignedAxis(pair.grid, slab.normal))
+    first, last = slab.rows(pair.grid, axis)
+    rows = index[:, axis] + pair.low[axis]
+    return (rows >= first) & (rows < max(last, first + 1))
+
+
+def cellIndices(pair: lattice.Lattice, cells: np.ndarray) -> np.ndarray:
+    """Return the indices (n, 3) along i, j, k of cells, given by number (n,)."""
+    return np.stack(np.unravel_index(cells, pair.shape, order="F"), axis=1)
+
+
+def _cellEstimate(pair, tables: BandTables, cells, near, perCell: int) -> Estimate:
+    """Test `perCell` positions in every cell; a hash of the cell's place selects them from all positions."""
+    strides = tables.steps @ pair.strides
+
+    def counted(chosen: slice) -> Estimate:
+        checkpoint()
+        cell = cells[chosen]
+        # relative to the structures, not to the image: cropping an image must not change the result
+        draw = scrambled(cellIndices(pair, cell) - pair.reach, 1)[:, 0]
+        blocks = (draw * (tables.count // perCell)).astype(np.intp)
+
+        def ask(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+            return bandMembership(codes, strides, cell[rows], blocks[rows], tables.inBlocks(perCell))
+
+        return Estimate.ofBits(bandsOfBoth(pair, near[:, chosen], ask))
+
+    tables.inBlocks(perCell)  # fills the cache, or every thread would
+    counts = eachSideBySide(counted, evenParts(len(cells), max(1, CHUNK * SHORT_WORD // perCell)))
+    return Estimate(*(np.concatenate([getattr(c, name) for c in counts]) for name in ("both", "either")))
+
+
+def bandsOfBoth(
+    pair: lattice.Lattice, near: np.ndarray, ask: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> list[np.ndarray]:
+    """Return for each mask the positions in cells that lie in its band, as bits (n,) or (n, words).
+
+    near: (3, n) flags of the cells from bandCells(). ask: returns the bits (k,) of some cells, given a mask's cases on
+    the lattice and the indices (k,) of these cells.
+    """
+    (nearFirst, nearSecond, isDifferent), inBand = near, []
+    for codes, isAsked in zip(pair.codes, (nearFirst, nearSecond & isDifferent), strict=True):
+        rows = np.flatnonzero(isAsked)
+        found = ask(codes, rows)
+        inBand.append(np.zeros((len(isAsked), *found.shape[1:]), found.dtype))
+        inBand[-1][rows] = found
+    # where the masks do not differ nearby, their bands are the same
+    inBand[1][~isDifferent] = inBand[0][~isDifferent]
+    return inBand
+
+
+def bandCells(pair: lattice.Lattice, limit: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cells (c,), ascending, that may hold places inside a mask and within a limit in mm of its boundary.
+
+    Also returns three flags (3, c) of these cells: whether they may hold such places of the first mask, of the second,
+    and whether the masks differ that close by; if not, their bands are the same.
+    """
+    # only cells within this many steps have a gap below the limit
+    reach = np.ceil(limit / np.array(pair.spacing)).astype(int)
+    # one bit per flag, so that all are spread at once
+    around = np.empty(len(pair.codes[0]), np.uint8)
+    parts = evenParts(len(around), CELLS)
+
+    def mark(part: slice) -> None:
+        # several times faster than shifting bits
+        marks = (pair.codes[0][part] != pair.codes[1][part]) * np.uint8(4)
+        for weight, codes in zip((1, 2), pair.codes, strict=True):
+            marks += (codes[part] - np.uint8(1) < 254) * np.uint8(weight)
+        around[part] = marks
+
+    def choose(part: slice) -> tuple[np.ndarray, np.ndarray]:
+        # finding nonzero numbers takes ten times as long as finding True
+        cells = np.flatnonzero((around[part] & np.uint8(3)) != 0) + part.start
+        bits = around.take(cells)
+        near = [(bits & np.uint8(1 << n) != 0) & (codes.take(cells) != 0) for n, codes in enumerate(pair.codes)]
+        chosen = np.flatnonzero(near[0] | near[1])
+        return cells.take(chosen), np.stack([*near, bits & np.uint8(4) != 0]).take(chosen, axis=1)
+
+    isLong = len(around) > FEW_TO_SHARE
+    eachSideBySide(mark, parts, isLong)
+    spread(around.reshape(pair.shape[::-1]), reach[::-1])
+    cells, near = zip(*eachSideBySide(choose, parts, isLong), strict=True)
+    return np.concatenate(cells), np.concatenate(near, axis=1)
+
+
+def spread(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """Set at every place of a volume the bits set within `reach` places along each axis, in place; return it."""
+    for axis, steps in enumerate(reach):
+        lines = np.moveaxis(flags, axis, 0)
+        # in batches, because each needs a copy of what was before
+        for first in range(0, lines.shape[1], LAYERS):
+            _spreadAlong(lines[:, first : first + LAYERS], min(int(steps), len(lines) - 1))
+    return flags
+
+
+def _spreadAlong(lines: np.ndarray, steps: int) -> None:
+    """Set at every place the bits set within `steps` places before or behind along the first axis, in place."""
+    done = 0
+    while done < steps:
+        # overlapping boxes form a larger one
+        step = min(done + 1, steps - done)
+        before = lines.copy(order="K")  # in the order of memory
+        lines[step:] |= before[:-step]
+        lines[:-step] |= before[step:]
+        done += step
+
+
+def bandMembership(
+    codes: np.ndarray,
+    strides: np.ndarray,
+    cells: np.ndarray,
+    blocks: np.ndarray,
+    tables: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Return the positions inside a mask and close to its boundary, as bits (n,) or (n, words).
+
+    codes: the mask's cases on a lattice. strides: (s,) from a cell to the cell each step away, nearest first. cells,
+    blocks: (n,) numbers of cells and of the block of positions tested in each. tables: from BandTables.inBlocks().
+    """
+    ofCell, within = tables
+    base, lowest = blocks * 256, int(strides.min(initial=0))
+    inside = ofCell.take(base + codes.take(cells), axis=0)
+    result, rows = np.zeros_like(inside), np.flatnonzero(_hasBits(inside))
+    # relative to the lowest step, so that each step is a view of the cases from another start, without an addition
+    cells, base, wanted = cells[rows] + lowest, base[rows], inside[rows]
+    found = np.zeros_like(wanted)
+    for number, stride in enumerate(strides.tolist()):
+        if number in (0, 1, 7, 19, 27) or (number > 27 and number % 16 == 0):
+            isOpen = np.flatnonzero(_hasBits(wanted & ~found))
+            if len(isOpen) < 0.8 * len(rows):
+                result[rows] = found
+                rows, cells, base, wanted, found = (x.take(isOpen, axis=0) for x in (rows, cells, base, wanted, found))
+            if len(rows) * (len(strides) - number) <= AT_ONCE:
+                index = codes.take(cells + (strides[number:, None] - lowest), mode="clip") + base
+                index += len(ofCell) * np.arange(len(index))[:, None]
+                left = within[number:].reshape(-1, *ofCell.shape[1:])
+                found |= np.bitwise_or.reduce(left.take(index, axis=0, mode="clip"), axis=0)
+                break
+            case, index, bits = np.empty(len(cells), codes.dtype), np.empty_like(base), np.empty_like(found)
+        codes[stride - lowest :].take(cells, out=case, mode="clip")
+        np.add(base, case, out=index)
+        found |= within[number].take(index, axis=0, out=bits, mode="clip")
+    result[rows] = found
+    return result & inside
+
+
+def _hasBits(words: np.ndarray) -> np.ndarray:
+    """Return whether a bit is set in each row (n,) of numbers (n,) or (n, w)."""
+    return words != 0 if words.ndim == 1 else (words != 0).any(axis=1)
+
+
+@lru_cache(maxsize=8)
+def spreadPositions(count: int) -> Positions:
+    """Return positions spread evenly over the cell, in an order whose aligned blocks of 2, 4, 8 ... are even as well.
+
+    count: a power of two. These are the first points of Sobol's sequence in three dimensions. Along each axis, every
+    point has an interval of its own and none lies half-way across the cell. Odd offsets from the middle of the interval
+    keep the points off the diagonals on which the triangles of masks lie.
+    Source: Sobol', USSR Computational Mathematics and Mathematical Physics 7, 1967.
+    """
+    bits = count.bit_length() - 1
+    directions = np.ones((bits, 3), np.int64)
+    for bit in range(1, bits):
+        directions[bit, 1] = 2 * directions[bit - 1, 1] ^ directions[bit - 1, 1]
+        older = directions[bit - 2, 2]
+        directions[bit, 2] = 3 if bit == 1 else 2 * directions[bit - 1, 2] ^ 4 * older ^ older
+    place = np.zeros((count, 3), np.int64)
+    for bit in range(bits):
+        used = (np.arange(count) >> bit) & 1
+        place ^= used[:, None] * (directions[bit] << (bits - 1 - bit))
+    return Positions(16 * count, 16 * (place ^ TURNED.get(count, (0, 0, 0))) + (7, 8, 10))
+
+
+def scrambled(voxels: np.ndarray, count: int = 3) -> np.ndarray:
+    """Return reproducible pseudorandom numbers (n, count) in [0, 1) for voxel indices (n, 3), by splitmix64."""
+    state = voxels.astype(np.uint64) @ np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
+    numbers = np.empty((len(voxels), count))
+    for column in range(count):
+        state = state + np.uint64(0x9E3779B97F4A7C15)
+        mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        numbers[:, column] = (mixed >> np.uint64(11)) / 2.0**53
+    return numbers

@@ -1,0 +1,96 @@
+"""The choice between three ways to measure the bands just inside two contours, by input.
+
+Both bands are measured on points with exact distances to the boundaries. Regions that lie wholly outside, or deeper
+than tau, are left out beforehand.
+
+The source cuts every voxel into a number of sub-voxels along each axis and tests their centers (grid.py). Masks on a
+lattice have faces parallel to these rows of points, so such a grid errs by up to 2 %pt, in steps. Here the points are
+spread evenly but out of step with the lattice: for masks on one lattice, each cell takes its own part of them by a hash
+of its index alone; otherwise, the points are the voxels of a grid that runs askew. Their number is increased until the
+error, which is reported, is small enough.
+
+Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630; Cheng et al., Boundary IoU, CVPR 2021.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...distances.surfacedistances import BoundaryPair
+from ...geometry.grids import Grid
+from ...geometry.masks import Mask
+from ...geometry.surfaces import Surface, elementCenters, outwardNormals
+from .bandsearch import searchedBands
+from .lookup import cellBands
+from .sizes import Bands
+
+# Standard error of the overlap to be reached, for structures of at least SMALL voxels and for smaller ones: by lookup,
+# where accuracy costs little, and by search, where the overlap has to be known to 0.2 %pt, of small ones to 0.5 %pt.
+WANTED_ERROR, WANTED_ERROR_OF_SMALL, SMALL = 0.0007, 0.0015, 1000
+SEARCHED_ERROR, SEARCHED_ERROR_OF_SMALL = 0.0010, 0.0022
+# Points in voxels hardly hit bands thinner than this fraction of a voxel, so at least this many points at each boundary
+# are used.
+THIN, THIN_BUDGET = 0.01, 20_000
+# Bands thinner than the first, a fraction of a voxel, are also measured on points at the boundaries if fewer than the
+# second number of points hit a band, or if the error exceeds the wanted one by more than the third, a factor.
+THIN_IF_NEEDED, FEW, VAGUE = 0.05, 2000, 3
+
+
+def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float) -> Bands:
+    """Return the sizes of the bands' intersection and union, of two closed boundaries.
+
+    Computed by _thinBands() for bands far thinner than voxels, else by cellBands() for masks on one lattice if
+    possible, else by searchedBands().
+
+    masks: the structures' voxels on one grid, which show where to look. tolerance: tau in mm, > 0.
+    """
+    if isThin(tolerance, masks[0].grid, THIN):
+        return _thinBands(boundaries, tolerance)
+    counts = (voxelsOf(mask, surface) for mask, surface in zip(masks, boundaries.surfaces, strict=True))
+    isSmall = max(counts) < SMALL
+    wanted = WANTED_ERROR_OF_SMALL if isSmall else WANTED_ERROR
+    if boundaries.lattice is not None:
+        found = cellBands(boundaries.lattice, tolerance, wanted, boundaries.surfaces[0].slab)
+        if found is not None:
+            return found
+    wanted = SEARCHED_ERROR_OF_SMALL if isSmall else SEARCHED_ERROR
+    found, met = searchedBands(boundaries, masks, tolerance, wanted)
+    isVague = met < FEW or (found.error or 0.0) > VAGUE * wanted
+    if isVague and isThin(tolerance, masks[0].grid, THIN_IF_NEEDED):
+        return _thinBands(boundaries, tolerance)
+    return found
+
+
+def voxelsOf(mask: Mask, surface: Surface) -> float:
+    """Return the number of a structure's voxels; for a mesh, whose voxel size is arbitrary, at most that for 1 mm."""
+    return mask.count if surface.mask is not None else min(mask.count, mask.size)
+
+
+def isThin(tolerance: float, grid: Grid, share: float) -> bool:
+    """Return whether a tolerance in mm is less than a fraction, `share`, of a voxel's shortest side."""
+    spacing = np.delete(grid.spacing, [] if grid.flatAxis is None else grid.flatAxis)
+    return bool(tolerance < share * spacing.min())
+
+
+def _thinBands(boundaries: BoundaryPair, tolerance: float) -> Bands:
+    """Return the sizes for bands far thinner than voxels, from points just inside the boundaries.
+
+    The size of a band is that of the boundary times the tolerance; where the boundary bends, the relative error of this
+    is the tolerance over the radius.
+    """
+    shared = sizes = 0.0
+    samples = 0
+    for source in (0, 1):
+        surface, other = boundaries.surfaces[source], boundaries.search(1 - source)
+        subdivisions = max(1, int(np.ceil(np.log2(THIN_BUDGET / surface.count) / (surface.dimension - 1))))
+        centers = elementCenters(surface.points, surface.cells, subdivisions)
+        pieces = len(centers) // surface.count
+        volumes = np.repeat(surface.sizes / pieces, pieces) * tolerance
+        # the golden ratio spreads the depths evenly
+        depths = tolerance * ((np.arange(len(centers)) + 0.5) * 0.6180339887498949 % 1)
+        inward = -np.repeat(outwardNormals(surface, np.arange(surface.count)), pieces, axis=0)
+        signed = other.signedDistances(centers + depths[:, None] * inward)
+        shared += float(volumes[(signed < 0) & (signed > -tolerance)].sum()) / 2
+        sizes += float(volumes.sum())
+        samples += len(centers)
+    return Bands(shared, sizes - shared, samples)

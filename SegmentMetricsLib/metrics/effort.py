@@ -1,0 +1,318 @@
+"""Effort: how much work it takes to turn the test into the reference.
+
+Source of the added path length: Vaassen et al., Physics and Imaging in Radiation Oncology 2020,
+doi:10.1016/j.phro.2019.12.001; here as a length in mm, measured to the contour itself instead of counted in pixels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from ..base.errors import Undefined
+from ..base.parallel import threads
+from ..base.progress import checkpoint
+from ..distances.surfacedistances import withTies
+from ..geometry import slicing
+from ..geometry.closest import ROUNDINGS
+from ..geometry.crosssections import CrossSections
+from ..geometry.masks import Mask
+from ..geometry.slicing import SliceStack
+from ..geometry.surfaces import Surface
+from ..model.structures import BOTH_EMPTY, Structure
+from .metric import OURS, Definition, Empty
+from .sections import sideOf
+from .signed import DIRECTIONS
+
+if TYPE_CHECKING:
+    from .pair import Workspace
+
+
+# Candidate segments in the first pass of a search for the nearest one.
+NEIGHBORS = 4
+# Up to this many points, starting threads takes longer than the query.
+FEW = 2000
+# Where a contour crosses the tolerance, it is bisected down to pieces of this length in mm; for tolerances below 1 mm,
+# of this fraction of the tolerance.
+SHORTEST_PIECE = 0.0001
+# Square in mm2 of a length that is none.
+SMALLEST_SQUARE = 1e-300
+# Point-segment pairs processed at a time.
+CHUNK = 1 << 19
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """Contours of the reference, in one slice or in a stack of slices, with a search for those of the test.
+
+    test: None without contours of the test.
+    """
+
+    reference: Surface
+    test: NearContour | None
+
+
+class NearContour:
+    """Search for the distances of points to contours of short segments, exact up to a limit."""
+
+    def __init__(self, contour: Surface):
+        from scipy.spatial import cKDTree
+
+        start, end = contour.points[contour.cells[:, 0]], contour.points[contour.cells[:, 1]]
+        # by axis: (3, m)
+        self._start, self._step = np.ascontiguousarray(start.T), np.ascontiguousarray((end - start).T)
+        # a contour of one point has a segment without a length
+        self._scale = 1 / np.maximum((self._step**2).sum(axis=0), SMALLEST_SQUARE)
+        self._halfLength = float(contour.sizes.max()) / 2
+        self._middles = cKDTree((start + end) / 2)
+
+    def distances(self, points: np.ndarray, limit: float) -> np.ndarray:
+        """Return distances (n,) in mm of LPS points (n, 3): exact up to `limit`; inexact ones still exceed it."""
+        return self.nearest(points, limit)[0]
+
+    def nearest(self, points: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances (n,) in mm of LPS points (n, 3), and the indices (n,) of their nearest segments.
+
+        Both are exact for distances up to `limit`. Beyond it, the returned distance exceeds `limit`, too, but another
+        segment may be nearer.
+        """
+        result, owners = np.empty(len(points)), np.empty(len(points), np.int64)
+        rest, count = np.arange(len(points)), min(NEIGHBORS, self._middles.n)
+        while len(rest):
+            undecided = []
+            for first in range(0, len(rest), max(1, CHUNK // count)):
+                checkpoint()
+                chosen = rest[first : first + max(1, CHUNK // count)]
+                radii, numbers = (a.reshape(len(chosen), count) for a in self._closestMiddles(points[chosen], count))
+                squared = self._squared(points[chosen, None], numbers)
+                best = squared.argmin(axis=1)[:, None]
+                owners[chosen] = np.take_along_axis(numbers, best, axis=1)[:, 0]
+                result[chosen] = np.sqrt(np.take_along_axis(squared, best, axis=1)[:, 0])
+                # lower bound of the distance to all other segments
+                least = radii[:, -1] - self._halfLength
+                undecided.append(chosen[(least < result[chosen]) & (least <= limit)])
+            if count == self._middles.n:
+                break
+            rest, count = np.concatenate(undecided), min(4 * count, self._middles.n)
+        return result, owners
+
+    def areWithin(self, points: np.ndarray, numbers: np.ndarray, limit: float) -> np.ndarray:
+        """Return whether LPS points (n, 3) are at most `limit` mm from one segment each, given by index (n,)."""
+        return self._squared(points, numbers) <= limit**2
+
+    def bounds(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return lower and upper bounds (n,) of the distances in mm of LPS points (n, 3), which are quick to find."""
+        nearest = self._closestMiddles(points, 1)[0]
+        return nearest - self._halfLength, nearest
+
+    def _closestMiddles(self, points: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+        return self._middles.query(points, k=count, workers=threads() if len(points) > FEW else 1)
+
+    def _squared(self, points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Return squared distances in mm2 of points (..., 3) to segments, given by index (...)."""
+        offsets = [points[..., axis] - self._start[axis].take(numbers) for axis in range(3)]
+        steps = [self._step[axis].take(numbers) for axis in range(3)]
+        along = sum(offset * step for offset, step in zip(offsets, steps, strict=True)) * self._scale.take(numbers)
+        np.clip(along, 0, 1, out=along)
+        return sum((offset - along * step) ** 2 for offset, step in zip(offsets, steps, strict=True))
+
+
+def outline(reference: Surface, test: Surface | None) -> Outline:
+    """Return the Outline of one slice, or of stacks of slices."""
+    return Outline(reference, None if test is None or test.isEmpty else NearContour(test))
+
+
+def addedPathLength(beyond: np.ndarray) -> float:
+    """Return APL in mm: the length of the reference's contours that lies farther than the tolerance from the test's.
+
+    beyond: (m,) that length for each segment, from lengthsBeyond().
+    """
+    return float(beyond.sum())
+
+
+def relativeAddedPathLength(slices: Sequence[Outline], length: float) -> float:
+    """Return an added path length in mm divided by the length of the reference's contours, in [0, 1].
+
+    Raises Undefined without a reference.
+    """
+    whole = float(sum(one.reference.sizes.sum() for one in slices))
+    if not whole:
+        raise Undefined("the reference has no contour")
+    return min(length / whole, 1.0)
+
+
+def lengthsBeyond(one: Outline, tolerance: float) -> np.ndarray:
+    """Return for every segment of the reference (m,) the length in mm that lies farther than tau (mm) from the test."""
+    if one.test is None:
+        return one.reference.sizes
+    limit, shortest = withTies(tolerance), SHORTEST_PIECE * min(1.0, tolerance)
+    start, end = (one.reference.points[one.reference.cells[:, corner]] for corner in (0, 1))
+    owner = np.arange(len(start))
+    beyond = np.zeros(len(start))
+    while len(start):
+        checkpoint()
+        middle, half = (start + end) / 2, np.linalg.norm(end - start, axis=1) / 2
+        # along a piece, the distance differs from that of its middle by at most half the piece's length
+        least, greatest = one.test.bounds(middle)
+        isBeyond = least >= limit + half
+        decided = isBeyond | (greatest <= limit - half)
+        unknown = np.flatnonzero(~decided)
+        distances, nearest = one.test.nearest(middle[unknown], limit + half.max())
+        isBeyond[unknown] = distances > limit
+        # a piece is near a segment if both its ends are
+        within = [one.test.areWithin(ends[unknown], nearest, limit) for ends in (start, end)]
+        decided[unknown] = (
+            (np.abs(distances - limit) >= half[unknown]) | (within[0] & within[1]) | (2 * half[unknown] <= shortest)
+        )
+        counted = decided & isBeyond
+        beyond += np.bincount(owner[counted], 2 * half[counted], len(beyond))
+        rest = ~decided
+        start, middle, end, owner = start[rest], middle[rest], end[rest], owner[rest]
+        start, end = np.concatenate([start, middle]), np.concatenate([middle, end])
+        owner = np.concatenate([owner, owner])
+    return beyond
+
+
+def centroidShift(reference: Structure, test: Structure, side: str) -> float:
+    """Return the shift in mm of the test's centroid from the reference's toward R, L, A, P, S or I.
+
+    If either is a mesh, both centroids are of what the surfaces enclose: the parts of a mask that are one voxel thin
+    weigh less by its surface than by its voxels, so that even a mask and its own mesh would differ.
+    """
+    areMasks = reference.mask is not None and test.mask is not None
+    centroids = [centroid(structure, areMasks) for structure in (test, reference)]
+    shift = float((centroids[0] - centroids[1]) @ np.array(DIRECTIONS[side], float))
+    # equal centroids may be computed from different corners of the same grid
+    return shift if abs(shift) > ROUNDINGS * np.finfo(float).eps * np.abs(centroids).max() else 0.0
+
+
+def centroid(structure: Structure, isOfVoxels: bool) -> np.ndarray:
+    """Return the LPS center of mass (3,) in mm of a structure's voxels, or of the interior of its closed surface."""
+    if isOfVoxels:
+        mask = cast(Mask, structure.mask)
+        sums = [mask.voxels.sum(axis=others, dtype=np.int64) for others in ((0, 1), (0, 2), (1, 2))]
+        return mask.grid.toWorld([[s @ np.arange(len(s)) / s.sum() for s in sums] + mask.low])[0]
+    surface = structure.surface.solid
+    center = surface.center
+    corners = (surface.points - center)[surface.cells]
+    # tetrahedra (triangles) between the center and every cell
+    if surface.dimension == 2:
+        sizes = np.cross(corners[:, 0], corners[:, 1]) @ surface.normal
+    else:
+        sizes = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
+    return center + sizes @ corners.sum(axis=1) / (surface.dimension + 1) / sizes.sum()
+
+
+def sidesOf(pair: Workspace) -> tuple[Mask | CrossSections, Mask | CrossSections]:
+    """Return both structures in the slices of the reference, for a pair in space.
+
+    They are masks on a lattice whose k axis runs across the slices; a test on another lattice, or a mesh, is given by
+    its cross-sections. If the reference is empty, the slices of the test are used. Raises Undefined if both are empty,
+    if there are no slices, and for a mesh without an inside.
+    """
+    if pair.emptiness == BOTH_EMPTY:
+        raise Undefined(BOTH_EMPTY)
+    given = [s.mask for s in pair.structures]
+    if given[0] is None and not pair.reference.isEmpty:
+        raise Undefined("the reference is a mesh, which has no slices")
+    home = given[1] if pair.reference.isEmpty and given[1] is not None else given[0]
+    if home is None:
+        raise Undefined("the only structure is a mesh, which has no slices")
+    grid = home.grid.slicesLast()
+    reference, test = (
+        Mask.empty(grid) if structure.isEmpty else pair.once(sideOf, which, grid)
+        for which, structure in enumerate(pair.structures)
+    )
+    return reference, test
+
+
+def stacksOf(pair: Workspace) -> tuple[SliceStack, SliceStack]:
+    """Return the contours of both in every slice of the reference."""
+    reference, test = slicing.stacksOf(*pair.once(sidesOf))
+    return reference, test
+
+
+def outlinesOf(pair: Workspace) -> list[Outline]:
+    """Return the contours of both in every slice of the reference, as outlines; none if the reference is empty."""
+    if pair.emptiness == BOTH_EMPTY:
+        raise Undefined(BOTH_EMPTY)
+    if pair.reference.isEmpty:
+        return []
+    if pair.dimension == 2:
+        return [outline(pair.reference.surface, None if pair.test.isEmpty else pair.test.surface)]
+    return [outline(*(stack.contours for stack in pair.once(stacksOf)))]
+
+
+def lengthsBeyondOfPair(pair: Workspace, tolerance: float) -> np.ndarray:
+    """Return the length in mm of each segment (m,) of the reference's contours farther than tau (mm) from the test's.
+
+    A distance equal to the tolerance is within. In slices without the test, segments count in full. The result is (0,)
+    for an empty reference.
+    """
+    lengths = [lengthsBeyond(one, tolerance) for one in pair.once(outlinesOf)]
+    return np.concatenate([np.zeros(0), *lengths])
+
+
+def centroidShiftOfPair(pair: Workspace, side: str) -> float:
+    """Return the shift in mm of the test's centroid from the reference's toward a side."""
+    reference, test = pair.structuresWithInside
+    return centroidShift(reference, test, side)
+
+
+def addedPathLengthOfPair(pair: Workspace, tolerance: float) -> float:
+    """Return the length in mm of the reference's contours farther than tau (mm) from the test's."""
+    return addedPathLength(pair.once(lengthsBeyondOfPair, tolerance))
+
+
+VAASSEN = "Vaassen et al., doi:10.1016/j.phro.2019.12.001"
+
+EFFORT = (
+    Definition(
+        key="APL_{tolerance}mm", title="Added path length, {tolerance} mm", family="effort", source=VAASSEN,
+        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
+        description="Length of the reference's contours, slice by slice, that lies farther than {tolerance} mm from "
+        "the test's: what has to be drawn to correct the test.",
+        compute=addedPathLengthOfPair,
+        symmetric=False, isMain=True, identity=0, trend="falling",
+        hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
+        formula=r"\mathrm{APL}_\tau = \sum_s \lvert \lbrace x \in \partial A_s : d(x, \partial B_s) > \tau "
+        r"\rbrace \rvert",
+        code="metrics.effort.addedPathLength",
+        steps=("metrics.effort.lengthsBeyond",),
+        deviation="The source counts pixels of the contour; here it is a length in mm, measured to the contour "
+        "itself.",
+    ),
+    Definition(
+        key="RelativeAPL_{tolerance}mm", title="Added path length relative to the reference, {tolerance} mm",
+        family="effort", source=VAASSEN,
+        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
+        description="Share of the length of the reference's contours that lies farther than {tolerance} mm from the "
+        "test's.",
+        compute=lambda pair, tolerance: relativeAddedPathLength(
+            pair.once(outlinesOf), addedPathLengthOfPair(pair, tolerance)
+        ),
+        symmetric=False, heading="Relative APL", identity=0, trend="falling",
+        hint="Choose it to compare the effort between structures of different size.",
+        formula=r"\mathrm{RelativeAPL}_\tau = \frac{\mathrm{APL}_\tau}{\sum_s \lvert \partial A_s \rvert}",
+        code="metrics.effort.relativeAddedPathLength",
+    ),
+    *(
+        Definition(
+            key=f"CentroidShift{side}", title=f"Shift of the centroid toward {word}", family="effort", source=OURS,
+            unit="mm", low=-math.inf, high=math.inf, better="", empty=Empty.COMPUTED,
+            description=f"How far the test's center of mass lies toward {word} of the reference's: that of the voxels, "
+            "or, if either structure is a mesh, of what the surfaces enclose.",
+            compute=partial(centroidShiftOfPair, side=side),
+            symmetric=False, heading=f"Center to {short}", identity=0,
+            hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
+            formula=r"\mathrm{CentroidShift}_k = (c_B - c_A) \cdot e_k", code="metrics.effort.centroidShift",
+            steps=("metrics.effort.centroid",),
+        )
+        for side, word, short in (("R", "right", "right"), ("A", "anterior", "ant."), ("S", "superior", "sup."))
+    ),
+)  # fmt: skip

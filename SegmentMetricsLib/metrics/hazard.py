@@ -1,0 +1,473 @@
+"""Hazard-aware metrics: errors near critical structures count more.
+
+Hazard is a number in [0, 1] per voxel: 1 (times the weight) in a critical structure, decreasing with the distance to
+it. Source: Beyond Dice: SIS and STAR. Its equation 7 can exceed 1; here, the exact mean of the tail is used instead.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import SimpleITK
+
+from ..base.errors import Undefined
+from ..base.parallel import threads
+from ..base.progress import checkpoint
+from ..base.texts import commaSeparated
+from ..geometry import voxelization
+from ..geometry.closest import ClosestSurface
+from ..geometry.grids import Grid
+from ..geometry.masks import Mask, boxAround, slicesOf
+from ..geometry.surfaces import Surface, elementCenters
+from ..geometry.voxelization import LARGEST_GRID
+from ..model.dose import Dose
+from ..model.structures import BOTH_EMPTY, Structure
+from ..settings.settings import Settings
+from .metric import Definition, Empty
+from .pair import Workspace
+
+if TYPE_CHECKING:
+    from .pair import Workspace
+
+
+# Prevents division by a sum of hazard that is zero: epsilon in the formulas.
+EPSILON = 1e-8
+# A distance map has at most this many voxels, or, if that is more, this multiple of the requested voxels.
+LARGEST_MAP, MOST_LARGER = 20_000_000, 8
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """How hazard decreases with the distance from a critical structure, and how that of several is combined.
+
+    kind: "polynomial", max(0, 1 - (d / reach)^power), or "exponential", exp(-d / decay). reach, decay: in mm.
+    combination: "max" or "sum" (at most 1).
+    """
+
+    kind: str
+    reach: float
+    power: float
+    decay: float
+    combination: str
+
+    def at(self, distances: np.ndarray) -> np.ndarray:
+        """Return the hazard in [0, 1] at distances in mm."""
+        if self.kind == "exponential":
+            return np.exp(-distances / self.decay)
+        return np.maximum(0.0, 1.0 - (distances / self.reach) ** self.power)
+
+    def combine(self, values: np.ndarray, more: np.ndarray) -> None:
+        """Combine `values`, in place, with the hazard of one more critical structure."""
+        if self.combination == "max":
+            np.maximum(values, more, out=values)
+        else:
+            np.minimum(values + more, 1.0, out=values)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Field:
+    """Hazard at the voxels of a box of a grid; only the part of the box that can have hazard is stored.
+
+    values: float array in [0, 1], indexed [k, j, i]. low: (3,) voxel index i, j, k of values[0, 0, 0]. grid: the
+    lattice. box: lowest and highest voxel index (3,) of the whole box, inclusive.
+    """
+
+    values: np.ndarray
+    low: np.ndarray
+    grid: Grid
+    box: tuple[np.ndarray, np.ndarray]
+
+    def __repr__(self) -> str:
+        return f"<Field of hazard at {np.count_nonzero(self.values)} voxels of {self.grid!r}>"
+
+    def at(self, points: np.ndarray) -> np.ndarray:
+        """Return the hazard in [0, 1] at LPS points (n, 3) in mm, linearly interpolated between voxel centers.
+
+        Points beyond the outermost voxel centers get the hazard of the nearest place in the box.
+        """
+        from scipy.ndimage import map_coordinates
+
+        points = np.asarray(points, float)
+        if not self.values.size:
+            return np.zeros(len(points))
+        index = np.clip(self.grid.toIndex(points), *self.box) - self.low
+        return map_coordinates(self.values, index.T[::-1], float, order=1, mode="grid-constant", prefilter=False)
+
+    def block(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return a copy [k, j, i] of the hazard from voxel index low to high (inclusive)."""
+        result = np.zeros((high - low + 1)[::-1])
+        first = np.maximum(low, self.low)
+        last = np.minimum(high, self.low + self.values.shape[::-1] - 1)
+        if (first <= last).all():
+            target = slicesOf(first - low, last - low)
+            result[target] = self.values[slicesOf(first - self.low, last - self.low)]
+        return result
+
+    def within(self, evaluated: Grid) -> Field:
+        """Return the field with hazard only at voxels whose centers lie in a grid that is on another lattice."""
+        values = self.values.copy()
+        j, i = np.meshgrid(*(np.arange(n) for n in values.shape[1:]), indexing="ij")
+        for k, part in enumerate(values):
+            index = np.stack([i, j, np.full_like(i, k)], axis=-1) + self.low
+            place = evaluated.toIndex(self.grid.toWorld(index.reshape(-1, 3)))
+            inside = ((place >= -0.5) & (place < np.array(evaluated.size) - 0.5)).all(axis=1)
+            part[~inside.reshape(part.shape)] = 0
+        return replace(self, values=values)
+
+    def without(self, mask: Mask) -> Field:
+        """Return the field without hazard in a mask on the same lattice."""
+        high = self.low + self.values.shape[::-1] - 1
+        return replace(self, values=np.where(mask.block(self.low, high) != 0, 0, self.values))
+
+    def totalOutside(self, mask: Mask) -> float:
+        """Return the sum of the hazard of all voxels outside a mask on the same lattice."""
+        high = self.low + self.values.shape[::-1] - 1
+        return float(self.values.sum(where=mask.block(self.low, high) == 0))
+
+
+def field(criticals: Sequence[tuple[Mask | Surface, float]], grid: Grid, box: tuple, kernel: Kernel) -> Field:
+    """Return the hazard of the voxels in a box of a grid.
+
+    criticals: masks on the grid or closed surfaces, none empty, and their weights in (0, 1]. box: lowest and highest
+    voxel index (3,), inclusive. Distances are measured between voxel centers, or from voxel centers to the surface;
+    they are 0 inside the critical structure.
+    """
+    low, high = box = tuple(np.asarray(corner) for corner in box)
+    if kernel.kind == "polynomial":
+        # beyond the kernel's reach there is no hazard, and nothing needs to be stored
+        steps = np.ceil(kernel.reach * np.linalg.norm(np.linalg.inv(grid.axes), axis=1)).astype(int)
+        lows, highs = zip(*(_extent(critical, grid) for critical, _ in criticals), strict=True)
+        low = np.maximum(low, np.min(lows, axis=0) - steps)
+        high = np.minimum(high, np.max(highs, axis=0) + steps)
+        criticals = [(_near(critical, low - steps, high + steps), weight) for critical, weight in criticals]
+        criticals = [(critical, weight) for critical, weight in criticals if not critical.isEmpty]
+    if (low > high).any() or not criticals:
+        return Field(np.zeros((0, 0, 0)), low, grid, box)
+    values = np.zeros((high - low + 1)[::-1])
+    for critical, weight in criticals:
+        checkpoint()
+        squared = _squaredDistances(critical, grid, low, high)
+        for slab, distances in zip(values, squared, strict=True):  # a slice fits into the processor's cache
+            kernel.combine(slab, weight * kernel.at(np.sqrt(distances, dtype=float)))
+    return Field(values, low, grid, box)
+
+
+def _extent(critical: Mask | Surface, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and highest voxel index (3,) of a critical structure."""
+    if isinstance(critical, Mask):
+        return critical.low, critical.high
+    index = grid.toIndex(critical.points)
+    return np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
+
+
+def _near(critical: Mask | Surface, low: np.ndarray, high: np.ndarray) -> Mask | Surface:
+    """Return the part of a mask in a box; the rest is beyond the kernel's reach."""
+    if isinstance(critical, Surface) or ((low <= critical.low) & (critical.high <= high)).all():
+        return critical
+    low, high = np.maximum(low, critical.low), np.minimum(high, critical.high)
+    if (low > high).any():
+        return Mask.empty(critical.grid)
+    return Mask.fromArray(critical.block(low, high), critical.grid, low)
+
+
+def _squaredDistances(critical: Mask | Surface, grid: Grid, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the squared distance [k, j, i] in mm2 of every voxel of a box from a critical structure, 0 inside."""
+    if isinstance(critical, Surface):
+        distances = ClosestSurface(critical).signedDistances(_centers(grid, low, high))
+        return np.square(np.maximum(distances, 0)).reshape((high - low + 1)[::-1])
+    first, last = np.minimum(low, critical.low), np.maximum(high, critical.high)
+    isMuchLarger = np.prod(last - first + 1.0) > max(LARGEST_MAP, MOST_LARGER * np.prod(high - low + 1.0))
+    if isMuchLarger or not grid.isRectangular:
+        from scipy.ndimage import binary_erosion
+        from scipy.spatial import cKDTree
+
+        targets = critical.voxels
+        if grid.isRectangular:  # on a sheared grid, a voxel without outside neighbors can be the nearest
+            targets = targets & ~binary_erosion(targets)
+        tree = cKDTree(grid.toWorld(np.argwhere(targets)[:, ::-1] + critical.low))
+        squared = np.square(tree.query(_centers(grid, low, high), workers=threads())[0]).reshape((high - low + 1)[::-1])
+        squared[critical.block(low, high) != 0] = 0
+        return squared
+    voxels = critical.block(first, last)
+    if voxels.all():  # the filter below finds no boundary without background
+        return np.zeros((high - low + 1)[::-1])
+    image = SimpleITK.GetImageFromArray(voxels)
+    image.SetSpacing([float(length) for length in grid.spacing])
+    squared = SimpleITK.SignedMaurerDistanceMap(image, squaredDistance=True, useImageSpacing=True)
+    return np.maximum(SimpleITK.GetArrayViewFromImage(squared)[slicesOf(low - first, high - first)], 0)
+
+
+def _centers(grid: Grid, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the LPS positions (n, 3) of the voxels of a box, i fastest."""
+    k, j, i = np.indices((high - low + 1)[::-1]).reshape(3, -1)
+    return grid.toWorld(np.column_stack([i, j, k]) + low)
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """The hazard of the overlap of two masks and of their differences.
+
+    missed, added: hazard of every voxel in the reference only, and in the test only. both: sum of the hazard of voxels
+    in both. outside: sum of the hazard of all voxels outside the reference.
+    """
+
+    missed: np.ndarray
+    added: np.ndarray
+    both: float
+    outside: float
+
+
+def errors(hazard: Field, reference: Mask, test: Mask, box: tuple) -> Errors:
+    """Return the hazard of two masks on one lattice that lie in a box; one of them may be empty."""
+    low, high = (np.asarray(corner) for corner in box)
+    values = hazard.block(low, high)
+    mine, other = (mask.block(low, high).astype(bool) for mask in (reference, test))
+    return Errors(
+        values[mine & ~other], values[other & ~mine], float(values[mine & other].sum()), hazard.totalOutside(reference)
+    )
+
+
+def missedShare(found: Errors) -> float:
+    """Return R-FN in [0, 1]: the fraction of the reference's hazard that the test misses; 0 without hazard there."""
+    missed = float(found.missed.sum())
+    return missed / (found.both + missed + EPSILON)
+
+
+def addedShare(found: Errors) -> float:
+    """Return R-FP in [0, 1]: the fraction of the hazard outside the reference that the test covers; 0 without any."""
+    return float(found.added.sum()) / (found.outside + EPSILON)
+
+
+def safetyImpactScore(found: Errors, balance: float) -> float:
+    """Return SIS in [0, 1]: balance times R-FN plus (1 - balance) times R-FP. balance: lambda in [0, 1]."""
+    return balance * missedShare(found) + (1 - balance) * addedShare(found)
+
+
+def tailRisk(found: Errors, balance: float, tail: float) -> float:
+    """Return STAR in [0, 1]: balance times the tail mean of missed hazard plus (1 - balance) times that of added one.
+
+    balance: lambda in [0, 1]. tail: alpha in (0, 1], the fraction of worst voxels that counts.
+    """
+    return balance * tailMean(found.missed, tail) + (1 - balance) * tailMean(found.added, tail)
+
+
+def tailMean(values: np.ndarray, share: float) -> float:
+    """Return the mean of the largest values, the last one counted fractionally; 0 without values.
+
+    share: fraction in (0, 1] of the values. In the formulas, this is C of alpha, where alpha is the share and q the
+    threshold from which on values are among the largest.
+    """
+    if not len(values):
+        return 0.0
+    threshold = np.quantile(values, 1 - share, method="inverted_cdf")
+    return float(threshold + np.maximum(values - threshold, 0).mean() / share)
+
+
+def weightedDice(found: Errors) -> float:
+    """Return the Dice coefficient in [0, 1] with voxels weighted by hazard. Raises Undefined if none has any."""
+    both = 2 * found.both
+    whole = both + float(found.missed.sum()) + float(found.added.sum())
+    if not whole:
+        raise Undefined("neither structure has any hazard")
+    return both / whole
+
+
+# The structures of one patient share a field, which can be as large as their image: while one comparison keeps it, the
+# others reuse it. The key holds the critical structures, so that no others can take their place.
+_fields: weakref.WeakValueDictionary[tuple, Field] = weakref.WeakValueDictionary()
+
+
+def errorsOf(pair: Workspace) -> Errors:
+    """Return the hazard of the structures' overlap and of their differences."""
+    if pair.emptiness == BOTH_EMPTY:
+        raise Undefined(BOTH_EMPTY)
+    reference, test = pair.masks
+    field = pair.once(fieldOf)
+    if pair.ignored is not None:
+        field = field.without(pair.ignored.on(field.grid))
+    return errors(field, reference, test, boxAround(reference, test))
+
+
+def fieldOf(pair: Workspace) -> Field:
+    """Return the hazard of all voxels of the evaluated grid, on the lattice on which overlap is counted."""
+    isOfDose = pair.settings.hazardKernel == "dose"
+    if isOfDose and (pair.dose is None or pair.settings.prescription is None):
+        raise Undefined("hazard by dose needs a dose and a prescription")
+    if not isOfDose and not pair.criticals:
+        raise Undefined("no critical structure is given")
+    grid, evaluated = pair.overlapGrid.grid, pair.evaluatedGrid.grid
+    start = evaluated.offsetOn(grid)
+    if start is None:
+        corners = grid.toIndex(evaluated.corners())
+        box = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
+    else:
+        box = np.array(start), np.add(start, evaluated.size) - 1
+    lattices = tuple((g.matrix.tobytes(), g.size, g.planar) for g in (grid.resized(*box), evaluated))
+    source = (pair.dose, pair.settings.prescription) if isOfDose else tuple(pair.criticals)
+    key = source, kernelOf(pair.settings), grid.matrix.tobytes(), lattices
+    field = _fields.get(key)
+    if field is None:
+        field = _fieldOfDose(pair, grid, box) if isOfDose else _newField(pair, grid, box)
+        field = _fields[key] = field if start is not None else field.within(evaluated)
+    return field
+
+
+def kernelOf(settings: Settings) -> Kernel:
+    """Return the kernel by which hazard decreases with the distance, from settings."""
+    s = settings
+    return Kernel(s.hazardKernel, s.hazardReach, s.hazardPower, s.hazardDecay, s.hazardCombination)
+
+
+def _newField(pair: Workspace, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> Field:
+    given = [(_critical(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
+    if not given:
+        raise Undefined("the critical structures are empty")
+    return field(given, grid, box, kernelOf(pair.settings))
+
+
+def _fieldOfDose(pair: Workspace, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> Field:
+    """Return the dose as a share of the prescription, at most 1; outside the dose's grid there is no hazard."""
+    dose, full = cast(Dose, pair.dose), cast(float, pair.settings.prescription)
+    low, high = box
+    values = np.zeros((high - low + 1)[::-1])
+    j, i = np.meshgrid(*(np.arange(n) for n in values.shape[1:]), indexing="ij")
+    for k, layer in enumerate(values):
+        index = np.stack([i, j, np.full_like(i, k)], axis=-1).reshape(-1, 3) + low
+        doses, isWithin = dose.at(grid.toWorld(index))
+        layer[:] = np.where(isWithin, np.minimum(doses / full, 1), 0).reshape(layer.shape)
+    return Field(values, low, grid, box)
+
+
+def _critical(pair: Workspace, structure: Structure, grid: Grid) -> Mask | Surface:
+    """Return the voxels of a critical structure on a grid, or its surface if there would be too many voxels."""
+    if structure.dimension != pair.dimension:
+        raise Undefined(f"the critical structure {structure.name} is not of the same kind as the structures")
+    if structure.mask is None and not structure.surface.isClosed:
+        raise Undefined(f"the surface of the critical structure {structure.name} {structure.surface.whyNoInside}")
+    isOnLattice = structure.mask is not None and structure.mask.alongAxesOf(grid).grid.offsetOn(grid) is not None
+    if not isOnLattice:
+        corners = grid.toIndex(np.array(list(itertools.product(*zip(*structure.box, strict=True)))))
+        if np.prod(np.ptp(corners, axis=0) + 1) > LARGEST_GRID:
+            return structure.surface
+    mask = structure.mask.on(grid) if structure.mask is not None else voxelization.maskOf(structure.surface, grid)
+    # a structure too thin to contain a voxel center is dangerous all the same
+    return _crossed(structure.surface, grid) if mask.isEmpty else mask
+
+
+def _crossed(surface: Surface, grid: Grid) -> Mask:
+    """Return the voxels that a boundary crosses, except for those that it only grazes at a corner."""
+    corners = surface.points[surface.cells]
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max()
+    subdivisions = max(0, math.ceil(math.log2(4 * longest / grid.spacing.min())))
+    return _voxelsAt(elementCenters(surface.points, surface.cells, subdivisions), grid)
+
+
+def _voxelsAt(points: np.ndarray, grid: Grid) -> Mask:
+    """Return the voxels in which points (n, 3) lie."""
+    index = np.rint(grid.toIndex(points)).astype(int)
+    low = index.min(axis=0)
+    voxels = np.zeros((index.max(axis=0) - low + 1)[::-1], np.uint8)
+    voxels[tuple((index - low).T[::-1])] = 1
+    return Mask.fromArray(voxels, grid, low)
+
+
+def emptyCriticals(pair: Workspace) -> str:
+    """Return a note on critical structures left out because they are empty, "" if there are none."""
+    names = [structure.name for structure, _ in pair.criticals if structure.isEmpty]
+    return f"left out because empty: {commaSeparated(names)}" if names else ""
+
+
+# Known by its title alone: docs/guide/which-number.md says so.
+BEYOND_DICE = "Beyond Dice: SIS and STAR"
+
+# The settings behind symbols of the formulas: the weight of missed hazard, and those that decide the hazard of a voxel.
+BALANCE = ((r"\lambda", ("hazardBalance",)),)
+HAZARD_OF_VOXELS = (
+    ("w_i", ("critical", "hazardKernel", "hazardReach", "hazardPower", "hazardDecay", "hazardCombination")),
+)
+
+
+HAZARD = (
+    Definition(
+        key="RFN", title="Missed hazard", family="hazard", source=BEYOND_DICE,
+        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
+        description="Share of the hazard in the reference, high near critical structures, that the test misses.",
+        compute=lambda pair: missedShare(pair.once(errorsOf)),
+        needs=(Workspace.masks, errorsOf,),
+        symmetric=False, identity=0, note=emptyCriticals,
+        hint="Choose it when missing a part near a critical structure matters most.",
+        formula=r"\mathrm{RFN} = \frac{\sum_{i \in A \setminus B} w_i}{\sum_{i \in A} w_i + \varepsilon}",
+        code="metrics.hazard.missedShare",
+        steps=("metrics.hazard.field", "metrics.hazard.Kernel.at"),
+        symbols=HAZARD_OF_VOXELS,
+    ),
+    Definition(
+        key="RFP", title="Added hazard", family="hazard", source=BEYOND_DICE,
+        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
+        description="Share of the hazard outside the reference that the test covers.",
+        compute=lambda pair: addedShare(pair.once(errorsOf)),
+        needs=(Workspace.masks, errorsOf,),
+        symmetric=False, identity=0, dependsOnGrid=True, note=emptyCriticals,
+        hint="Choose it when adding near a critical structure matters most. Fix the evaluated grid.",
+        formula=r"\mathrm{RFP} = \frac{\sum_{i \in B \setminus A} w_i}{\sum_{i \notin A} w_i + \varepsilon}",
+        code="metrics.hazard.addedShare",
+        steps=("metrics.hazard.field", "metrics.hazard.Kernel.at"),
+        symbols=HAZARD_OF_VOXELS,
+    ),
+    Definition(
+        key="SIS", title="Safety impact score", family="hazard", source=BEYOND_DICE,
+        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
+        description="Weighted mean of the missed and the added hazard.",
+        compute=lambda pair: safetyImpactScore(pair.once(errorsOf), pair.settings.hazardBalance),
+        needs=(Workspace.masks, errorsOf,),
+        symmetric=False, isMain=True, identity=0, dependsOnGrid=True, note=emptyCriticals,
+        hint="A mean over all errors, in which a few grave ones vanish: look at STAR, too. Fix the evaluated grid.",
+        formula=r"\mathrm{SIS} = \lambda \, \mathrm{RFN} + (1 - \lambda) \, \mathrm{RFP}",
+        code="metrics.hazard.safetyImpactScore",
+        steps=("metrics.hazard.missedShare", "metrics.hazard.addedShare"),
+        symbols=BALANCE,
+    ),
+    Definition(
+        key="STAR", title="Tail risk", family="hazard", source=BEYOND_DICE,
+        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
+        description="Mean hazard of the most hazardous missed and added voxels: how bad the worst errors are.",
+        compute=lambda pair: tailRisk(
+            pair.once(errorsOf), pair.settings.hazardBalance, pair.settings.hazardTail
+        ),
+        needs=(Workspace.masks, errorsOf,),
+        symmetric=False, isMain=True, identity=0, note=emptyCriticals,
+        hint="Looks at the worst errors only: one voxel in a critical structure shows.",
+        formula=r"\mathrm{STAR} = \lambda \, C_\alpha(A \setminus B) + (1 - \lambda) \, C_\alpha(B \setminus A) \\ "
+        r"C_\alpha(E) = q + \frac{1}{\alpha \lvert E \rvert} \sum_{i \in E} \max(w_i - q, 0), \quad "
+        r"C_\alpha(\emptyset) = 0 \\ "
+        r"q = \min\left\lbrace t : \lvert \lbrace i \in E : w_i \le t \rbrace \rvert \ge (1 - \alpha) "
+        r"\lvert E \rvert \right\rbrace",
+        code="metrics.hazard.tailRisk",
+        steps=("metrics.hazard.tailMean",),
+        symbols=(*BALANCE, (r"\alpha", ("hazardTail",)), *HAZARD_OF_VOXELS),
+        deviation="Equation 7 of the source sums every hazard from q on and can exceed 1. Here it is the exact "
+        "mean of the worst share, the last voxel counted in part; both are equal where that share is a "
+        "whole number of voxels and nothing ties.",
+    ),
+    Definition(
+        key="wDice", title="Dice weighted by hazard", family="hazard", source=BEYOND_DICE,
+        unit="", low=0, high=1, better="higher", empty=Empty.COMPUTED,
+        description="Dice coefficient in which every voxel counts by its hazard.",
+        compute=lambda pair: weightedDice(pair.once(errorsOf)),
+        needs=(Workspace.masks, errorsOf,),
+        isMain=True, identity=1, note=emptyCriticals,
+        hint="Choose it when overlap matters near critical structures only; elsewhere errors hardly count.",
+        formula=r"\mathrm{wDice} = \frac{2 \sum_{i \in A \cap B} w_i}{\sum_{i \in A} w_i + \sum_{i \in B} w_i}",
+        code="metrics.hazard.weightedDice",
+        steps=("metrics.hazard.field", "metrics.hazard.Kernel.at"),
+        symbols=HAZARD_OF_VOXELS,
+        deviation="The source adds a small number to the denominator; here it is undefined where neither "
+        "structure has any hazard.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,366 @@
+"""Measurements: one number each, computed for a pair from the definitions in the registry."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..base.errors import Cause, Reason, Undefined, causeOf
+from ..base.progress import checkpoint
+from ..base.statements import kindNamed, nameOf
+from ..base.texts import commaSeparated, didYouMean, shortest
+from ..model.structures import BOTH_EMPTY
+from .metric import Asked, Definition, Empty
+from .values import Directed, Located, Remarked
+
+if TYPE_CHECKING:
+    from .pair import Workspace
+
+# Relative difference up to which values count as equal: distances are looked up in single precision.
+ROUNDING = 1e-6
+# Values up to this size equal 0, in the unit of the measurement: sums of signed distances leave such a rest.
+ROUNDING_OF_ZERO = 1e-9
+LENGTHS = ("mm", "voxel", "pixel")
+# Decimal places by unit, the same for all numbers of a column; other units have those of fractions.
+DECIMALS = {**dict.fromkeys((*LENGTHS, "cm3", "cm2", "Gy"), 2), "mm3": 1, "mm2": 1, "voxels": 0, "": 3}
+# The larger unit in which volumes (areas) are shown, and its size in mm3 (mm2).
+IN_CENTIMETERS = {"mm3": ("cm3", 1000), "mm2": ("cm2", 100)}
+# Volumes below this in the larger unit would have too few digits to compare small organs.
+LEAST_IN_CENTIMETERS = 0.1
+# Below these, numbers are rounding errors: lengths, and others.
+LEAST_LENGTH, LEAST = 1e-5, 1e-12
+# Of a dose, which is taken at many places, not everywhere.
+LEAST_DOSE = 1e-3
+
+
+class Spread(NamedTuple):
+    """The spread of a measurement that the voxel grid alone causes, from shifts of it by less than a voxel.
+
+    mean: over the shifts, if it lies more than one SD from the number, else None. sd: over the shifts. low, high: the
+    number less and plus 1.96 SD, cut to the range of the measurement. shifts: how many there were.
+    """
+
+    mean: float | None
+    sd: float
+    low: float
+    high: float
+    shifts: int
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One number of a comparison.
+
+    Parameters
+    ----------
+    key : str
+        The measurement's key, such as HD95.
+    title : str
+        Its name in words.
+    value : float
+        May be infinite, or NaN when undefined.
+    unit : str
+        Of the value, empty for fractions.
+    status : str
+        "ok", "infinite" or "undefined".
+    reason : str
+        Why it is not ok, or what the value leaves out.
+    family : str
+        The family that it belongs to.
+    description : str
+        What it measures, in a sentence.
+    source : str
+        The publication that defines it.
+    better : str
+        The better direction, "lower" or "higher"; empty if there is none.
+    referenceToTest, testToReference : float | None, optional
+        The value of each direction alone, None if there is none.
+    lower, upper : float | None, optional
+        Bounds of the true value, certain for the largest distances and valid for about 95 % of pairs for others; None
+        if unknown.
+    position : tuple[float, float, float] | None, optional
+        LPS in mm of the single place that the value refers to, None if there is none.
+    empty : str, optional
+        Which structure is empty, in words, "" if none is.
+    isCount : bool, optional
+        Whether it counts something, so that it is shown without decimal places.
+    grid : Spread | None, optional
+        The spread that the voxel grid alone causes, None if it was not computed.
+    """
+
+    key: str
+    title: str
+    value: float
+    unit: str
+    status: str
+    reason: str
+    family: str
+    description: str
+    source: str
+    better: str
+    referenceToTest: float | None = None
+    testToReference: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    position: tuple[float, float, float] | None = None
+    empty: str = ""
+    isCount: bool = False
+    grid: Spread | None = None
+
+    @property
+    def cause(self) -> Cause | None:
+        """The cause that the reason states, None for most reasons."""
+        return causeOf(self.reason)
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.text()}{f' ({self.reason})' if self.reason else ''}"
+
+    def __repr__(self) -> str:
+        """Return the fields that tell something about this number; texts that all numbers of its kind share are not."""
+        names = ("key", "value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper")
+        told = ((name, getattr(self, name)) for name in names)
+        return f"Measurement({', '.join(f'{name}={value!r}' for name, value in told if value not in (None, ''))})"
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __format__(self, form: str) -> str:
+        return formatted(self, form)
+
+    def toDictionary(self) -> dict:
+        """Return the measurement for JSON: null for values that are not finite, directed values where they exist.
+
+        JSON has no infinity; "sign": -1 marks a negative infinite value.
+        """
+        result: dict[str, Any] = {"value": finite(self.value), "unit": self.unit, "status": self.status}
+        if self.value == -math.inf:
+            result["sign"] = -1
+        if self.reason:
+            result["reason"] = self.reason
+        if self.referenceToTest is not None:
+            result["referenceToTest"] = finite(self.referenceToTest)
+            result["testToReference"] = finite(self.testToReference)
+        if self.lower is not None:
+            result["lower"], result["upper"] = self.lower, self.upper
+        if self.position is not None:
+            result["position"] = list(self.position)
+        if self.empty:
+            result["empty"] = self.empty
+        if self.grid is not None:
+            result["gridUncertainty"] = self.grid._asdict()
+        if isinstance(self.reason, Reason):
+            result["cause"] = {"kind": nameOf(self.reason.kind), "values": self.reason.values}
+        return result
+
+    @staticmethod
+    def fromDictionary(key: str, data: Mapping, definition: Definition | None = None) -> Measurement:
+        """Return the measurement from the result of toDictionary(); title and other texts come from its definition.
+
+        A key without a definition, from another version, is its own title. metrics.registry.restored() knows them.
+        """
+        missing = math.copysign(math.inf, data.get("sign", 1)) if data["status"] == "infinite" else math.nan
+
+        def number(name: str) -> float:
+            return missing if data[name] is None else float(data[name])
+
+        texts: dict[str, Any] = {"key": key, "title": key}
+        texts.update(dict.fromkeys(("family", "description", "source", "better"), ""))
+        if definition is not None:
+            texts = definition.textsFor(definition.wordsIn(key) or {}, data["unit"])
+        isDirected = "referenceToTest" in data
+        return Measurement(
+            **texts,
+            value=number("value"),
+            unit=data["unit"],
+            status=data["status"],
+            reason=_reasonFrom(data),
+            referenceToTest=number("referenceToTest") if isDirected else None,
+            testToReference=number("testToReference") if isDirected else None,
+            lower=data.get("lower"),
+            upper=data.get("upper"),
+            position=tuple(data["position"]) if "position" in data else None,
+            empty=data.get("empty", ""),
+            grid=Spread(**data["gridUncertainty"]) if "gridUncertainty" in data else None,
+        )
+
+    def text(self) -> str:
+        """Return value and unit as text for people."""
+        if self.status == "undefined":
+            return "undefined"
+        if self.status == "infinite":
+            return infiniteText(self.value)
+        return rounded(self.value, 0) if self.isCount else withUnit(self.value, self.unit)
+
+
+def _reasonFrom(data: Mapping) -> str:
+    """Return the reason in the result of toDictionary(); a cause of another version is left out."""
+    reason, given = data.get("reason", ""), data.get("cause", {})
+    cause = kindNamed(given.get("kind"), Cause)
+    return reason if cause is None else Reason(reason, cause, given["values"])
+
+
+def formatted(number, form: str) -> str:
+    """Return the value of a Measurement or Reported in a format of floating-point numbers, such as ".2f".
+
+    An empty format, and one of texts, such as ">40s", is for the whole of it.
+    """
+    return format(str(number), form) if form == "" or form.endswith("s") else format(float(number), form)
+
+
+def measurementOf(key: str, measurements: Mapping[str, Measurement]) -> Measurement:
+    """Return the measurement of a key. Raises KeyError that suggests the likeliest key, or lists all keys."""
+    try:
+        return measurements[key]
+    except KeyError:
+        told = didYouMean(str(key), measurements) or f" There are {commaSeparated(measurements)}."
+        raise KeyError(f"There is no measurement {key!r} here.{told}") from None
+
+
+def withUnit(value: float, unit: str) -> str:
+    """Return a number with its unit as text, formatted as by fixed(); volumes in cm3 unless they are small."""
+    if unit in IN_CENTIMETERS:
+        larger, scale = IN_CENTIMETERS[unit]
+        if abs(value) <= LEAST or abs(value) / scale >= LEAST_IN_CENTIMETERS:
+            value, unit = value / scale, larger
+    return f"{fixed(value, unit)} {unit}".rstrip()
+
+
+def fixed(value: float, unit: str) -> str:
+    """Return a number with the decimal places of its unit, so that all numbers of a column have the same.
+
+    A number that is not 0 but would be shown as 0 becomes "< 0.01". A negative one is shown to its first digit, such as
+    "-0.003": hardly anybody reads "> -0.01" as small.
+    """
+    decimals = decimalsOf(unit)
+    if _isSeen(value, unit) or abs(value) <= _least(unit):
+        return rounded(value, decimals)
+    return f"< {0.1**decimals:.{decimals}f}" if value > 0 else rounded(value, -math.floor(math.log10(-value)))
+
+
+def _least(unit: str) -> float:
+    """Return the size below which numbers of a unit are errors of rounding, or of sampling."""
+    if unit in LENGTHS:
+        return LEAST_LENGTH
+    return LEAST_DOSE if unit == "Gy" else LEAST
+
+
+def decimalsOf(unit: str) -> int:
+    """Return the number of decimal places for a unit."""
+    return DECIMALS.get(unit, DECIMALS[""])
+
+
+def _isSeen(value: float, unit: str) -> bool:
+    """Return whether a number differs from 0 when rounded to the decimal places of its unit."""
+    return round(value, decimalsOf(unit)) != 0
+
+
+def rounded(value: float, digits: int) -> str:
+    """Return a number with the given number of decimal places, without negative zero."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def typeset(text: str) -> str:
+    """Return a text with superscript exponents in units, which are not used on the terminal."""
+    return re.sub(r"\b([mc]m)([23])\b", lambda found: found[1] + "²³"[int(found[2]) - 2], text)
+
+
+def finite(value: float | None) -> float | None:
+    """Return a value, None if it is not finite, which JSON cannot represent."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def statusOf(value: float) -> str:
+    """Return "undefined" for NaN, "infinite" for infinity of either sign, and else "ok"."""
+    return "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
+
+
+def infiniteText(value: float) -> str:
+    """Return an infinite value as text."""
+    return "-inf" if value < 0 else "inf"
+
+
+def evaluate(pair: Workspace, asked: Iterable[Asked]) -> dict[str, Measurement]:
+    """Return the measurements of a pair that are asked for, by key, in their order."""
+    measurements = {}
+    for definition, parameter in asked:
+        checkpoint()
+        measurement = _measure(definition, pair, parameter)
+        measurements[measurement.key] = measurement
+    return measurements
+
+
+def _measure(definition: Definition, pair: Workspace, parameter: Mapping[str, float]) -> Measurement:
+    there: float | None = None  # from the reference to the test
+    back: float | None = None
+    position, reason = None, ""
+    try:
+        if pair.extent.problem:
+            raise Undefined(pair.extent.problem)
+        ofEmpty = _emptyValue(definition, pair)
+        if ofEmpty is None:
+            found = definition.compute(pair, **parameter)
+            if isinstance(found, Directed):
+                value, there, back = found
+            elif isinstance(found, Located):
+                value, position = found
+            elif isinstance(found, Remarked):
+                value, reason = found
+            else:
+                value = found
+            if math.isnan(value):
+                raise Undefined("the definition divides by zero for this pair")
+            reason = reason or definition.note(pair)
+        else:
+            value, reason = ofEmpty, definition.emptinessOf(pair)
+    except Undefined as undefined:
+        value, there, back, reason = math.nan, None, None, undefined.reason
+    if math.isinf(value):
+        reason = reason or pair.emptiness
+    unit = definition.unitFor(pair.dimension, pair.settings)
+    texts: dict[str, Any] = definition.textsFor({name: shortest(value) for name, value in parameter.items()}, unit)
+    return Measurement(
+        **texts,
+        value=value + 0.0,  # turns -0.0 into 0.0
+        unit=unit,
+        status=statusOf(value),
+        reason=reason,
+        referenceToTest=_withoutSignOfZero(there),
+        testToReference=_withoutSignOfZero(back),
+        lower=_withoutSignOfZero(getattr(value, "lower", None)),
+        upper=_withoutSignOfZero(getattr(value, "upper", None)),
+        position=position,
+        empty=_emptiness(definition, pair),
+    )
+
+
+def _withoutSignOfZero(number: float | None) -> float | None:
+    return None if number is None else float(number) + 0.0
+
+
+def _emptiness(definition: Definition, pair: Workspace) -> str:
+    """Return which structure is empty for a measurement, "" if none is or if that is undefined."""
+    try:
+        return definition.emptinessOf(pair)
+    except Undefined:
+        return ""
+
+
+def _emptyValue(definition: Definition, pair: Workspace) -> float | None:
+    """Return the value that a measurement has by definition when a structure is empty.
+
+    None if no structure is empty or if the value is computed all the same. Raises Undefined when both are empty, unless
+    the value is computed.
+    """
+    emptiness = definition.emptinessOf(pair)
+    if not emptiness or definition.empty == Empty.COMPUTED:
+        return None
+    if emptiness == BOTH_EMPTY:
+        raise Undefined(emptiness)
+    if definition.empty == Empty.COUNTED:
+        return None
+    if definition.empty in (Empty.ZERO, Empty.ONE):
+        return float(definition.empty == Empty.ONE)
+    return -math.inf if definition.empty == Empty.SIGNED and pair.test.isEmpty else math.inf

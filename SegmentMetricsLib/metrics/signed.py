@@ -1,0 +1,613 @@
+"""Signed distances: positive where the test lies outside the reference, that is, over-contoured.
+
+All numbers pool the distances of both directions, weighted by element size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+
+from ..base.errors import Cause, Reason, Undefined
+from ..base.parallel import lockedCache
+from ..base.progress import chunks
+from ..distances.bounded import Bounded, combined
+from ..distances.lattice import CellTables, Lattice, cellTables
+from ..distances.surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, touching, withTies
+from ..geometry.cellcases import caseNormals, trianglePlaces
+from ..geometry.cellcases import cases as caseTable
+from ..geometry.closest import ClosestSurface
+from ..geometry.products import product
+from ..geometry.surfaces import Surface, eachOutwardNormals, meanLength, outwardNormals
+from ..geometry.triangles import closestPoints
+from ..model.structures import BOTH_EMPTY
+from .metric import OURS, Definition, Empty
+from .pair import Workspace
+from .values import Located
+
+if TYPE_CHECKING:
+    from .pair import Workspace
+
+
+# Sides of the patient and the LPS vectors that point there.
+DIRECTIONS = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}
+# Components of unit normals that differ by less than this are equal: a diagonal surface faces two sides.
+EQUAL_COMPONENTS = 1e-6
+# Squared distances that differ by at most this fraction are equal: the tables have single precision.
+EQUAL_SQUARES = 1e-5
+# Weights of a triangle's corners at its center.
+CENTER = ((1, 1, 1),)
+# Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
+FACING_CHUNK = 1 << 15
+
+
+def sidesOf(normals: np.ndarray) -> np.ndarray:
+    """Return the sides (n,) toward which unit normals (n, 3) have their largest component, as the sum of sideBit()."""
+    x, y, z = np.abs(normals.T)
+    # a cell without size has a zero normal and faces no side
+    least = np.maximum(np.maximum(np.maximum(x, y), z) - EQUAL_COMPONENTS, EQUAL_COMPONENTS)
+    result = np.zeros(len(normals), np.uint8)
+    for side, vector in DIRECTIONS.items():
+        axis = int(np.abs(vector).argmax())
+        result |= (normals[:, axis] * vector[axis] >= least).view(np.uint8) * sideBit(side)
+    return result
+
+
+def facedSides(surface: Surface) -> frozenset[str]:
+    """Return the sides of the patient that parts of a boundary face."""
+    together = np.uint8(0)
+    for normals in eachOutwardNormals(surface, surface.cells):
+        together |= np.bitwise_or.reduce(sidesOf(normals))
+    return frozenset(side for side in DIRECTIONS if together & sideBit(side))
+
+
+def sideBit(side: str) -> np.uint8:
+    """Return the power of two that stands for one of the DIRECTIONS."""
+    return np.uint8(1 << list(DIRECTIONS).index(side))
+
+
+def sidesOfElements(direction: DirectedDistances) -> np.ndarray:
+    """Return the sides (k,) that the elements of a boundary face themselves, as sums of sideBit()."""
+    return sidesOf(direction.field.sampler.outwardNormals(direction.number))
+
+
+def sidesOfShared(direction: DirectedDistances) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sides (n,) that the parts of both boundaries face, as sums of sideBit(), and their sizes (n,)."""
+    normals, sizes = direction.field.sampler.outwardNormalsOfShared(direction.number)
+    return sidesOf(normals), sizes
+
+
+def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
+    """Return the sides (k,) that the reference faces where it is nearest to each element of the test.
+
+    boundaries: the pair, both closed. test: the distances from its test. The sides are sums of sideBit().
+    """
+    if boundaries.isLookedUp:
+        return _byLookup(boundaries)
+    touch = touching(meanLength(boundaries.surfaces[0]))
+    return sidesOf(_normalsAt(boundaries.search(0), test.centers, touch))
+
+
+def _normalsAt(reference: ClosestSurface, points: np.ndarray, touch: float) -> np.ndarray:
+    """Return the outward unit normals (n, 3) of a boundary nearest to points (n, 3).
+
+    At an edge between two cells, the normal is the direction from the edge to the point, unless that distance is at
+    most `touch`, mm.
+    """
+    signed, outward = reference.signedDistancesAndGradients(points)
+    near = np.flatnonzero(np.abs(signed) <= touch)
+    corners = reference.nearestTriangles(points[near]).reshape(-1, 3)
+    triangles = Surface(corners, np.arange(len(corners)).reshape(-1, 3))
+    outward[near] = outwardNormals(triangles, np.arange(len(near)))
+    return outward
+
+
+def _directions(ways: np.ndarray, normals: np.ndarray, touch: float) -> np.ndarray:
+    """Return vectors (n, 3) in mm as unit vectors; normals (n, 3) replace those no longer than `touch`, mm."""
+    lengths = np.linalg.norm(ways, axis=1, keepdims=True)
+    return np.where(lengths > touch, ways / np.where(lengths > 0, lengths, 1), normals)
+
+
+def _byLookup(boundaries: BoundaryPair) -> np.ndarray:
+    """Return the sides (k,) that the reference faces where it is nearest to the centers of the test's triangles.
+
+    Triangles that the reference has as well are left out.
+    """
+    lattice = cast(Lattice, boundaries.lattice)
+    homes, triangles, _ = lattice.triangles(1, areDiffering=True)
+    places = trianglePlaces(CENTER)
+    # a center never lies on the face of its cell
+    cells, numbers = homes - lattice.codes.shape[1], places.ofTriangles[:, 0].take(triangles)
+    tables = cellTables(lattice.spacing, places)
+    # rounded, or rotated images would get tables of their own for a difference in the sixteenth digit
+    axes = (lattice.grid.axes / lattice.grid.spacing).round(12)
+    sides = _sidesOfTriples(lattice.spacing, tuple(axes.ravel().tolist()))
+    isInside = tables.inside.take(numbers * 256 + lattice.codes[0].take(cells))
+    result, parts = np.empty(len(cells), np.uint8), [np.zeros(0, np.intp)]
+    for chosen in chunks(len(cells), FACING_CHUNK):
+        result[chosen], isFar = _ofAllNearest(lattice, cells[chosen], numbers[chosen], isInside[chosen], sides)
+        parts.append(chosen.start + isFar)
+    far = np.concatenate(parts)
+    if len(far):
+        result[far] = _sidesOfAllNearest(boundaries, lattice.pointsOf(cells[far], numbers[far], places))
+    return result
+
+
+def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarray:
+    """Return the sides (n,) that the reference faces at all of its places nearest to LPS points (n, 3)."""
+    surface, closest = boundaries.surfaces[0], boundaries.search(0)
+    touch = touching(meanLength(surface))
+    squared = closest.distances(places) ** 2 * (1 + EQUAL_SQUARES) + touch**2
+    cells, owners = closest.trianglesWithin(places, squared)
+    local, corners = places[owners] - closest.center, surface.corners(cells) - closest.center
+    ways = local - closestPoints(local, corners)
+    outward = np.where(cast(Lattice, boundaries.lattice).isInsideAt(0, places), -1, 1)
+    ways *= outward[owners, None]
+    sides = sidesOf(_directions(ways, outwardNormals(surface, cells), touch))
+    result = np.zeros(len(places), np.uint8)
+    np.bitwise_or.at(result, owners, sides)
+    return result
+
+
+def _ofAllNearest(
+    lattice: Lattice, cells: np.ndarray, numbers: np.ndarray, isInside: np.ndarray, sides: SidesOfTriples
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sides (n,) that the reference faces at all of its places nearest to points, and far points (k,).
+
+    cells, numbers, isInside: (n,) of the points. The sides of the far points, which are given by index, have no
+    meaning.
+    """
+    tables, codes = sides.tables, lattice.codes[0]
+    shifts, touch = tables.steps @ lattice.strides, np.float32(touching(min(lattice.spacing)) ** 2)
+    best, active, found = np.full(len(cells), np.inf, np.float32), np.arange(len(cells)), []
+    block = range(0)
+    while len(active) and block.stop < len(tables.order):
+        block = tables.blockFrom(block.stop, len(active))
+        cell, number = cells.take(active), numbers.take(active)
+        squared = lattice.lookedUp(cell, number, block, tables)
+        best[active] = nearest = np.minimum(best.take(active), squared.min(axis=0))
+        limit = nearest * np.float32(1 + EQUAL_SQUARES) + touch
+        hits = np.flatnonzero(squared <= limit)
+        ranks, columns = np.divmod(hits, len(active))
+        number, cell = number.take(columns), cell.take(columns)
+        steps = tables.order.ravel().take((ranks + block.start) * len(tables.points) + number).astype(np.intp)
+        triples = (steps * len(tables.points) + number) * 256 + codes.take(cell + shifts.take(steps))
+        found.append((active.take(columns), triples, squared.ravel().take(hits)))
+        active = active[limit >= tables.gaps[block.stop].take(numbers.take(active))]
+    owners, triples, squared = map(np.concatenate, zip(*found, strict=True))
+    # something nearer may have been found later, or nothing at all
+    isNearest = (squared <= best.take(owners) * np.float32(1 + EQUAL_SQUARES) + touch) & (squared < np.inf)
+    owners, triples = owners.compress(isNearest), triples.compress(isNearest)
+    result = np.zeros(len(cells), np.uint8)
+    np.bitwise_or.at(result, owners, sides.of(triples, isInside.take(owners)))
+    return result, active
+
+
+class SidesOfTriples:
+    """Table of the sides that the reference faces nearest to positions in cells, for one spacing and image orientation.
+
+    A triple is (index of the step to a cell * number of positions + index of the position) * 256 + the cell's case.
+    axes: (3, 3) unit vectors of the lattice in columns. Entries are computed when first needed.
+    """
+
+    def __init__(self, tables: CellTables, axes: np.ndarray):
+        self.tables, self._axes = tables, axes
+        # for positions outside the reference and inside; 0 means not computed yet
+        self._known = np.zeros((2, len(tables.steps) * len(tables.points) * 256), np.uint8)
+
+    def of(self, triples: np.ndarray, isInside: np.ndarray) -> np.ndarray:
+        """Return sides (n,) by triple (n,). isInside: (n,) whether the position is inside the reference."""
+        asked = triples.compress(self._known[0].take(triples) == 0)
+        if len(asked):
+            asked = np.unique(asked)
+            self._known[:, asked] = self._found(asked)
+        return self._known.ravel().take(isInside * self._known.shape[1] + triples)
+
+    def _found(self, triples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sides (n,) for positions outside the reference, and for those inside, by triple (n,)."""
+        tables = self.tables
+        triangles, trianglesOf, *_ = caseTable()
+        rest, cases = np.divmod(triples, 256)
+        steps, numbers = np.divmod(rest, len(tables.points))
+        # every triangle of every case once
+        isOther = np.ones((len(cases), trianglesOf.shape[1]), bool)
+        isOther[:, 1:] = np.diff(trianglesOf[cases], axis=1) != 0
+        owners, slots = np.nonzero(isOther)
+        points = (tables.points[numbers] - tables.steps[steps] * tables.spacing)[owners]
+        ways = points - closestPoints(points, triangles[trianglesOf[cases[owners], slots]] * tables.spacing)
+        squared = (ways**2).sum(axis=1)
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
+        touch = touching(float(tables.spacing.min()))
+        limits = np.minimum.reduceat(squared, starts) * (1 + EQUAL_SQUARES) + touch**2
+        nearest = np.flatnonzero(squared <= limits[owners])
+        owners, slots, ways = owners[nearest], slots[nearest], ways[nearest]
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
+        touches = squared[nearest] <= touch**2
+        # the other way where the case turns the triangle
+        normals = caseNormals(tuple(np.diag(tables.spacing).ravel().tolist()))[trianglesOf[cases[owners], slots]]
+        normals = np.where(caseTable().areTurned[cases[owners], slots, None], -normals, normals)
+        outside = sidesOf(product(_directions(ways, normals, touch), self._axes.T))
+        # inside, the vector from the boundary to the position points to the opposite side
+        inside = np.where(touches, outside, _oppositeSides(outside))
+        return np.bitwise_or.reduceat(outside, starts), np.bitwise_or.reduceat(inside, starts)
+
+
+@lockedCache(4)
+def _sidesOfTriples(spacing: tuple[float, float, float], axes: tuple[float, ...]) -> SidesOfTriples:
+    """Return the table of sides for a spacing in mm and the axes of a lattice, cached for the next pair."""
+    return SidesOfTriples(cellTables(spacing, trianglePlaces(CENTER)), np.reshape(axes, (3, 3)))
+
+
+def _oppositeSides(sides: np.ndarray) -> np.ndarray:
+    """Return the opposite sides (n,): the DIRECTIONS come in pairs."""
+    return (sides & 0b010101) << 1 | (sides & 0b101010) >> 1
+
+
+class Side(NamedTuple):
+    """Signed distances in mm of the boundary toward one side of the patient: mean, largest and smallest."""
+
+    mean: float
+    largest: float
+    smallest: float
+
+
+class Faces(NamedTuple):
+    """The part of one boundary that faces one side: its size in mm2 or mm, and its signed distances in mm.
+
+    high, low: the largest and the smallest distance found there, including the corners of elements.
+    """
+
+    size: float = 0.0
+    mean: float = 0.0
+    high: float = -math.inf
+    low: float = math.inf
+
+
+def mean(distances: SurfaceDistances) -> float:
+    """Return the signed mean distance in mm: positive if the test is larger than the reference overall."""
+    sizes = [direction.totalSize for direction in distances.directions]
+    means = [direction.signedMean for direction in distances.directions]
+    return combined(lambda *parts: sum(m * s for m, s in zip(parts, sizes)) / sum(sizes), *means)
+
+
+def fractionBeyond(distances: SurfaceDistances, tolerance: float, side: int) -> float:
+    """Return the fraction of both boundaries, in [0, 1], where the test lies beyond a tolerance in mm on one side.
+
+    side: 1 for outside the reference, over-contoured, -1 for inside, under-contoured.
+    """
+    # ties count as in the normalized surface distance, so that the two fractions and NSD add up to 1
+    beyond = [d.sizeBeyond(withTies(tolerance), side) for d in distances.directions]
+    size = sum(d.totalSize for d in distances.directions)
+    return combined(lambda *parts: sum(parts) / size, *beyond)
+
+
+def largest(distances: SurfaceDistances, over: bool) -> Located:
+    """Return the largest over- or under-contouring in mm and its place; 0 without a place if there is none."""
+    side = 1 if over else -1
+    found, known = {}, 0.0
+    # the boundary that reaches farther comes first: on the other one, smaller distances do not matter
+    for direction in sorted(distances.directions, key=lambda direction: -direction.reached(side)):
+        found[direction] = direction.farthest(side, known)
+        known = max(known, found[direction][0])
+    value = combined(lambda *values: max(0.0, *values), *(value for value, _ in found.values()))
+    position = max((found[direction] for direction in distances.directions), key=lambda one: one[0])[1]
+    return Located(value, tuple(position.tolist()) if value > 0 else None)
+
+
+def toward(sides: dict[str, Side], side: str) -> Side:
+    """Return the result of bySide() for R, L, A, P, S or I. Raises Undefined if no boundary faces that side."""
+    requireFaced(sides, side)
+    return sides[side]
+
+
+def requireFaced(sides: Collection[str], side: str) -> None:
+    """Raise Undefined if a side is not among the sides that parts of the boundary face."""
+    if side not in sides:
+        raise Undefined(Reason.of(Cause.NO_BOUNDARY, side=side))
+
+
+def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, under: float) -> dict[str, Side]:
+    """Return the signed distances toward each side of the patient that parts of the boundary face.
+
+    An element belongs to the side of the largest component of the reference's outward normal: on the reference, the
+    element's own normal; on the test, the normal at the nearest place of the reference. An element that faces two sides
+    equally belongs to both. boundaries: the boundaries between which the distances were measured. over, under: the
+    largest over- and under-contouring in mm, from largest(); the side on which each lies gets the same value.
+    """
+    reference, test = distances.directions
+    # one boundary after the other, because all elements of one take much memory
+    faces = [_faces(reference, sidesOfElements(reference)), _faces(test, sidesBelow(boundaries, test))]
+    between = max(one.between for one in distances.directions)
+    found = {name: [one[name] for one in faces] for name in DIRECTIONS}
+    found = {name: parts for name, parts in found.items() if sum(part.size for part in parts) > 0}
+    overmost = _farthestSides({name: max(part.high for part in parts) for name, parts in found.items()})
+    undermost = _farthestSides({name: -min(part.low for part in parts) for name, parts in found.items()})
+    return {
+        name: Side(
+            meanToward(parts),
+            largestToward(parts, between, over, name in overmost),
+            smallestToward(parts, between, under, name in undermost),
+        )
+        for name, parts in found.items()
+    }
+
+
+def meanToward(parts: Sequence[Faces]) -> float:
+    """Return the mean signed distance in mm toward one side. parts: of either boundary facing it, not both empty."""
+    size = sum(part.size for part in parts)
+    means = [part.mean for part in parts]
+    return combined(lambda *values: sum(m * part.size for m, part in zip(values, parts)) / size, *means)
+
+
+def largestToward(parts: Sequence[Faces], between: float, over: float, isThere: bool) -> float:
+    """Return the largest signed distance in mm toward one side, with bounds.
+
+    parts: the parts of either boundary that face the side. between: upper bound in mm of how far distances between the
+    sampled places exceed those of the parts. over: the largest over-contouring in mm, not negative. isThere: whether it
+    lies on this side, which then gets the same value.
+    """
+    return _extreme(max(part.high for part in parts), between, over if isThere else None, over)
+
+
+def smallestToward(parts: Sequence[Faces], between: float, under: float, isThere: bool) -> float:
+    """Return the smallest signed distance in mm toward one side, with bounds.
+
+    parts, between: as for largestToward(). under: the largest under-contouring in mm, not negative. isThere: whether it
+    lies on this side, whose smallest distance is then its negative.
+    """
+    return _opposite(_extreme(-min(part.low for part in parts), between, under if isThere else None, under))
+
+
+def _farthestSides(extremes: dict[str, float]) -> list[str]:
+    """Return the sides with the largest distance, given that of each side; several if they are equal."""
+    top = max(extremes.values(), default=0.0)
+    return [name for name, value in extremes.items() if value >= top - touching(abs(top))]
+
+
+def _extreme(value: float, between: float, reached: float | None, known: float) -> float:
+    """Return the largest distance in mm toward one side, with bounds.
+
+    value: the largest distance found on the parts that face the side. reached: the largest distance of all sides if it
+    lies on this one, else None. known: the largest distance of all sides, not negative, which is an upper bound.
+    """
+    if reached:
+        return reached
+    value += 0.0  # turns -0.0 into 0.0
+    upper = getattr(known, "upper", None)
+    upper = value + between if upper is None else min(value + between, upper)
+    return Bounded(value, value, max(value, upper))
+
+
+def _opposite(number: float) -> float:
+    """Return the negative of a number, with bounds if the number has any."""
+    value = 0.0 - number
+    if not isinstance(number, Bounded) or number.upper is None or number.lower is None:
+        return value
+    return Bounded(value, 0.0 - number.upper, 0.0 - number.lower)
+
+
+def _faces(direction: DirectedDistances, sides: np.ndarray) -> dict[str, Faces]:
+    """Return the part of a boundary that faces each side, by the side's letter.
+
+    sides: (k,) sums of sideBit(), one per element of the field.
+    """
+    sizes, low, high = direction.ofElements
+    sidesShared, sizesShared = sidesOfShared(direction)
+    found = dict.fromkeys(DIRECTIONS, Faces())
+    for name in DIRECTIONS:
+        part, shared = (np.flatnonzero((some & sideBit(name)) != 0) for some in (sides, sidesShared))
+        if not len(part) and not len(shared):
+            continue
+        more = float(sizesShared.take(shared).sum())
+        size = float(sizes.take(part).sum()) + more
+        least, most = (0.0, 0.0) if len(shared) else (math.inf, -math.inf)
+        mean = direction.meanOver(part, more) if size else 0.0
+        found[name] = Faces(
+            size, mean, float(high.take(part).max(initial=most)), float(low.take(part).min(initial=least))
+        )
+    return found
+
+
+def towardSides(pair: Workspace) -> dict[str, Side]:
+    """Return the signed distances of the boundary that faces each side of the patient, by its letter."""
+    # numbers of the whole boundary come first: what they need is freed before single elements take as much memory
+    over, under = pair.once(largestOfPair, True).value, pair.once(largestOfPair, False).value
+    if pair.isLarge:
+        pair.signedDistances.forget()
+    return bySide(pair.signedDistances, pair.boundaries, over, under)
+
+
+def emptinessToward(pair: Workspace, side: str) -> str:
+    """Return the pair's emptiness. Raises Undefined if it does not matter, as no part of a contour faces the side.
+
+    The reason is then the same as without an empty structure. Closed surfaces in space face all sides.
+    """
+    if pair.emptiness and pair.emptiness != BOTH_EMPTY and pair.dimension == 2:
+        requireFaced(pair.once(_facedSides), side)
+    return pair.emptiness
+
+
+def _facedSides(pair: Workspace) -> frozenset[str]:
+    """Return the sides faced by the structure that is not empty."""
+    return facedSides(next(structure for structure in pair.structures if not structure.isEmpty).surface)
+
+
+def largestOfPair(pair: Workspace, over: bool) -> Located:
+    """Return the largestOfPair over- or under-contouring of a pair without an empty structure."""
+    return largest(pair.signedDistances, over)
+
+
+def fractionOutside(pair: Workspace, tolerance: float, over: bool) -> float:
+    """Return the over- or under-contoured fraction of both boundaries, 0 or 1 if one structure is empty."""
+    _requireAny(pair)
+    if pair.emptiness:
+        return float(over == pair.reference.isEmpty)
+    return fractionBeyond(pair.signedDistances, tolerance, 1 if over else -1)
+
+
+def largestOutside(pair: Workspace, over: bool) -> Located:
+    """Return the largestOfPair over- or under-contouring, 0 or infinite if one structure is empty."""
+    _requireAny(pair)
+    if pair.emptiness:
+        return Located(math.inf if over == pair.reference.isEmpty else 0.0, None)
+    return pair.once(largestOfPair, over)
+
+
+def volumeOutside(pair: Workspace, over: bool) -> float:
+    """Return the volume in mm3 (area in mm2) that only the test (over) or only the reference encloses."""
+    if pair.emptiness:
+        return pair.voxelVolume(1 if over else 0)
+    counts = pair.crispCounts
+    number = counts.falsePositive if over else counts.falseNegative
+    return number * (pair.overlapGrid.grid.voxelSize if counts.unit == "voxel" else 1.0)
+
+
+def _requireAny(pair: Workspace) -> None:
+    if pair.emptiness == BOTH_EMPTY:
+        raise Undefined(BOTH_EMPTY)
+
+
+# Words for the sides of the patient in the order in which results list them.
+SIDES = {"R": "right", "L": "left", "A": "anterior", "P": "posterior", "S": "superior", "I": "inferior"}
+
+
+def _toward(pair: Workspace, side: str, field: str) -> float:
+    return getattr(toward(pair.once(towardSides), side), field)
+
+
+def _towardSides(kind: str, title: str, field: str, description: str, formula: str) -> Iterator[Definition]:
+    """Yield the definitions of one number of the signed distances toward each side of the patient.
+
+    field: of formulas.Side. description: with a blank for the side.
+    """
+    for side, word in SIDES.items():
+        yield Definition(
+            key=f"{kind}{side}", title=f"{title}, {word} side", family="signed", source=OURS,
+            unit="mm", low=-math.inf, high=math.inf, better="", empty=Empty.SIGNED,
+            description=description.format(word),
+            compute=partial(_toward, side=side, field=field),
+            needs=(Workspace.signedDistances,),
+            symmetric=False, identity=0, side=word, emptiness=partial(emptinessToward, side=side),
+            hint="Choose it when a direction matters, such as that of a neighboring organ.",
+            formula=rf"\mathrm{{{kind}}}_k = {formula}",
+            code=f"metrics.signed.{field}Toward",
+            steps=("metrics.signed.bySide", "metrics.signed.sidesOfElements", "metrics.signed.sidesBelow"),
+        )  # fmt: skip
+
+
+SIGNED = (
+    Definition(
+        key="SignedMean", title="Signed mean distance", family="signed", source=OURS,
+        unit="mm", low=-math.inf, high=math.inf, better="", empty=Empty.SIGNED,
+        description="Mean distance with a sign: positive where the test lies outside the reference, negative where "
+        "inside.",
+        compute=lambda pair: mean(pair.signedDistances),
+        needs=(Workspace.signedDistances,),
+        symmetric=False, isMain=True, heading="Signed mean", identity=0,
+        hint="Tells whether contours are too large or too small on the whole; errors of both kinds cancel.",
+        formula=r"\mathrm{SignedMean} = \frac{1}{\lvert E \rvert} \int_E s(x) \, dx",
+        code="metrics.signed.mean",
+        steps=("distances.field.Field.signedMean",),
+    ),
+    Definition(
+        key="OverFraction_{tolerance}mm", title="Over-contoured fraction, {tolerance} mm", family="signed", source=OURS,
+        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
+        description="Share of both contours' area where the test lies more than {tolerance} mm outside the reference.",
+        compute=lambda pair, tolerance: fractionOutside(pair, tolerance, over=True),
+        needs=(Workspace.signedDistances,),
+        symmetric=False, heading="Over >", identity=0, trend="falling",
+        hint="Choose it when drawing too much matters; it does not tell how far outside.",
+        formula=r"\mathrm{OverFraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) > \tau \rbrace \rvert}{\lvert "
+        r"E \rvert}",
+        code="metrics.signed.fractionBeyond",
+        steps=("distances.field.Field.sizeBeyond",),
+    ),
+    Definition(
+        key="UnderFraction_{tolerance}mm", title="Under-contoured fraction, {tolerance} mm",
+        family="signed", source=OURS,
+        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
+        description="Share of both contours' area where the test lies more than {tolerance} mm inside the reference.",
+        compute=lambda pair, tolerance: fractionOutside(pair, tolerance, over=False),
+        needs=(Workspace.signedDistances,),
+        symmetric=False, heading="Under >", identity=0, trend="falling",
+        hint="Choose it when missing a part matters; it does not tell how far inside.",
+        formula=r"\mathrm{UnderFraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) < -\tau \rbrace "
+        r"\rvert}{\lvert E \rvert}",
+        code="metrics.signed.fractionBeyond",
+        steps=("distances.field.Field.sizeBeyond",),
+    ),
+    Definition(
+        key="OverMax", title="Largest over-contouring", family="signed", source=OURS,
+        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
+        description="Largest distance of the test outside the reference; 0 when it is nowhere outside.",
+        compute=lambda pair: largestOutside(pair, over=True),
+        needs=(Workspace.signedDistances,),
+        symmetric=False, heading="Over max.", identity=0,
+        hint="One outlier determines it: choose it when every error counts.",
+        formula=r"\mathrm{OverMax} = \max\left(0, \; \max_{x \in E} s(x)\right)",
+        code="metrics.signed.largest",
+        steps=("distances.surfacedistances.DirectedDistances.farthest",),
+    ),
+    Definition(
+        key="UnderMax", title="Largest under-contouring", family="signed", source=OURS,
+        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
+        description="Largest distance of the test inside the reference; 0 when it is nowhere inside.",
+        compute=lambda pair: largestOutside(pair, over=False),
+        needs=(Workspace.signedDistances,),
+        symmetric=False, heading="Under max.", identity=0,
+        hint="One outlier determines it: choose it when every error counts.",
+        formula=r"\mathrm{UnderMax} = \max\left(0, \; -\min_{x \in E} s(x)\right)",
+        code="metrics.signed.largest",
+        steps=("distances.surfacedistances.DirectedDistances.farthest",),
+    ),
+    Definition(
+        key="OverVolume", title="Over-contoured volume", family="signed", source=OURS,
+        unit="mm3", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
+        description="Volume that the test has outside the reference, counted in voxels.",
+        compute=lambda pair: volumeOutside(pair, over=True),
+        needs=(Workspace.crispCounts,),
+        symmetric=False, heading="Over vol.", identity=0,
+        areaTitle="Over-contoured area",
+        areaDescription="Area that the test has outside the reference, counted in voxels.",
+        hint="Grows with the structure: compare it between tests of one reference.",
+        formula=r"\mathrm{OverVolume} = v \, \mathrm{FP}",
+        code="metrics.signed.volumeOutside",
+        steps=("metrics.counts.count",),
+    ),
+    Definition(
+        key="UnderVolume", title="Under-contoured volume", family="signed", source=OURS,
+        unit="mm3", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
+        description="Volume of the reference that the test leaves out, counted in voxels.",
+        compute=lambda pair: volumeOutside(pair, over=False),
+        needs=(Workspace.crispCounts,),
+        symmetric=False, heading="Under vol.", identity=0,
+        areaTitle="Under-contoured area",
+        areaDescription="Area of the reference that the test leaves out, counted in voxels.",
+        hint="Grows with the structure: compare it between tests of one reference.",
+        formula=r"\mathrm{UnderVolume} = v \, \mathrm{FN}",
+        code="metrics.signed.volumeOutside",
+        steps=("metrics.counts.count",),
+    ),
+    *_towardSides(
+        kind="Mean", title="Signed mean", field="mean",
+        description="Mean signed distance of the boundary that faces {}: positive where the test lies outside the "
+        "reference.",
+        formula=r"\frac{1}{\lvert E_k \rvert} \int_{E_k} s(x) \, dx",
+    ),
+    *_towardSides(
+        kind="Max", title="Largest signed distance", field="largest",
+        description="Largest over-contouring of the boundary that faces {}; negative when the test lies inside the "
+        "reference everywhere there.",
+        formula=r"\max_{x \in E_k} s(x)",
+    ),
+    *_towardSides(
+        kind="Min", title="Smallest signed distance", field="smallest",
+        description="Largest under-contouring of the boundary that faces {}, as a negative number; positive when the "
+        "test lies outside the reference everywhere there.",
+        formula=r"\min_{x \in E_k} s(x)",
+    ),
+)  # fmt: skip

@@ -1,0 +1,771 @@
+"""The Medical Similarity Index: how well a test contour follows the reference, with separate levels inside and outside.
+
+Source: Fazekas et al., arXiv:2508.09722. Its bidirectional local distance: Kim et al., Medical Physics 2012,
+doi:10.1118/1.4754802.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+
+from ..base.errors import Undefined
+from ..base.parallel import threads
+from ..base.progress import checkpoint
+from ..distances.surfacedistances import liesInPlane, touching
+from ..geometry import slicecontours, voxelization
+from ..geometry.contours import insideContours
+from ..geometry.crosssections import CrossSections
+from ..geometry.grids import Grid
+from ..geometry.masks import Mask
+from ..geometry.slicecontours import SAME, Contour, Planes, cutApart
+from ..geometry.surfaces import Surface, evenElements
+from ..model.structures import Structure
+from ..settings.settings import Settings
+from .effort import NearContour
+from .metric import OURS, Definition, Empty
+from .sections import sideOf, unsmoothedOf
+from .voxel import requireVoxels
+
+if TYPE_CHECKING:
+    from ..case.comparison import Comparison
+    from .pair import Workspace
+
+
+# Points processed at a time.
+CHUNK = 50_000
+# Distance in mm (or pixels) at which a score of level 1 has fallen to exp(-1/2).
+WIDTH = 10.0
+# From this level on, scores depend on where the sampling of a contour starts, by up to 0.1 in a slice. So they are
+# integrated along the contour, in parts of a step that are at most so many mm (pixels) long at level 1, and shorter at
+# higher levels; then the start matters less than 0.005 in a slice. A step has at most that many parts.
+INTEGRATED, SHORT, MOST_PARTS = 5.0, 0.4, 64
+ONE_SIDED = "only the {} has a contour here"
+COUNTS_DIFFER = "the reference has {} here, the test {}"
+CLAIMED_TWICE = "two contours of the reference are nearest to the same contour of the test"
+
+
+@dataclass(frozen=True)
+class ContourScore:
+    """How well the test follows one contour of a slice.
+
+    score: in [0, 1]. distance: average Hausdorff distance of the two contours where they are, mm or pixels; None in
+    files of earlier versions, which do not have it. meanBLD: mean bidirectional local distance of the test's points, mm
+    or pixels. points: number of points. hole: whether the structure lies around the contour.
+    """
+
+    score: float
+    distance: float | None
+    points: int
+    hole: bool
+    meanBLD: float
+
+
+@dataclass(frozen=True)
+class SliceScore:
+    """How well the test follows the contours of one slice.
+
+    index: of the slice on the grid. position: LPS center in mm of the reference's longest contour, or of the test's if
+    the reference has none. score: median of the contours' scores, 0 if flagged. distance, meanBLD: medians of those of
+    the contours, None if flagged. flag: why the slice cannot be scored and should be reviewed, "" if it can be scored.
+    """
+
+    index: int
+    position: tuple[float, float, float]
+    score: float
+    distance: float | None
+    flag: str
+    contours: tuple[ContourScore, ...]
+    meanBLD: float | None
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """How well the test follows the contours of the reference, slice by slice.
+
+    slices: in ascending order. axis: the grid's axis (0, 1, 2) across them. unit: of distances, "mm" or "pixel".
+    """
+
+    slices: tuple[SliceScore, ...]
+    axis: int
+    unit: str
+
+    @property
+    def score(self) -> float:
+        """Median of the slices, in [0, 1]; flagged ones count as 0."""
+        return median(one.score for one in self.slices)
+
+    @cached_property
+    def paired(self) -> tuple[SliceScore, ...]:
+        """The slices that are not flagged."""
+        return tuple(one for one in self.slices if not one.flag)
+
+    @property
+    def flagged(self) -> tuple[SliceScore, ...]:
+        """The slices that cannot be scored and should be reviewed."""
+        return tuple(one for one in self.slices if one.flag)
+
+    @property
+    def pairedScore(self) -> float:
+        """Median of the slices that are not flagged, 0 when all are."""
+        return median(one.score for one in self.paired) if self.paired else 0.0
+
+    @property
+    def pairedDistance(self) -> float:
+        """Median distance of the slices that are not flagged, infinite when all are."""
+        return median(cast(float, one.distance) for one in self.paired) if self.paired else math.inf
+
+    @property
+    def meanBLD(self) -> float:
+        """Median of the mean bidirectional local distances of the slices not flagged, infinite when all are."""
+        return median(cast(float, one.meanBLD) for one in self.paired) if self.paired else math.inf
+
+    def toDictionary(self) -> dict:
+        """Return plain values for JSON."""
+        values = asdict(self)
+        values["slices"] = [
+            {**one, "position": list(one["position"]), "contours": list(one["contours"])} for one in values["slices"]
+        ]
+        return values
+
+    @staticmethod
+    def fromDictionary(data: Mapping) -> Similarity:
+        """Return the Similarity that toDictionary() described."""
+        slices = (
+            SliceScore(
+                **{
+                    **_withMeanBLD(one),
+                    "position": tuple(one["position"]),
+                    "contours": tuple(ContourScore(**_withMeanBLD(contour)) for contour in one["contours"]),
+                }
+            )
+            for one in data["slices"]
+        )
+        return Similarity(tuple(slices), data["axis"], data["unit"])
+
+
+def _withMeanBLD(data: Mapping) -> dict:
+    """Return the values of a slice or contour; in files of earlier versions, the distance is the mean BLD."""
+    return dict(data) if "meanBLD" in data else {**data, "meanBLD": data["distance"], "distance": None}
+
+
+@dataclass(frozen=True)
+class Levels:
+    """How severely deviations inside and outside the reference are judged; 1 is the usual level."""
+
+    inside: float = 1.0
+    outside: float = 1.0
+
+    def partsOf(self, step: float) -> int:
+        """Return the number of parts of a step of sampling, in mm or pixels, in which scores are integrated."""
+        highest = max(self.inside, self.outside)
+        return 1 if highest < INTEGRATED else min(math.ceil(step * highest / SHORT), MOST_PARTS)
+
+    def scores(self, distances: np.ndarray, sides: np.ndarray) -> np.ndarray:
+        """Return the scores (n,) in [0, 1] of distances (n,), 1 for a distance of 0.
+
+        sides: (n,) -1 inside the reference, 1 outside, 0 on the contour, where the milder level applies.
+        """
+        milder = min(self.inside, self.outside)
+        return weight(distances, np.choose(np.asarray(sides, int) + 1, [self.inside, milder, self.outside]))
+
+
+def weight(distances: np.ndarray, level: float | np.ndarray) -> np.ndarray:
+    """Return W(d, l) = exp(-d² / (2 (10 / l)²)), in (0, 1], of distances d in mm (pixels) at a level l."""
+    return np.exp(-0.5 * (np.asarray(distances) * level / WIDTH) ** 2)
+
+
+def localDistances(
+    points: np.ndarray, others: np.ndarray, shift: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bidirectional local distances (n,) of points (n, d) after a shift (n, d), and of their pairs before it.
+
+    The bidirectional local distance of a point is the larger of two: the distance to the closest of the others (m, d),
+    and the largest distance of those others whose closest point it is. It pairs the point with one of the others; the
+    second result is the distance of this pair without the shift. Of several partners equally far up to the tolerance,
+    the one farthest away without the shift counts.
+    """
+    from scipy.spatial import cKDTree
+
+    moved = points + shift
+    # unbalanced trees are faster to build
+    trees = [cKDTree(values, balanced_tree=False) for values in (others, moved)]
+    mine, closest, forward = _allClosest(moved, trees[0], tolerance)
+    other, closestMine, backward = _allClosest(others, trees[1], tolerance)
+    first, second = np.concatenate([mine, closestMine]), np.concatenate([closest, other])
+    distances = np.concatenate([forward, backward])
+    local, unmoved = np.zeros(len(points)), np.zeros(len(points))
+    np.maximum.at(local, first, distances)
+    realized = distances >= local[first] - tolerance
+    first, second = first[realized], second[realized]
+    apart = points[first] - others[second]
+    np.maximum.at(unmoved, first, np.sqrt(np.einsum("nx,nx->n", apart, apart)))
+    return local, unmoved
+
+
+def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return pairs of points and their closest neighbors in a tree: the indices (n,) of both, and distances (n,).
+
+    A point has several pairs if several neighbors are equally close up to the tolerance.
+    """
+    found = []
+    for first in range(0, len(points), CHUNK):
+        checkpoint()
+        rest, count = np.arange(first, min(first + CHUNK, len(points))), 2
+        while len(rest):
+            count = min(count, tree.n)
+            distances, numbers = (
+                values.reshape(len(rest), count) for values in tree.query(points[rest], k=count, workers=threads())
+            )
+            ties = distances <= distances[:, :1] + tolerance
+            # further neighbors may be equally close
+            unclear = ties[:, -1] & (count < tree.n)
+            row, column = np.nonzero(ties & ~unclear[:, None])
+            found.append((rest[row], numbers[row, column], distances[row, column]))
+            rest, count = rest[unclear], 4 * count
+    rows, others, lengths = (np.concatenate(column) for column in zip(*found, strict=True))
+    return rows, others, lengths
+
+
+# (contour of the reference, contour of the test)
+ContourPair = tuple[Contour, Contour]
+
+
+def paired(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple[list[ContourPair], str]:
+    """Return the pairs of contours of a slice by closest center of mass, and why pairing failed, "" if it did not.
+
+    Holes are paired with holes.
+    """
+    if not (reference and test):
+        return [], ONE_SIDED.format("reference" if reference else "test")
+    pairs = []
+    for hole in (False, True):
+        mine, other = ([c for c in contours if c.isHole == hole] for contours in (reference, test))
+        if len(mine) != len(other):
+            return [], COUNTS_DIFFER.format(*(_counted(len(c), "hole" if hole else "contour") for c in (mine, other)))
+        if not mine:
+            continue
+        apart = np.linalg.norm(
+            np.array([c.center for c in mine])[:, None] - np.array([c.center for c in other]), axis=2
+        )
+        nearest = apart.argmin(axis=1).tolist()
+        if len(set(nearest)) < len(nearest):
+            return [], CLAIMED_TWICE
+        pairs += [(c, other[number]) for c, number in zip(mine, nearest, strict=True)]
+    return pairs, ""
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
+
+
+Slices = Mapping[int, Sequence[Contour]]
+# Maps positions (n, 2) and their slices (n,) to whether they are inside the reference.
+Inside = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def insidePolygons(reference: Slices) -> Inside:
+    """Return a test for positions inside contours that do not run around pixels, by the even-odd rule."""
+
+    def inside(positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
+        result = np.zeros(len(positions), bool)
+        for index in np.unique(slices).tolist():
+            here = slices == index
+            start = np.concatenate([c.points for c in reference[index]])
+            steps = np.concatenate([c.steps for c in reference[index]])
+            result[here] = insideContours(positions[here], start, start + steps)
+        return result
+
+    return inside
+
+
+def measure(
+    reference: Slices, test: Slices, planes: Planes, levels: Levels, inside: Inside, splits: bool = False
+) -> Similarity:
+    """Return how well the contours of a test follow those of the reference, neither empty, slice by slice.
+
+    1. paired() pairs the contours of a slice.
+    2. contourScores() samples them at equal steps of half a pixel's smaller side; at levels of 5 or more, scores are
+       integrated along the contour in steps as much shorter as Levels.partsOf() says. There localDistances() pairs the
+       points as if the two centers of mass coincided, but measures them where they are; sidesOf() finds those inside
+       the reference; Levels.scores() turns every distance into a score by weight(). A contour has the mean score of its
+       points, and their mean distance is its meanBLD. averageDistances() measures both contours where they are.
+    3. sliceScore() takes the median over the contours of a slice.
+    4. Similarity.score takes the median over the slices; Similarity.pairedScore, pairedDistance and meanBLD take it
+       over the paired ones.
+
+    splits: whether to cut contours in two where this makes their numbers equal.
+    """
+    judged = []
+    for index in sorted({*reference, *test}):
+        mine, other = reference.get(index, []), test.get(index, [])
+        if splits:
+            mine, other = _evened(mine, other, planes.pixelArea)
+        pairs, flag = paired(mine, other)
+        judged.append((index, position(index, mine or other, planes), pairs, flag))
+    together = [(index, pair) for index, _, pairs, _ in judged for pair in pairs]
+    scores = iter(contourScores(together, planes.step, levels, inside))
+    return Similarity(
+        tuple(
+            sliceScore(index, center, tuple(next(scores) for _ in pairs), flag) for index, center, pairs, flag in judged
+        ),
+        planes.axis,
+        planes.unit,
+    )
+
+
+def _evened(
+    mine: Sequence[Contour], other: Sequence[Contour], pixelArea: float
+) -> tuple[Sequence[Contour], Sequence[Contour]]:
+    """Return the contours of a slice, the fewer ones cut to as many as on the other side, if possible."""
+    counts = [sum(not c.isHole for c in contours) for contours in (mine, other)]
+    holes = [len(contours) - count for contours, count in zip((mine, other), counts, strict=True)]
+    cut = [
+        cutApart(contours, max(counts) + have, pixelArea) if 0 < count < max(counts) else contours
+        for contours, count, have in zip((mine, other), counts, holes, strict=True)
+    ]
+    complete = [len(contours) - have == max(counts) for contours, have in zip(cut, holes, strict=True)]
+    return (cut[0], cut[1]) if all(complete) else (mine, other)
+
+
+def position(index: int, contours: Sequence[Contour], planes: Planes) -> tuple[float, float, float]:
+    """Return the LPS center in mm of the longest contour of a slice."""
+    longest = max(contours, key=lambda contour: contour.lengths.sum())
+    return tuple(planes.toWorld(index, longest.center).tolist())
+
+
+def sliceScore(
+    index: int, center: tuple[float, float, float], contours: tuple[ContourScore, ...], flag: str
+) -> SliceScore:
+    """Return the score of a slice from those of its contours, which are ignored if it is flagged."""
+    if flag:
+        return SliceScore(index, center, 0.0, None, flag, (), None)
+    score, distance, local = (median(values) for values in zip(*((c.score, c.distance, c.meanBLD) for c in contours)))
+    return SliceScore(index, center, score, distance, "", contours, local)
+
+
+def contourScores(
+    pairs: list[tuple[int, ContourPair]], step: float, levels: Levels, inside: Inside
+) -> list[ContourScore]:
+    """Return the scores of pairs of contours, the means over their points, computed in one batch.
+
+    pairs: index of the slice, and the two contours. step: between the points, in the unit of the contours.
+    """
+    if not pairs:
+        return []
+    samples = _sampled(pairs, step)
+    local = _pairDistances(samples, step)
+    finer = levels.partsOf(step)
+    scored = samples if finer == 1 else _sampled(pairs, step / finer)
+    distances = local if finer == 1 else _pairDistances(scored, step / finer)
+    if levels.inside == levels.outside:
+        sides = np.zeros(len(distances), int)
+    else:
+        slices = np.repeat([index for index, _ in pairs], [len(p) for p in scored.points])
+        sides = sidesOf(np.concatenate(scored.points), slices, inside, SAME * step)
+    scores = _meanOf(levels.scores(distances, sides), scored.points)
+    apart = averageDistances([pair for _, pair in pairs], samples.others, samples.points)
+    return [
+        ContourScore(float(score), float(distance), len(points), mine.isHole, float(mean))
+        for score, distance, mean, points, (_, (mine, _)) in zip(
+            scores, apart, _meanOf(local, samples.points), samples.points, pairs, strict=True
+        )
+    ]
+
+
+class _Samples(NamedTuple):
+    """Points of pairs of contours: of the tests and of the references, and the shifts that align their centers."""
+
+    points: list[np.ndarray]
+    others: list[np.ndarray]
+    shifts: list[np.ndarray]
+
+
+def _sampled(pairs: list[tuple[int, ContourPair]], step: float) -> _Samples:
+    samples = _Samples([], [], [])
+    for _, (mine, other) in pairs:
+        shift = mine.center - other.center
+        samples.others.append(mine.resampled(step, mine.startToward(-shift, other)))
+        samples.points.append(other.resampled(step, other.startToward(-shift, mine)))
+        samples.shifts.append(shift)
+    return samples
+
+
+def _pairDistances(samples: _Samples, step: float) -> np.ndarray:
+    """Return the distances of the pairs that localDistances() finds, for the points of all contours in a row."""
+    shifts = np.column_stack([samples.shifts, np.zeros(len(samples.shifts))])
+    moves = np.repeat(shifts, [len(p) for p in samples.points], axis=0)
+    points, others = _layered((samples.points, samples.others), samples.shifts)
+    _, distances = localDistances(points, others, moves, SAME * step)
+    return distances
+
+
+def _meanOf(values: np.ndarray, points: list[np.ndarray]) -> np.ndarray:
+    """Return the mean over the points of every contour of values for the points of all contours in a row."""
+    counts = [len(p) for p in points]
+    return np.add.reduceat(values, np.cumsum([0, *counts[:-1]])) / counts
+
+
+def averageDistances(pairs: list[ContourPair], mine: list[np.ndarray], other: list[np.ndarray]) -> np.ndarray:
+    """Return the average Hausdorff distance of every pair of contours, where they are.
+
+    It is the mean of two means: over points of the reference, of their distance to the test's contour, and the other
+    way round. mine, other: points at equal steps along the contours of the reference and of the test.
+    """
+    contours = [[pair[which].points for pair in pairs] for which in (0, 1)]
+    *points, reference, test = _layered((mine, other, *contours), [np.zeros(2)])
+    means = []
+    for positions, sets, corners, line in zip(points, (mine, other), contours[::-1], (test, reference), strict=True):
+        numbers = np.split(np.arange(len(line)), np.cumsum([len(c) for c in corners])[:-1])
+        following = np.concatenate([np.roll(own, -1) for own in numbers])
+        boundary = Surface(line, np.column_stack([np.arange(len(line)), following]))
+        distances = NearContour(boundary).distances(positions, math.inf)
+        # what both share is not apart by rounding
+        distances[distances <= SAME * boundary.sizes.max()] = 0
+        means.append(_meanOf(distances, sets))
+    return (means[0] + means[1]) / 2
+
+
+def _layered(groups: tuple[list[np.ndarray], ...], shifts: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """Return groups of points, each (n, 3): their sets (k, 2) stacked in layers too far apart to interact.
+
+    shifts: by which sets will be moved in their plane.
+    """
+    span = max(np.abs(np.concatenate(sets)).max() for sets in groups) + np.abs(shifts).max()
+    return tuple(
+        np.concatenate([np.column_stack([p, np.full(len(p), 4 * span * layer)]) for layer, p in enumerate(sets)])
+        for sets in groups
+    )
+
+
+def sidesOf(points: np.ndarray, slices: np.ndarray, inside: Inside, tolerance: float) -> np.ndarray:
+    """Return -1 for points (n, 2) inside the reference, 1 outside, 0 on its contours up to a tolerance."""
+    around = [(a * tolerance, b * tolerance) for a in (-1, 1) for b in (-1, 1)]
+    count = np.sum([inside(points + corner, slices) for corner in around], axis=0)
+    return np.where(count == 0, 1, np.where(count == len(around), -1, 0))
+
+
+def surfaceScore(
+    points: np.ndarray, sizes: np.ndarray, others: np.ndarray, otherSizes: np.ndarray, levels: Levels, sides: np.ndarray
+) -> float:
+    """Return MSI3D, the index on whole boundaries, in [0, 1]: the elements' scores weighted by their sizes.
+
+    points, sizes: centers (n, 3) in mm and sizes (n,) of the test's elements. others, otherSizes: those of the
+    reference's. sides: (n,) -1 inside the reference, 1 outside, 0 on its boundary. Elements are paired by their
+    centers.
+    """
+    weights = sizes / sizes.sum()
+    shift = otherSizes @ others / otherSizes.sum() - weights @ points
+    tolerance = SAME * math.sqrt(float(otherSizes.mean()))
+    _, distances = localDistances(points, others, np.broadcast_to(shift, points.shape), tolerance)
+    # by what is lost, so that equal boundaries lose exactly nothing
+    return 1 - float(weights @ (1 - levels.scores(distances, sides)))
+
+
+def localDistancesAt(surface: Surface, other: Surface, longest: float, most: int) -> np.ndarray:
+    """Return the bidirectional local distances (n,) in mm of the points of a surface to another one.
+
+    As for surfaceScore(), points are paired as if the centers of mass of both surfaces coincided, and measured where
+    they are. If elements have sides longer than `longest`, mm, the centers of at most `most` parts of them are points,
+    too.
+    """
+    # moved to the origin, so that coordinates of any size keep their precision
+    origin = other.center
+    points, centers = [], []
+    for one in (surface, other):
+        parts, sizes = evenElements(one, longest, most)
+        centers.append(sizes @ (parts - origin) / sizes.sum())
+        isCut = len(parts) > len(one.cells)
+        points.append(np.concatenate([one.points - origin, *([parts - origin] if isCut else [])]))
+    shift = centers[1] - centers[0]
+    tolerance = SAME * math.sqrt(float(other.sizes.mean()))
+    _, distances = localDistances(points[0], points[1], np.broadcast_to(shift, points[0].shape), tolerance)
+    return distances[: len(surface.points)]
+
+
+# Points processed at a time.
+PUBLISHED_CHUNK = 500
+
+
+def measureAsPublished(reference: Slices, test: Slices, planes: Planes, levels: Levels) -> Similarity:
+    """Return how well a test follows the reference, both given as chains of boundary pixels, neither empty."""
+    slices = []
+    for index in sorted({*reference, *test}):
+        checkpoint()
+        mine, other = reference.get(index, []), test.get(index, [])
+        pairs, flag = paired(mine, other)
+        scores = tuple(scoredAsPublished(*pair, levels) for pair in pairs)
+        slices.append(sliceScore(index, position(index, mine or other, planes), scores, flag))
+    return Similarity(tuple(slices), planes.axis, planes.unit)
+
+
+def scoredAsPublished(reference: Contour, test: Contour, levels: Levels) -> ContourScore:
+    """Return the score of two chains, in [0, 1], from distances in pixels."""
+    shift = np.broadcast_to(test.center - reference.center, reference.points.shape)
+    _, distances = localDistances(reference.points, test.points, shift, SAME)
+    moved = reference.points + shift
+    start, end = test.points, test.points + test.steps
+    # what the test encloses was drawn too far outside
+    level = np.where(insideContours(moved, start, end), levels.outside, levels.inside)
+    counts = (distances > SAME) & ~isOnLine(moved, start, end)
+    scores = np.where(counts, weight(distances, level), 0.0)
+    (apart,) = averageDistances([(reference, test)], [reference.points], [test.points])
+    return ContourScore(float(scores.mean()), float(apart), len(scores), False, float(distances.mean()))
+
+
+def isOnLine(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return whether points (n, 2) lie on segments from start to end (m, 2) between neighboring pixels.
+
+    Neighbors share a side or a corner; a segment may have no length.
+    """
+    step = end - start
+    squares = np.maximum((step**2).sum(axis=1), SAME**2)
+    # such segments lie on rows, columns and diagonals only
+    lines = np.column_stack([points, points.sum(axis=1), points[:, 0] - points[:, 1]])
+    candidates = np.flatnonzero((np.abs(lines - np.rint(lines)) <= 2 * SAME).any(axis=1))
+    result = np.zeros(len(points), bool)
+    for first in range(0, len(candidates), PUBLISHED_CHUNK):
+        chosen = candidates[first : first + PUBLISHED_CHUNK]
+        offset = points[chosen, None] - start
+        along = np.clip((offset * step).sum(axis=2) / squares, 0, 1)
+        result[chosen] = np.linalg.norm(offset - along[..., None] * step, axis=2).min(axis=1) <= SAME
+    return result
+
+
+# Maximum number of parts into which the elements of a mesh are cut.
+MOST_ELEMENTS = 200_000
+
+
+def inSlices(pair: Workspace) -> Similarity:
+    """Return how well the contours are followed in every slice of the reference's image, neither structure empty.
+
+    If the reference is a mesh, the slices are those of the test's image. A mesh, or a mask with other voxels, is cut by
+    their planes; with the setting asPublished, the authors' formula on boundary chains, it is resampled to the image.
+    Two contours given as lines are used as they are. Raises Undefined for an empty structure, for two meshes, which
+    have no slices, for contours in different planes, and for a structure that no slice goes through.
+    """
+    settings = pair.settings
+    if pair.emptiness:
+        raise Undefined(pair.emptiness)
+    if pair.dimension == 2 and not liesInPlane(*(s.surface for s in pair.structures)):
+        raise Undefined("the contours lie in different planes")
+    grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None)
+    levels = Levels(settings.il, settings.ol)
+    if grid is None:
+        return _ofLines(pair, levels)
+    if settings.asPublished:
+        reference, test = (_maskOn(grid, structure, pair) for structure in pair.structures)
+        requireVoxels(reference, test)
+        planes = Planes(grid, grid.sliceAxis, "pixel")
+        ours, theirs = (slicecontours.chains(mask, planes) for mask in (reference, test))
+        return measureAsPublished(ours, theirs, planes, levels)
+    planes = Planes(grid, grid.sliceAxis, settings.msiUnit)
+    (followed, inside), (following, _) = (_contoursOf(pair, which, planes) for which in (0, 1))
+    return measure(followed, following, planes, levels, inside, settings.splitContours)
+
+
+def _contoursOf(pair: Workspace, which: int, planes: Planes) -> tuple[Slices, Inside]:
+    """Return the contours of the reference (0) or the test (1) in the slices of a grid, and a test for their inside."""
+    structure = pair.structures[which]
+    if structure.mask is not None and structure.mask.fits(planes.grid):
+        mask = structure.mask.on(planes.grid)
+        return slicecontours.ofMask(mask, planes), partial(slicecontours.isInside, mask, planes)
+    if pair.dimension == 2:
+        pair.requireClosed(structure)
+        contours = slicecontours.ofSurface(unsmoothedOf(structure), planes)
+        return contours, insidePolygons(contours)
+    # its voxels do not fit the grid
+    sections = cast(CrossSections, pair.once(sideOf, which, planes.grid.slicesLast()))
+    contours = slicecontours.ofSections(sections, planes)
+    if not contours:
+        raise Undefined(f"no slice of the image goes through the {('reference', 'test')[which]}")
+    return contours, partial(slicecontours.isInSections, sections, planes)
+
+
+def _maskOn(grid: Grid, structure: Structure, pair: Workspace) -> Mask:
+    if structure.mask is not None:
+        return structure.mask.on(grid)
+    pair.requireClosed(structure)
+    return voxelization.maskOf(structure.surface, grid)
+
+
+def _ofLines(pair: Workspace, levels: Levels) -> Similarity:
+    """Return the index of contours given as lines; their sampling density follows from the spacing for meshes."""
+    if pair.dimension == 3:
+        raise Undefined("both are meshes, which have no slices: see MSI3D")
+    if pair.settings.asPublished or pair.settings.msiUnit == "pixel":
+        raise Undefined("contours without an image have no pixels")
+    grid = pair.overlapGrid.grid
+    planes = Planes(grid, grid.sliceAxis, "mm")
+    reference, test = (slicecontours.ofSurface(s.surface, planes) for s in pair.structures)
+    return measure(reference, test, planes, levels, insidePolygons(reference), pair.settings.splitContours)
+
+
+def unitOfSlices(settings: Settings) -> str:
+    """Return the unit of distances in slices."""
+    return "pixel" if settings.asPublished else settings.msiUnit
+
+
+def onBoundaries(pair: Workspace) -> float:
+    """Return the index on whole boundaries, in [0, 1], of the measured surfaces (segments of contours in 2D).
+
+    Raises Undefined for contours in different planes, and if inside and outside are judged differently but the
+    reference has no inside.
+    """
+    surfaces = [s.surface for s in pair.structures]
+    if pair.dimension == 2 and not liesInPlane(*surfaces):
+        raise Undefined("the contours lie in different planes")
+    levels = Levels(pair.settings.il, pair.settings.ol)
+    longest = _longestSide(pair.structures, pair.settings)
+    (others, otherSizes), (points, sizes) = (evenElements(s, longest, MOST_ELEMENTS) for s in surfaces)
+    sides = np.zeros(len(points))
+    if levels.inside != levels.outside:
+        pair.requireClosed(pair.reference)
+        isCut = len(points) > len(surfaces[1].cells)
+        boundaries = pair.boundaries
+        signed = boundaries.search(0).signedDistances(points) if isCut else boundaries.signedDistances(1, 0)
+        # where the two touch, rounding must not decide which level counts
+        sides = np.where(np.abs(signed) > touching(math.sqrt(otherSizes.mean())), np.sign(signed), 0)
+    origin = surfaces[0].center
+    return surfaceScore(points - origin, sizes, others - origin, otherSizes, levels, sides)
+
+
+def _longestSide(structures: Iterable[Structure], settings: Settings) -> float:
+    """Return the length in mm from which sides of elements are cut.
+
+    Elements of masks are as small as voxels, those of meshes can have any size.
+    """
+    diagonals = (float(np.linalg.norm(s.mask.grid.spacing)) for s in structures if s.mask is not None)
+    return max(settings.meshSpacing, *diagonals, 0.0)
+
+
+def localDistancesOn(comparison: Comparison, side: str) -> np.ndarray:
+    """Return the bidirectional local distance (n,) in mm at every point of the measured surface of one side.
+
+    side: "reference" or "test". The comparison must have distances.
+    """
+    surfaces = [direction.surface for direction in comparison.knownDistances.directions]
+    mine, other = surfaces if side == "reference" else surfaces[::-1]
+    longest = _longestSide((comparison.reference, comparison.test), comparison.settings)
+    return localDistancesAt(mine, other, longest, MOST_ELEMENTS)
+
+
+def _note(pair: Workspace) -> str:
+    """Return a note on the slices whose contours cannot be paired, with a placeholder; "" if there are none."""
+    found = pair.once(inSlices)
+    if found.flagged and not found.paired:
+        return "in no slice can the contours be paired"
+    return f"{len(found.flagged)} of {len(found.slices)} slices cannot be paired{{}}" if found.flagged else ""
+
+
+def noteOnAll(pair: Workspace) -> str:
+    """Return a note on slices that cannot be paired, for a number in which they count as 0."""
+    return _note(pair).format(" and count as 0")
+
+
+def noteOnPaired(pair: Workspace) -> str:
+    """Return a note on slices that cannot be paired, for a number that leaves them out."""
+    return _note(pair).format(" and are left out")
+
+
+FAZEKAS = "Fazekas et al., arXiv:2508.09722"
+# The functions that compute W(d, l), and the steps to the index: first the function that lists them all, then from the
+# last step to the first.
+WEIGHTS = ("metrics.similarity.Levels.scores", "metrics.similarity.weight")
+STEPS = (
+    "metrics.similarity.measure",
+    "metrics.similarity.sliceScore",
+    "metrics.similarity.contourScores",
+    *WEIGHTS,
+    "metrics.similarity.localDistances",
+)
+# The settings behind the level of a point.
+LEVEL = (("l_t", ("il", "ol")),)
+LEVELS = "A higher outside level punishes over-contouring more, as next to an organ at risk."
+
+SIMILARITY = (
+    Definition(
+        key="MSI", title="Medical Similarity Index", family="similarity", source=FAZEKAS,
+        unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
+        description="How well the test's contours follow the reference's, slice by slice, with inside and outside "
+        "judged by levels of their own; median of the slices, of which those that cannot be paired count as 0.",
+        compute=lambda pair: pair.once(inSlices).score,
+        needs=(inSlices,),
+        symmetric=False, isMain=True, identity=1,
+        note=noteOnAll, hint=LEVELS,
+        formula=r"\mathrm{MSI} = \mathrm{median}_s \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} \sum_{t \in c} "
+        r"W(d_t, l_t) \\ W(d, l) = \exp\left(-\frac{d^2}{2 (10 / l)^2}\right)",
+        code="metrics.similarity.Similarity.score",
+        steps=STEPS, symbols=LEVEL,
+        deviation="As published, and in the authors' code, a point on the contour scores 0, so that identical contours "
+        "have the index 0; here it scores 1. Their code also takes the mean over the reference's points and decides "
+        "about inside and outside after the alignment: `--as-published` gives the authors' formula on chains of "
+        "boundary pixels. It is not their program, which traces Canny edges of the gray picture first; that moves the "
+        "score of a slice of 1 mm by 0.07 to 0.12 on average and by up to 0.46. The program leaves out slices that "
+        "only one of the two has, and scores those where two contours of the reference are nearest to one of the test; "
+        "here both count as 0, and MSIPaired leaves them out. Distances and the 10 are pixels in the article: compare "
+        "published values with `--msi-unit pixel`. From a level of 5 on, the mean over the points is integrated along "
+        "the contour, because it would depend on where sampling starts.",
+    ),
+    Definition(
+        key="MSIPaired", title="Medical Similarity Index, paired slices", family="similarity", source=FAZEKAS,
+        unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
+        description="Medical Similarity Index of those slices only in which every contour has a counterpart.",
+        compute=lambda pair: pair.once(inSlices).pairedScore,
+        needs=(inSlices,),
+        symmetric=False, identity=1,
+        note=noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
+        formula=r"\mathrm{MSIPaired} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} "
+        r"\sum_{t \in c} W(d_t, l_t)",
+        code="metrics.similarity.Similarity.pairedScore",
+        steps=STEPS, symbols=LEVEL,
+    ),
+    Definition(
+        key="PairedDistance", title="Paired average Hausdorff distance", family="similarity", source=FAZEKAS,
+        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
+        description="Mean distance between a contour and its counterpart in the slice, over both directions; median of "
+        "the paired slices.",
+        compute=lambda pair: pair.once(inSlices).pairedDistance,
+        needs=(inSlices,),
+        symmetric=False, identity=0,
+        unitSetting=unitOfSlices,
+        note=noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
+        formula=r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{(b, c) \in s} \, "
+        r"\frac{1}{2} \left(\frac{1}{N_b} \sum_{r \in b} d(r, c) + \frac{1}{N_c} \sum_{t \in c} d(t, b)\right)",
+        code="metrics.similarity.Similarity.pairedDistance",
+        steps=(*STEPS[:3], "metrics.similarity.averageDistances"),
+    ),
+    Definition(
+        key="MeanBLD", title="Mean bidirectional local distance", family="similarity", source=FAZEKAS,
+        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
+        description="Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.",
+        compute=lambda pair: pair.once(inSlices).meanBLD,
+        needs=(inSlices,),
+        symmetric=False, identity=0,
+        unitSetting=unitOfSlices,
+        note=noteOnPaired, hint="Sees what the nearest point hides, such as a spike; leaves out slices that only one "
+        "of the two has.",
+        formula=r"\mathrm{MeanBLD} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
+        r"\frac{1}{N_c} \sum_{t \in c} d_t",
+        code="metrics.similarity.Similarity.meanBLD",
+        steps=tuple(step for step in STEPS if step not in WEIGHTS),
+    ),
+    Definition(
+        key="MSI3D", title="Medical Similarity Index on surfaces", family="similarity", source=OURS,
+        unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
+        description="The same index on the whole boundary instead of slices, every element weighted by its area. The "
+        "elements of meshes are cut until their sides are no longer than a step of the grid for meshes.",
+        compute=onBoundaries,
+        symmetric=False, identity=1,
+        hint="Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS,
+        formula=r"\mathrm{MSI3D} = \frac{\sum_{t \in \partial B} g_t \, W(d_t, l_t)}{\sum_{t \in \partial B} g_t}",
+        code="metrics.similarity.surfaceScore",
+        steps=(*WEIGHTS, "metrics.similarity.localDistances"), symbols=LEVEL,
+    ),
+)  # fmt: skip

@@ -1,0 +1,325 @@
+"""The per-slice profile: how two structures differ in each slice of the reference, in the plane of the slice.
+
+The profile covers the slices that at least one of the two is in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+import numpy as np
+
+from ..base.coordinates import coordinateText
+from ..base.texts import shortest
+from ..geometry.grids import Grid
+from ..geometry.slicing import SliceStack
+from ..geometry.surfaces import elementCenters
+from . import boundary, effort, overlap, sliceareas
+from .effort import NearContour, lengthsBeyondOfPair, sidesOf, stacksOf
+from .metric import Definition, Need
+from .pair import Workspace
+from .sections import solidOf
+from .similarity import inSlices
+from .sliceareas import SliceAreas
+
+# The segments of contours are halved up to this many times, like those of single contours, as long as there are at most
+# this many pieces.
+MOST_SUBDIVISIONS, MOST_PIECES = 5, 100_000
+# Slices lie along an axis if this component of their unit normal is at least this large.
+ALONG_AN_AXIS = 1 - 1e-6
+# Difference in mm up to which two coordinates are the same: the headers of images are rounded.
+SAME_COORDINATE = 1e-2
+# Columns of a table of slices: key -> title, unit, description.
+COLUMNS = {
+    "DSC": ("Dice similarity coefficient", "", "Overlap of the two in the slice"),
+    "HD": ("Hausdorff distance", "mm", "Largest distance between the contours, in the plane of the slice"),
+    "MASD": ("Mean average surface distance", "mm", "Mean distance between the contours, over both directions"),
+    "AreaReference": ("Area of the reference", "mm2", "Area of the reference's voxels in the slice"),
+    "AreaTest": ("Area of the test", "mm2", "Area of the test's voxels, or of a mesh, in the slice"),
+    "AreaDifference": ("Area difference", "mm2", "Area of the test minus that of the reference"),
+    "MSI": (
+        "Medical Similarity Index",
+        "",
+        "How well the test's contours follow the reference's; 0 if they cannot be paired one by one",
+    ),
+    "MeanBLD": (
+        "Mean bidirectional local distance",
+        "mm",
+        "Mean distance of the points that the Medical Similarity Index pairs; infinite if contours cannot be paired",
+    ),
+    "MeanBLD_pixel": (
+        "Mean bidirectional local distance in pixels",
+        "pixel",
+        "Mean distance of the points that the Medical Similarity Index pairs; infinite if contours cannot be paired",
+    ),
+    "APL_{tolerance}mm": (
+        "Added path length, {tolerance} mm",
+        "mm",
+        "Length of the reference's contour that lies farther than {tolerance} mm from the test's",
+    ),
+}
+# Columns that exist if the similarity family was measured.
+OF_SIMILARITY = ("MSI", "MeanBLD", "MeanBLD_pixel")
+
+
+@dataclass(frozen=True)
+class SliceRow:
+    """How two structures differ in one slice.
+
+    index: of the slice in the reference's image, 0 for contours in one plane. position: of the slice along its normal,
+    LPS in mm, greater toward L, P or S. place: LPS in mm of the place where the contours differ most; the center of the
+    contour if only one structure is in the slice. only: "reference" or "test" if the other one is not in the slice,
+    else "". dice: in [0, 1]. hausdorff, meanDistance: mm in the plane of the slice, infinite if one structure is not in
+    it; the mean is that of the two directed means. areaReference, areaTest: mm2. addedPathLengths: mm by tolerance in
+    mm. similarity: MSI and MeanBLD by key, with "_pixel" appended to that of a distance in pixels; {} if the similarity
+    family was not measured.
+    """
+
+    index: int
+    position: float
+    place: tuple[float, float, float]
+    only: str
+    dice: float
+    hausdorff: float
+    meanDistance: float
+    areaReference: float
+    areaTest: float
+    addedPathLengths: Mapping[float, float]
+    similarity: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def areaDifference(self) -> float:
+        """Area of the test minus that of the reference, mm2."""
+        return self.areaTest - self.areaReference
+
+    @property
+    def values(self) -> dict[str, float]:
+        """All numbers by the keys of the columns, infinite where a contour is missing."""
+        return {
+            "DSC": self.dice,
+            "HD": self.hausdorff,
+            "MASD": self.meanDistance,
+            "AreaReference": self.areaReference,
+            "AreaTest": self.areaTest,
+            "AreaDifference": self.areaDifference,
+            **{f"APL_{shortest(tolerance)}mm": length for tolerance, length in self.addedPathLengths.items()},
+            **self.similarity,
+        }
+
+    def toDictionary(self) -> dict:
+        """Return the row for JSON: null for distances that are infinite because `only` one is in the slice."""
+        values = {key: value if math.isfinite(value) else None for key, value in self.values.items()}
+        return {
+            "index": self.index, "position": self.position, "place": list(self.place), "only": self.only, **values,
+        }  # fmt: skip
+
+    @staticmethod
+    def fromDictionary(data: Mapping) -> SliceRow:
+        """Return the row that toDictionary() described."""
+        prefix, suffix = "APL_", "mm"
+        return SliceRow(
+            index=data["index"],
+            position=data["position"],
+            place=tuple(data["place"]),
+            only=data["only"],
+            dice=data["DSC"],
+            hausdorff=math.inf if data["HD"] is None else data["HD"],
+            meanDistance=math.inf if data["MASD"] is None else data["MASD"],
+            areaReference=data["AreaReference"],
+            areaTest=data["AreaTest"],
+            addedPathLengths={
+                float(key.removeprefix(prefix).removesuffix(suffix)): value
+                for key, value in data.items()
+                if key.startswith(prefix)
+            },
+            similarity={key: math.inf if data[key] is None else data[key] for key in OF_SIMILARITY if key in data},
+        )
+
+
+def columnOf(key: str) -> tuple[str, str, str]:
+    """Return title, unit and description of a column of a table of slices, one of the keys of SliceRow.values."""
+    if key.startswith("APL_"):
+        words = {"tolerance": key.removeprefix("APL_").removesuffix("mm")}
+        title, unit, description = (text.format(**words) for text in COLUMNS["APL_{tolerance}mm"])
+        return title, unit, description
+    return COLUMNS[key]
+
+
+def profile(
+    areas: SliceAreas, stacks: tuple[SliceStack, SliceStack], beyond: Mapping[float, np.ndarray], grid: Grid
+) -> tuple[SliceRow, ...]:
+    """Return the rows of two structures, in ascending order of position.
+
+    areas, stacks: of the reference and the test, in the slices along the k axis of a grid. beyond: for each tolerance
+    in mm, the length (m,) in mm of each segment of the reference's stack that lies farther than that from the test's.
+    """
+    first, counts, both = areas.first, areas.areas, areas.shared
+    pixel = float(np.linalg.norm(np.cross(grid.axes[:, 0], grid.axes[:, 1])))
+    normal = normalOf(grid.axes)
+    distances = [_Slicewise(*order, counts, first) for order in (stacks, stacks[::-1])]
+    added = {
+        tolerance: np.bincount(stacks[0].numbers - first, lengths, len(both)) for tolerance, lengths in beyond.items()
+    }
+    rows = []
+    for number in np.flatnonzero(counts.any(axis=0)).tolist():
+        reference, test = counts[:, number].tolist()
+        if reference and test:
+            only = ""
+            worst = max(distances, key=lambda d: d.largest[number])
+            hausdorff, place = float(worst.largest[number]), worst.place(number)
+            mean = float(sum(d.mean[number] for d in distances)) / 2
+        else:
+            only, hausdorff, mean = "reference" if reference else "test", math.inf, math.inf
+            place = areas.center(0 if reference else 1, first + number)
+        rows.append(
+            SliceRow(
+                index=int(first + number),
+                position=float(grid.toWorld([[0, 0, first + number]])[0] @ normal),
+                place=tuple(place.tolist()),
+                only=only,
+                dice=2 * both[number].item() / (reference + test),
+                hausdorff=hausdorff,
+                meanDistance=mean,
+                areaReference=reference * pixel,
+                areaTest=test * pixel,
+                addedPathLengths={tolerance: float(lengths[number]) for tolerance, lengths in added.items()},
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: row.position))
+
+
+class _Slicewise:
+    """Distances from the contours of one stack to those of the other in the same slice, as arrays (slices,).
+
+    largest: the largest distance of the corners and of the middles of the segments' pieces. mean: the mean distance,
+    weighted by length.
+    """
+
+    def __init__(self, source: SliceStack, target: SliceStack, counts: np.ndarray, first: int):
+        shared = np.all(counts, axis=0)
+        self.first, self.shift = first, source.shift
+        self.largest, self.mean = np.zeros(len(shared)), np.zeros(len(shared))
+        self.source = source
+        inShared = shared[source.numbers - first]
+        total = np.bincount(source.numbers[inShared] - first, source.contours.sizes[inShared], len(shared))
+        # a segment of both contours has the distance 0
+        segments = np.flatnonzero(inShared & ~np.isin(source.keys, target.keys))
+        if not len(segments):
+            return
+        surface, cells = source.contours, source.contours.cells[segments]
+        fitting = np.log2(max(1, MOST_PIECES / len(segments)))
+        subdivisions = int(min(MOST_SUBDIVISIONS, fitting))
+        centers = elementCenters(surface.points, cells, subdivisions)
+        # in closed contours, every corner starts one segment
+        self.points = np.concatenate([surface.points[cells[:, 0]], centers])
+        slices = source.numbers[segments] - first
+        ofCenters = np.repeat(slices, len(centers) // len(cells))
+        near = NearContour(target.contours)
+        self.distances = near.distances(self.points, math.inf)
+        self.slices = np.concatenate([slices, ofCenters])
+        np.maximum.at(self.largest, self.slices, self.distances)
+        sizes = np.repeat(surface.sizes[segments] * len(cells) / len(centers), len(centers) // len(cells))
+        weighted = np.bincount(ofCenters, sizes * self.distances[len(cells) :], len(shared))
+        self.mean = np.divide(weighted, total, out=self.mean, where=total > 0)
+
+    def place(self, number: int) -> np.ndarray:
+        """Return the LPS position (3,) in mm of the largest distance in a slice."""
+        if self.largest[number] > 0:
+            found = np.flatnonzero((self.slices == number) & (self.distances == self.largest[number]))[0]
+            point = self.points[found]
+        else:
+            segment = np.searchsorted(self.source.numbers, self.first + number)
+            point = self.source.contours.points[self.source.contours.cells[segment, 0]]
+        return point - (self.first + number) * self.shift
+
+
+def normalOf(axes: np.ndarray) -> np.ndarray:
+    """Return the unit normal (3,) of slices along k, its largest component toward L, P or S. axes: those of a Grid."""
+    normal = np.cross(axes[:, 0], axes[:, 1])
+    normal /= np.linalg.norm(normal)
+    return normal * np.sign(normal[np.abs(normal).argmax()])
+
+
+def axisOf(normal: np.ndarray) -> int | None:
+    """Return the LPS axis along which slices with a unit normal (3,) lie, None if they are oblique."""
+    axis = int(np.abs(normal).argmax())
+    return axis if abs(normal[axis]) > ALONG_AN_AXIS else None
+
+
+def axisOfRows(rows: Sequence[SliceRow]) -> int | None:
+    """Return the LPS axis along which the slices of a profile lie, None if they are oblique.
+
+    The profile does not have their normal, but the positions of slices along an axis are the coordinates of their
+    places.
+    """
+    places, positions = np.array([row.place for row in rows]), np.array([[row.position] for row in rows])
+    fits = np.flatnonzero(np.abs(places - positions).max(axis=0) < SAME_COORDINATE)
+    return int(fits[-1]) if len(fits) else None
+
+
+def positionText(position: float, axis: int | None) -> str:
+    """Return the position of a slice in mm: "S 12.5" as in Slicer's views, or if the slices are oblique "12.5"."""
+    return f"{position:.1f}" if axis is None else coordinateText(position, axis, 1)
+
+
+def needsOfProfile(pair: Workspace) -> tuple[Need, ...]:
+    """Return what the profile of a pair needs that findings and results can use, too."""
+    return (Workspace.distances, Workspace.crispCounts) if pair.dimension == 2 and not pair.emptiness else ()
+
+
+def profileOf(pair: Workspace) -> tuple[SliceRow, ...]:
+    """Return a row for every slice of the reference that either structure is in; one row for contours in one plane.
+
+    The slices are those of the reference's image, in its own orientation; a test on another lattice, or given as a
+    mesh, is cut by their planes. If the reference is empty, the slices are those of the test. Raises Undefined if both
+    structures are empty or the reference is a mesh.
+    """
+    if pair.dimension == 2 and not pair.emptiness:
+        return _withSimilarity(pair, (_ofContours(pair),))
+    sides, stacks = pair.once(sidesOf), pair.once(stacksOf)
+    reference, test = (solidOf(pair, which, side) for which, side in enumerate(sides))
+    areas = sliceareas.areasOf((reference, test), stacks)
+    beyond = {t: pair.once(lengthsBeyondOfPair, t) for t in pair.settings.tolerances}
+    return _withSimilarity(pair, profile(areas, stacks, beyond, sides[0].grid))
+
+
+def _withSimilarity(pair: Workspace, rows: tuple[SliceRow, ...]) -> tuple[SliceRow, ...]:
+    """Return the rows with what the similarity family measured in their slices, unchanged if it measured nothing."""
+    found = pair.planned(inSlices)
+    if found is None:
+        return rows
+    key = "MeanBLD" if found.unit == "mm" else f"MeanBLD_{found.unit}"
+    missing = {"MSI": 0.0, key: math.inf}
+    values = {s.index: {"MSI": s.score, key: math.inf if s.meanBLD is None else s.meanBLD} for s in found.slices}
+    return tuple(replace(row, similarity=values.get(row.index, missing)) for row in rows)
+
+
+def _ofContours(pair: Workspace) -> SliceRow:
+    """Return the row of two contours in one plane, neither empty."""
+    hausdorff = boundary.hausdorff(pair.distances).value
+    direction = max(pair.distances.directions, key=lambda d: d.largest)
+    place = direction.largestPlace
+    counts = pair.crispCounts
+    pixel = 1.0 if counts.unit == "area" else pair.masks[0].grid.voxelSize
+    normal = cast(np.ndarray, pair.reference.surface.normal)
+    normal = normal * np.sign(normal[np.abs(normal).argmax()])
+    return SliceRow(
+        index=0,
+        position=float(place @ normal),
+        place=tuple(place.tolist()),
+        only="",
+        dice=overlap.dice(counts),
+        hausdorff=hausdorff,
+        meanDistance=boundary.meanAverageSurfaceDistance(pair.distances).value,
+        areaReference=counts.reference * pixel,
+        areaTest=counts.test * pixel,
+        addedPathLengths={
+            t: effort.addedPathLength(pair.once(lengthsBeyondOfPair, t)) for t in pair.settings.tolerances
+        },
+    )
+
+
+SLICES: tuple[Definition, ...] = ()

@@ -1,0 +1,515 @@
+"""Topology: skeletons, the numbers of parts, tunnels and cavities, and where tubes are interrupted or go astray.
+
+Sources: Shit et al., arXiv:2003.07311 (clDice); Hu et al., arXiv:1906.05404 (Betti error, there as an average over
+patches, here of the whole volume). scikit-image thins skeletons as Lee, Kashyap & Chu 1994,
+doi:10.1006/cgip.1994.1042, and in a plane as Zhang & Suen 1984, doi:10.1145/357994.358023.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..base.errors import Undefined
+from ..base.parallel import sideBySide
+from ..geometry.cellcases import CORNERS, cellCodes
+from ..geometry.graphs import components
+from ..geometry.grids import Grid
+from ..geometry.masks import Mask
+from ..geometry.parts import partSizes
+from . import thinning
+from .metric import OURS, Definition, Empty
+from .pair import Workspace
+from .thinning import TooLarge
+
+if TYPE_CHECKING:
+    from .pair import Workspace
+
+
+# Steps to half of the 26 neighbors of a voxel; the others are the same links, seen from their other ends.
+STEPS = np.array([step for step in itertools.product((-1, 0, 1), repeat=3) if step > (0, 0, 0)])
+# Links whose lengths differ by less than this fraction are equally long: directions in files are rounded.
+EQUALLY_LONG = 1e-5
+
+
+class Betti(NamedTuple):
+    """The Betti numbers of a structure: separate parts, tunnels, and cavities that are closed on all sides."""
+
+    parts: int
+    tunnels: int
+    cavities: int
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """The center lines of a structure, one point thin.
+
+    points: (n, 3) indices i, j, k on `grid`, in voxels or in parts of them. perVoxel: 1 for voxels, or 2 for half ones:
+    cells, faces, edges and corners of voxels. isCovered: (n,) whether they lie in the other structure, or on it. added:
+    how many of the points, the last ones, stand for parts that vanish when they are thinned.
+    """
+
+    points: np.ndarray
+    isCovered: np.ndarray
+    grid: Grid
+    added: int = 0
+    perVoxel: int = 1
+
+    @property
+    def thinned(self) -> np.ndarray:
+        """(t, 3) the points that are left when all is thinned."""
+        return self.points[: len(self.points) - self.added]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A connected stretch of one structure's skeleton outside the other structure.
+
+    length: in mm along the skeleton; a link to a voxel that is covered counts half, one to the other's border fully.
+    voxels: how many. position: LPS mm of its point that is nearest to its middle.
+    """
+
+    length: float
+    voxels: int
+    position: tuple[float, float, float]
+
+    def toDictionary(self) -> dict:
+        """Return the run as plain values for files."""
+        return {**self.__dict__, "position": list(self.position)}
+
+    @staticmethod
+    def fromDictionary(data: Mapping) -> Run:
+        """Return the run that toDictionary() described."""
+        return Run(**{**data, "position": tuple(data["position"])})
+
+
+def bettiNumbers(mask: Mask) -> Betti:
+    """Return the Betti numbers of a mask whose voxels are connected if they share a corner (26, in a plane 8).
+
+    The background is connected through faces (6, in a plane 4). A solid torus has (1, 1, 0), a hollow ball (1, 0, 1).
+    """
+    if mask.isEmpty:
+        return Betti(0, 0, 0)
+    parts, cavities = len(partSizes(mask)), _cavitiesOf(mask.voxels)
+    return Betti(parts, parts + cavities - eulerCharacteristic(mask.voxels), cavities)
+
+
+def eulerCharacteristic(voxels: np.ndarray) -> int:
+    """Return corners - edges + faces - voxels of the union of a mask's closed voxels [k, j, i], each counted once."""
+    counts = np.bincount(cellCodes(np.pad(voxels, 1)).ravel(), minlength=256)
+    return int(counts @ _eulerEighths()) // 8
+
+
+def bettiError(reference: Betti, test: Betti) -> int:
+    """Return the sum of the absolute differences of the Betti numbers, from 0."""
+    return sum(bettiErrorOf(reference, test, number) for number in range(3))
+
+
+def bettiErrorOf(reference: Betti, test: Betti, number: int) -> int:
+    """Return the absolute difference of one Betti number: 0 for parts, 1 for tunnels, 2 for cavities."""
+    return abs(reference[number] - test[number])
+
+
+def skeletonOf(mask: Mask, other: Mask, perVoxel: int = 1) -> Skeleton:
+    """Return the skeleton of a mask, and where another mask on the same lattice covers it.
+
+    perVoxel: 1 for the skeleton of the voxels, 2 for that of the lattice of twice the resolution. Every separate part
+    has one: blocks of an even number of voxels vanish when they are thinned, and keep a voxel, which makes a gap or a
+    spur but does not count in shares, as in the source.
+    Raises Undefined without scikit-image, and TooLarge.
+    """
+    if mask.isEmpty:
+        thinning.skeletonizer()
+        return Skeleton(np.zeros((0, 3), int), np.zeros(0, bool), mask.grid, perVoxel=perVoxel)
+    points = thinning.thinned(mask) if perVoxel == 1 else thinning.thinnedFiner(mask)
+    middles = perVoxel * _middlesOfVanished(mask, points, perVoxel)
+    points = np.concatenate([points, middles])
+    return Skeleton(points, thinning.coveredBy(other, points, perVoxel), mask.grid, len(middles), perVoxel)
+
+
+def lostRuns(finer: Skeleton, skeleton: Skeleton, mask: Mask) -> tuple[Run, ...]:
+    """Return the stretches of a mask's finer skeleton that the skeleton of its voxels does not reach, longest first."""
+    if not len(finer.points):
+        return ()
+    loss = thinning.lossOf(finer.points, skeleton.thinned, mask)
+    (most, count), (mostOutside, countOutside) = thinning.LOST, thinning.LOST_OUTSIDE
+    anywhere = runsOutside(replace(finer, isCovered=loss <= most), count)
+    return anywhere or runsOutside(replace(finer, isCovered=finer.isCovered | (loss <= mostOutside)), countOutside)
+
+
+def withoutSpikes(skeleton: Skeleton, mask: Mask) -> Skeleton:
+    """Return a skeleton of half voxels without the spikes that bumps of its mask leave beside the center line.
+
+    From where it branches off, a spike is longer than the way to the background by at most a voxel. Where a center
+    line ends in several spikes, the longest one is its end.
+    """
+    points, count = skeleton.points, len(skeleton.points)
+    one, other, lengths = _links(skeleton)
+    if not len(one):
+        return skeleton
+    one, other, _ = _tree(one, other, lengths, np.zeros(len(one), int), count)
+    ends = np.concatenate([one, other])
+    degrees = np.bincount(ends, minlength=count)
+    # the neighbors of a point added up: without the one that a line comes from, its next point
+    sums = np.bincount(ends, np.concatenate([other, one]), count).astype(int)
+    tips = np.flatnonzero(degrees == 1)
+    before, at, lines = tips.copy(), sums[tips], np.full(count, -1)
+    lines[tips] = np.arange(len(tips))
+    while len(going := np.flatnonzero(degrees[at] == 2)):
+        lines[at[going]] = going
+        before[going], at[going] = at[going], sums[at[going]] - before[going]
+    found = np.flatnonzero(degrees[at] > 2)
+    branchings = at[found]
+    reach = np.linalg.norm(points[tips[found]] - points[branchings], axis=1) / skeleton.perVoxel
+    others = degrees[branchings] - np.bincount(branchings, minlength=count)[branchings]
+    order = np.lexsort((-reach, branchings))
+    isLongest = np.zeros(len(found), bool)
+    isLongest[order] = np.diff(branchings[order], prepend=-1) != 0
+    isSpike = np.zeros(len(tips) + 1, bool)  # the last one for what is no line with a tip
+    isSpike[found] = reach <= thinning.depthsOf(points[branchings], mask) + 1
+    isSpike[found[isLongest & (others < 2)]] = False
+    isKept = ~isSpike[lines]
+    return replace(skeleton, points=points[isKept], isCovered=skeleton.isCovered[isKept])
+
+
+def coveredShare(skeleton: Skeleton) -> float:
+    """Return the share of a skeleton's points that the other structure covers, in [0, 1].
+
+    Points that stand for parts without a skeleton count only if there are no others. Raises Undefined without any.
+    """
+    if not len(skeleton.points):
+        raise Undefined("a structure encloses no voxel")
+    return float(skeleton.isCovered[: len(skeleton.thinned) or None].mean())
+
+
+def centerLineDice(reference: Skeleton, test: Skeleton) -> float:
+    """Return clDice: the harmonic mean of the shares of both skeletons that the other structure covers, in [0, 1]."""
+    shares = [coveredShare(skeleton) for skeleton in (test, reference)]
+    return 2 * shares[0] * shares[1] / sum(shares) if any(shares) else 0.0
+
+
+def runsOutside(skeleton: Skeleton, least: int = 1) -> tuple[Run, ...]:
+    """Return the connected stretches of a skeleton, of at least so many points, outside the other structure.
+
+    The longest comes first.
+    Of the links between neighboring points, those of a shortest tree that joins all of them make the length.
+    """
+    outside = np.flatnonzero(~skeleton.isCovered)
+    if not len(outside):
+        return ()
+    one, other, lengths = _links(skeleton)
+    isApart = ~(skeleton.isCovered[one] | skeleton.isCovered[other])
+    ends = [np.searchsorted(outside, some[isApart]) for some in (one, other)]
+    found = components(ends[0], ends[1], len(outside))
+    numbers = np.full(len(skeleton.points), -1)
+    numbers[outside] = found
+    total = np.zeros(found.max() + 1)
+    coveredEnds = skeleton.isCovered[one].astype(int) + skeleton.isCovered[other]
+    one, other, lengths = _tree(one, other, lengths, coveredEnds, len(numbers))
+    # between voxels the border is half-way; in half voxels the covered end lies on it
+    isAcross = skeleton.isCovered[one] != skeleton.isCovered[other]
+    parts = np.where(isAcross, skeleton.perVoxel / 2, 0.5) * lengths
+    for some in (one, other):
+        isOutside = ~skeleton.isCovered[some]
+        np.add.at(total, numbers[some[isOutside]], parts[isOutside])
+    order = np.argsort(found, kind="stable")
+    stretches = np.split(outside[order], np.cumsum(np.bincount(found))[:-1])
+    runs = [
+        Run(
+            float(length),
+            -(-len(rows) // skeleton.perVoxel),
+            _middleOf(skeleton.grid.toWorld(skeleton.points[rows] / skeleton.perVoxel)),
+        )
+        for length, rows in zip(total, stretches, strict=True)
+        if len(rows) >= least
+    ]
+    return tuple(sorted(runs, key=lambda run: (-run.length, -run.voxels, run.position)))
+
+
+def numberOf(runs: tuple[Run, ...]) -> int:
+    """Return the number of runs."""
+    return len(runs)
+
+
+def lengthOf(runs: tuple[Run, ...]) -> float:
+    """Return the length in mm of all runs together."""
+    return sum(run.length for run in runs)
+
+
+@lru_cache(maxsize=1)
+def _eulerEighths() -> np.ndarray:
+    """Return what a cell between eight voxels adds to the Euler characteristic, in eighths (256,), by its case.
+
+    A cell has one corner of voxels in its middle, halves of six edges, quarters of twelve faces, and eighths of eight
+    voxels.
+    """
+    isSet = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(bool)
+    sides = [isSet[:, CORNERS[:, axis] == end].any(axis=1) for axis in range(3) for end in (0, 1)]
+    pairs = [(a, b) for a, b in itertools.combinations(range(8), 2) if np.abs(CORNERS[a] - CORNERS[b]).sum() == 1]
+    faces = [isSet[:, a] | isSet[:, b] for a, b in pairs]
+    corner = isSet.any(axis=1)
+    return 8 * corner - 4 * np.sum(sides, axis=0) + 2 * np.sum(faces, axis=0) - isSet.sum(axis=1)
+
+
+def _cavitiesOf(voxels: np.ndarray) -> int:
+    """Return the number of parts of the background [k, j, i], connected through faces, that do not reach the edge."""
+    from scipy.ndimage import label
+
+    return label(np.pad(voxels == 0, 1, constant_values=True))[1] - 1
+
+
+def _middlesOfVanished(mask: Mask, points: np.ndarray, perVoxel: int) -> np.ndarray:
+    """Return one voxel (n, 3), nearest to the middle, of every part of a mask without a point (p, 3) of a skeleton."""
+    one, other, _step = _neighbors(points)
+    if len(partSizes(mask)) == components(one, other, len(points)).max(initial=-1) + 1:
+        return np.zeros((0, 3), int)
+    from scipy.ndimage import find_objects, label
+
+    parts, count = label(mask.voxels, np.ones((3, 3, 3)))
+    isThere = np.bincount(thinning.valuesAt(parts, mask.low, points, perVoxel), minlength=count + 1) > 0
+    found, boxes = [], find_objects(parts)
+    for number in np.flatnonzero(~isThere[1:]):
+        inside = np.argwhere(parts[boxes[number]] == number + 1)
+        middle = np.linalg.norm(inside - inside.mean(axis=0), axis=1).argmin()
+        found.append(inside[middle : middle + 1] + [side.start for side in boxes[number]])
+    return np.concatenate(found)[:, ::-1] + mask.low
+
+
+def _links(skeleton: Skeleton) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the links between neighboring points as the numbers (l,) of both ends, and their lengths (l,) in mm."""
+    one, other, step = _neighbors(skeleton.points)
+    return one, other, np.linalg.norm(STEPS @ skeleton.grid.axes.T / skeleton.perVoxel, axis=1)[step]
+
+
+def _neighbors(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the pairs of neighboring points (n, 3), as the numbers (l,) of both, and of the step between them."""
+    if not len(points):
+        return (np.zeros(0, int),) * 3
+    places = points - points.min(axis=0) + 1
+    size = places.max(axis=0) + 2
+    strides = np.array([1, size[0], size[0] * size[1]])
+    places = places @ strides
+    order = np.argsort(places)
+    ordered = places[order]
+    one, other, steps = [], [], []
+    for number, step in enumerate(STEPS):
+        wanted = places + step @ strides
+        rows = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
+        linked = np.flatnonzero(ordered[rows] == wanted)
+        one.append(linked)
+        other.append(order[rows[linked]])
+        steps.append(np.full(len(linked), number))
+    return np.concatenate(one), np.concatenate(other), np.concatenate(steps)
+
+
+def _tree(
+    one: np.ndarray, other: np.ndarray, lengths: np.ndarray, preferred: np.ndarray, count: int
+) -> tuple[np.ndarray, ...]:
+    """Return those links (ends and lengths) between a number of nodes that make a shortest tree of every part.
+
+    preferred: (l,) whole numbers from 0 to 2; of links that are equally long up to rounding, those with the smaller
+    ones are taken. So the lengths of links of each kind do not depend on how an image is stored or turned.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    steps, numbers = np.unique(lengths, return_inverse=True)
+    ranks = np.cumsum(np.diff(np.log(steps), prepend=-np.inf) > EQUALLY_LONG)
+    weights = 3.0 * ranks[numbers.ravel()] + preferred
+    tree = coo_array(minimum_spanning_tree(coo_array((weights, (one, other)), (count, count)).tocsr()))
+    ofRanks = np.zeros(len(steps) + 1)
+    ofRanks[ranks] = steps
+    return tree.row, tree.col, ofRanks[tree.data.astype(int) // 3]
+
+
+def _middleOf(points: np.ndarray) -> tuple[float, float, float]:
+    """Return the point (n, 3) that is nearest to the mean of all."""
+    x, y, z = points[np.linalg.norm(points - points.mean(axis=0), axis=1).argmin()].tolist()
+    return x, y, z
+
+
+# Voxels of both together from which on they are thinned side by side.
+MANY_VOXELS = 50_000
+
+
+class Finer(NamedTuple):
+    """The skeletons of both on the lattice of twice the resolution, without spikes.
+
+    lost: of each, the stretches that the skeleton of its voxels does not reach; if there are none, nobody needs these.
+    """
+
+    skeletons: tuple[Skeleton, ...]
+    lost: tuple[tuple[Run, ...], ...]
+
+
+def skeletonsOf(pair: Workspace) -> tuple[Skeleton, ...]:
+    """Return the skeletons of both on the grid on which overlap is counted.
+
+    They are those of the voxels, or where these do not reach a part of one of both, those of twice the resolution.
+    """
+    finer = pair.once(finerOf)
+    return finer.skeletons if finer and any(finer.lost) else pair.once(thinnedOf)
+
+
+def thinnedOf(pair: Workspace) -> tuple[Skeleton, ...]:
+    """Return the skeletons of the voxels of both, as other tools take them."""
+    return _skeletons(pair, 1)
+
+
+def finerOf(pair: Workspace) -> Finer | None:
+    """Return the skeletons of twice the resolution, None for structures that are too large for them."""
+    try:
+        skeletons = _skeletons(pair, 2)
+    except TooLarge:
+        return None
+    lost = tuple(map(lostRuns, skeletons, pair.once(thinnedOf), pair.masks))
+    return Finer(tuple(map(withoutSpikes, skeletons, pair.masks)) if any(lost) else skeletons, lost)
+
+
+def _skeletons(pair: Workspace, perVoxel: int) -> tuple[Skeleton, ...]:
+    reference, test = pair.masks
+    tasks = [partial(skeletonOf, *both, perVoxel) for both in ((reference, test), (test, reference))]
+    return tuple(sideBySide(tasks, reference.voxels.size + test.voxels.size > MANY_VOXELS))
+
+
+def bettiNumbersOf(pair: Workspace) -> tuple[Betti, Betti]:
+    """Return the numbers of parts, tunnels and cavities of both."""
+    reference, test = pair.masks
+    return bettiNumbers(reference), bettiNumbers(test)
+
+
+def gapsOf(pair: Workspace) -> tuple[Run, ...]:
+    """Return the stretches of the reference's skeleton that the test does not cover."""
+    return runsOutside(pair.once(skeletonsOf)[0])
+
+
+def spursOf(pair: Workspace) -> tuple[Run, ...]:
+    """Return the stretches of the test's skeleton outside the reference."""
+    return runsOutside(pair.once(skeletonsOf)[1])
+
+
+def bettiErrorOfPair(pair: Workspace, number: int) -> int:
+    """Return the absolute difference of one Betti number: 0 for parts, 1 for tunnels, 2 for cavities."""
+    reference, test = pair.once(bettiNumbersOf)
+    return bettiErrorOf(reference, test, number)
+
+
+SHIT = "Shit et al., arXiv:2003.07311"
+HU = "Hu et al., arXiv:1906.05404"
+WHOLE = "The source averages over patches of the image; here the whole structures count."
+FINER = "Where thinning the voxels loses a part of a vessel, both structures are thinned at twice the resolution."
+
+TOPOLOGY = (
+    Definition(
+        key="clDice", title="Center line Dice (clDice)", family="topology", source=SHIT,
+        unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
+        description="Harmonic mean of the shares of both center lines that the other structure covers.",
+        compute=lambda pair: centerLineDice(*pair.once(skeletonsOf)),
+        needs=(Workspace.masks, skeletonsOf),
+        isMain=True, identity=1,
+        hint="For vessels and airways: it sees an interruption, which hardly changes the volume.",
+        formula=r"\mathrm{clDice} = \frac{2 \, \mathrm{Tprec} \, \mathrm{Tsens}}{\mathrm{Tprec} + \mathrm{Tsens}}",
+        code="metrics.topology.centerLineDice", deviation=FINER,
+        steps=("metrics.topology.skeletonOf", "metrics.topology.lostRuns"),
+    ),
+    *(
+        Definition(
+            key=key, title=title, family="topology", source=SHIT,
+            unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
+            description=description,
+            compute=lambda pair, number=number: coveredShare(pair.once(skeletonsOf)[number]),
+            needs=(Workspace.masks, skeletonsOf),
+            symmetric=False, identity=1, heading=heading, hint=hint,
+            formula=formula, code="metrics.topology.coveredShare", deviation=FINER,
+            steps=("metrics.topology.skeletonOf", "metrics.topology.lostRuns"),
+        )
+        for number, key, title, heading, description, hint, formula in (
+            (1, "Tprec", "Topology precision", "Topol. prec.",
+             "Share of the test's center line that lies inside the reference.",
+             "Low where the test has branches that are not there.",
+             r"\mathrm{Tprec} = \frac{\lvert S(B) \cap A \rvert}{\lvert S(B) \rvert}"),
+            (0, "Tsens", "Topology sensitivity", "Topol. sens.",
+             "Share of the reference's center line that the test covers.",
+             "Low where the test misses branches, or is interrupted.",
+             r"\mathrm{Tsens} = \frac{\lvert S(A) \cap B \rvert}{\lvert S(A) \rvert}"),
+        )
+    ),
+    Definition(
+        key="BettiError", title="Betti error", family="topology", source=HU,
+        unit="", low=0, high=math.inf, better="lower", empty=Empty.COUNTED,
+        description="How many parts, tunnels and cavities one structure has more than the other, all added up.",
+        compute=lambda pair: bettiError(*pair.once(bettiNumbersOf)),
+        needs=(Workspace.masks, bettiNumbersOf),
+        isMain=True, identity=0, isCount=True,
+        hint="It counts without looking where: a part too few here and one too many there cancel out.",
+        formula=r"\mathrm{BettiError} = \sum_{k=0}^{2} \lvert \beta_k(A) - \beta_k(B) \rvert",
+        code="metrics.topology.bettiError", deviation=WHOLE,
+        steps=("metrics.topology.bettiNumbers",),
+    ),
+    *(
+        Definition(
+            key=f"BettiError{number}", title=f"Betti error, {words}", family="topology", source=HU,
+            unit="", low=0, high=math.inf, better="lower", empty=Empty.COUNTED,
+            description=f"Difference between the numbers of {words} of the two structures.",
+            compute=lambda pair, number=number: bettiErrorOfPair(pair, number),
+            needs=(Workspace.masks, bettiNumbersOf),
+            identity=0, hint=hint, isCount=True,
+            formula=r"\mathrm{BettiError}_k = \lvert \beta_k(A) - \beta_k(B) \rvert",
+            code="metrics.topology.bettiErrorOf", deviation=WHOLE,
+            steps=("metrics.topology.bettiNumbers", "metrics.topology.eulerCharacteristic"),
+        )
+        for number, words, hint in (
+            (0, "separate parts", "Voxels that share a corner are connected; choose it for vessels in one piece."),
+            (1, "tunnels", "A ring that is closed in only one of the two structures counts."),
+            (2, "cavities", "Hollows that are closed on all sides count; a plane has none."),
+        )
+    ),
+    *(
+        Definition(
+            key=key, title=title, family="topology", source=OURS,
+            unit="", low=0, high=math.inf, better="lower", empty=Empty.COUNTED,
+            description=description, compute=lambda pair, runs=runs: numberOf(pair.once(runs)),
+            needs=(Workspace.masks, runs),
+            symmetric=False, identity=0, hint=hint, isCount=True,
+            formula=formula, code="metrics.topology.numberOf",
+            steps=("metrics.topology.runsOutside",),
+        )
+        for runs, key, title, description, hint, formula in (
+            (gapsOf, "Gaps", "Gaps of the center line",
+             "Connected stretches of the reference's center line that the test does not cover.",
+             "Each has a length and a place in the list of gaps and spurs.",
+             r"\mathrm{Gaps} = \beta_0(S(A) \setminus B)"),
+            (spursOf, "Spurs", "Spurs of the center line",
+             "Connected stretches of the test's center line outside the reference.",
+             "Branches that are not there, and leaks.",
+             r"\mathrm{Spurs} = \beta_0(S(B) \setminus A)"),
+        )
+    ),
+    *(
+        Definition(
+            key=key, title=title, family="topology", source=OURS,
+            unit="mm", low=0, high=math.inf, better="lower", empty=Empty.COUNTED,
+            description=description, compute=lambda pair, runs=runs: lengthOf(pair.once(runs)),
+            needs=(Workspace.masks, runs),
+            symmetric=False, identity=0, hint=hint, heading=title,
+            formula=formula, code="metrics.topology.lengthOf",
+            steps=("metrics.topology.runsOutside",),
+        )
+        for runs, key, title, description, hint, formula in (
+            (gapsOf, "GapLength", "Length of gaps",
+             "Length of the reference's center line that the test does not cover.",
+             "In mm along the vessel, so compare it between cases of the same vessel only.",
+             r"\mathrm{GapLength} = \lvert S(A) \setminus B \rvert"),
+            (spursOf, "SpurLength", "Length of spurs",
+             "Length of the test's center line outside the reference.",
+             "In mm along the branches that are not there.",
+             r"\mathrm{SpurLength} = \lvert S(B) \setminus A \rvert"),
+        )
+    ),
+)  # fmt: skip

@@ -1,0 +1,336 @@
+"""The common extent: tubes of different lengths, of which only what both contours cover is compared."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.__main__ import main
+from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
+from SegmentMetricsLib.geometry.lateral import LateralSurface, lateralOfMask, lateralOfSurface, maskWithin
+from SegmentMetricsLib.metrics.bands.methods import bands
+from SegmentMetricsLib.metrics.extents import NO_COMMON_EXTENT, slabOf, spanOf
+from SegmentMetricsLib.model.inputs import structureFromImage, structureFromPolyData
+
+COMMON = Settings(extent="common")
+# 10 x 10 mm across and 2 mm apart toward L; slices 2 to 14 and 5 to 20
+TUBES = shapes.box((5, 5, 2), (14, 14, 14)), shapes.box((7, 5, 5), (16, 14, 20))
+LONG = (40, 40, 60)
+
+
+def tubeMesh(side: float, low: float, high: float):
+    """Return a box around the z axis."""
+    return shapes.boxMesh((-side / 2, -side / 2, low), (side / 2, side / 2, high))
+
+
+def testHausdorffIsTheLateralDistance():
+    whole, common = (compare(*TUBES, replace(COMMON, extent=extent)) for extent in ("whole", "common"))
+    # the test goes on for 6 mm, 2 mm beside the reference
+    assert whole["HD"].value == pytest.approx(math.hypot(6, 2), abs=0.1) and common["HD"].value == pytest.approx(2)
+    assert (common["OverMax"].value, common["UnderMax"].value) == pytest.approx((2, 2))
+    # of 10 slices of 10 x 10 pixels each 8 x 10 are shared
+    assert common["DSC"].value == pytest.approx(0.8)
+    assert common["VoxelVolumeReference"].value == common["VoxelVolumeTest"].value == 1000
+    # the contours cut four corners of half a pixel by half a pixel
+    assert common["VolumeReference"].value == pytest.approx(10 * (100 - 4 * 0.125))
+    assert common["OverVolume"].value == common["UnderVolume"].value == 200
+    # no boundary faces the ends
+    assert common["MeanS"].reason == "no part of the boundary faces S"
+    for direction in common.distances.directions:
+        # 9 mm between the first and the last slice plane, and the contour of one slice
+        assert direction.totalSize == pytest.approx(9 * (4 * 9 + 4 * math.sqrt(0.5)))
+        heights = direction.surface.points[:, 2]
+        assert (heights.min(), heights.max()) == (5, 14)
+
+
+def testCapsAreNotTheNearestPlace():
+    """The test lies 2 mm inside the reference, and ends where the reference ends, too."""
+    outer, inner = shapes.box((3, 3, 5), (16, 16, 14)), shapes.box((5, 5, 5), (14, 14, 14))
+    for pair in ((outer, inner), (inner, outer)):
+        distances = compare(*pair, COMMON).distances
+        assert min(d.distances.min() for d in distances.directions) == pytest.approx(2)
+        # toward the corners that the contours cut
+        assert max(d.distances.max() for d in distances.directions) == pytest.approx(2 * math.sqrt(2), abs=1e-6)
+    # with its caps the inner one is as near as they are to each other
+    whole = compare(outer, inner, replace(COMMON, extent="whole"))
+    assert all(direction.sizeWithin(0.0) > 0 for direction in whole.distances.directions)
+
+
+def testBandsOfTubes():
+    """Bands between two squares, 10 and 6 mm wide, without four corners each."""
+    found = compare(*TUBES, replace(COMMON, families=("boundary",), tolerances=(2,)))["BIoU_2mm"]
+    assert found.value == pytest.approx(31.5 / (2 * 63.5 - 31.5), abs=0.001)
+
+
+def slabPair():
+    """Three slices in common, of which the first and the last count by half, and the one between is larger."""
+    structures = []
+    for first, last, shift in ((2, 7, 0), (5, 11, 3)):
+        array = np.zeros((16, 20, 20), bool)
+        array[first : last + 1, 7:13, 6 + shift : 11 + shift] = True
+        array[6, 3:17, 2 + shift : 15 + shift] = True
+        structures.append(structureFromImage(shapes.imageOf(array, (1, 1, 3)), "tube", None, 0.5))
+    slab, _ = slabOf(*structures)
+    boundaries = BoundaryPair(*(lateralOfMask(one.mask, slab) for one in structures), reach=1.5)
+    return boundaries, tuple(maskWithin(one.mask, slab) for one in structures)
+
+
+def testBandsOfASlabByLookupAndSearch():
+    boundaries, masks = slabPair()
+    byLookup = bands(boundaries, masks, 1.5)
+    boundaries.lattice = None
+    bySearch = bands(boundaries, masks, 1.5)
+    assert bySearch.union == pytest.approx(byLookup.union, rel=0.01)
+    assert bySearch.overlap == pytest.approx(byLookup.overlap, abs=0.004)
+
+
+def testWhatIsCountedIsThatOfTheCroppedImages():
+    rng = np.random.default_rng(3)
+    arrays = [np.pad(shapes.blob(seed, (20, 18, 14), 0.4, 2.0), 2) for seed in (5, 6)]
+    arrays[0][:6], arrays[1][13:] = 0, 0
+    weights = [array * rng.uniform(0.2, 1, array.shape).astype(np.float32) for array in arrays]
+    slices = [np.flatnonzero((array >= 0.5).any(axis=(1, 2))) for array in weights]
+    first, last = max(s[0] for s in slices), min(s[-1] for s in slices)
+    spacing = (1, 1.5, 2)
+    families = ("overlap", "agreement", "voxel", "effort", "slices", "hazard")
+    # of the second pair voxels count in part
+    for given in (arrays, weights):
+        settings = Settings(families=families, extent="common")
+        images = [shapes.imageOf(array, spacing) for array in given]
+        cropped = [shapes.imageOf(array[first : last + 1], spacing, (0, 0, 2.0 * first)) for array in given]
+        critical = np.zeros(arrays[0].shape, np.uint8)
+        critical[:, :, :3] = 1
+        found = compare(*images, settings, criticals={"Wall": shapes.imageOf(critical, spacing)})
+        expected = compare(
+            *cropped, replace(settings, extent="whole"), criticals={"Wall": shapes.imageOf(critical, spacing)}
+        )
+        closed = ("VolumeReference", "VolumeTest", "VolumeDifference")
+        for key in found:
+            if key not in closed:
+                assert found[key].value == pytest.approx(expected[key].value, rel=1e-9, nan_ok=True), key
+        assert [row.values for row in found.slices] == [row.values for row in expected.slices]
+        assert [row.index - first for row in found.slices] == [row.index for row in expected.slices]
+    assert found.grid["evaluated"]["voxels"] == (last - first + 1) * arrays[0][0].size
+
+
+def testOneSliceInCommonIsThatSlice():
+    arrays = [np.pad(shapes.blob(seed, (22, 20, 6), 0.4, 2.0), 2) for seed in (1, 2)]
+    middle = 4
+    arrays[0][middle + 1 :], arrays[1][:middle] = 0, 0
+    settings = Settings(families=("boundary", "overlap"), tolerances=(2,), extent="common")
+    found = compare(*(shapes.imageOf(array, (1, 1.5, 3)) for array in arrays), settings)
+    single = compare(*(shapes.imageOf(array[middle], (1, 1.5)) for array in arrays), settings)
+    assert found.extent["slices"] == 1
+    assert found["DSC"].value == single["DSC"].value
+    assert found["HD"].value == pytest.approx(single["HD"].value, abs=0.2)
+    assert found["MASD"].value == pytest.approx(single["MASD"].value, abs=0.02)
+    assert found["BIoU_2mm"].value == pytest.approx(single["BIoU_2mm"].value, abs=0.01)
+
+
+@pytest.mark.parametrize("angle", [10, 20, 30, 40, 50])
+def testRoundingDoesNotPartOneSliceInCommon(angle):
+    direction, arrays = shapes.rotation((1, 2, 3), angle), np.zeros((2, 12, 12, 12), np.uint8)
+    arrays[0, 2:6, 1:5, 2:9] = arrays[1, 5:9, 3:10, 4:11] = 1
+    pair = [shapes.imageOf(array, (1, 1, 2.3), (7.1, -20.3, 41.7), direction) for array in arrays]
+    for found in (compare(*pair, COMMON), compare(*pair[::-1], COMMON)):
+        # 4 x 7 and 7 x 7 pixels, of which 2 x 5 are shared
+        assert (found["DSC"].value, found.extent["slices"]) == (20 / 77, 1)
+
+
+def testNoCommonExtent():
+    apart = compare(
+        shapes.box((5, 5, 2), (14, 14, 8)), shapes.box((5, 5, 10), (14, 14, 20)), replace(COMMON, families="all")
+    )
+    assert {measurement.reason for measurement in apart.values()} == {NO_COMMON_EXTENT}
+    assert f"Nothing was compared: {NO_COMMON_EXTENT}." in apart.findings
+    assert apart.extent["reason"] == NO_COMMON_EXTENT and apart.slices == ()
+    meshes = compare(tubeMesh(10, 0, 8), tubeMesh(10, 8, 20), COMMON)
+    assert meshes["HD"].reason == NO_COMMON_EXTENT
+
+
+def testStructuresWithoutEnds():
+    empty = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
+    missed = compare(TUBES[0], empty, COMMON)
+    assert missed["HD"].value == math.inf and missed["DSC"].value == 0
+    assert missed.extent == {"choice": "whole", "reason": "one structure is empty"}
+    squares = shapes.loops([(0, 0), (9, 0), (9, 9), (0, 9)]), shapes.loops([(1, 0), (9, 0), (9, 9), (1, 9)])
+    plane = compare(*squares, COMMON)
+    assert plane["HD"].value == pytest.approx(1) and plane.extent["choice"] == "whole"
+    assert compare(*TUBES).extent is None
+
+
+class TestMeshes:
+    def testTubesOfDifferentLength(self):
+        outer, inner = tubeMesh(20, 0, 100), tubeMesh(16, 30, 130)
+        found = compare(outer, inner, replace(COMMON, tolerances=(1, 3)))
+        assert (found.extent["low"], found.extent["high"], found.extent["slices"]) == (30, 100, None)
+        # the farthest places are the edges of the outer one, off those of the inner one
+        assert 2 < found["HD"].value <= 2 * math.sqrt(2) + 1e-9
+        assert min(d.distances.min() for d in found.distances.directions) == pytest.approx(2)
+        assert found["VolumeReference"].value == pytest.approx(70 * 400)
+        # counted on a grid of 0.16 mm, whose voxel centers lie in the faces of the inner one
+        assert found["DSC"].value == pytest.approx(2 * 256 / (256 + 400), abs=0.015)
+        assert found["SignedMean"].value < -2
+        # the bands across the axis reach from 20 to 14 mm and from 16 to 10 mm
+        assert found["BIoU_3mm"].value == pytest.approx((256 - 196) / (400 - 100), abs=0.005)
+        assert found["BIoU_1mm"].value == 0
+
+    def testWhereCapsBegin(self):
+        ball = structureFromPolyData(shapes.ballMesh(10, resolution=180), "reference")
+        # what faces the ends within 60 degrees of the axis is above half the radius
+        assert spanOf(ball, np.array([0.0, 0, 1])) == pytest.approx((-5, 5), abs=0.2)
+        flat = structureFromPolyData(tubeMesh(10, -3, 8), "test")
+        assert spanOf(flat, np.array([0.0, 0, 1])) == (-3, 8)
+
+    def testOpenSurfaces(self):
+        from vtkmodules.vtkFiltersSources import vtkSphereSource
+
+        source = vtkSphereSource()
+        source.SetEndPhi(90)
+        source.Update()
+        found = compare(source.GetOutput(), tubeMesh(1, -1, 1), COMMON)
+        assert "the surface of the reference is not closed" in found["HD"].reason
+
+    @pytest.mark.parametrize("isReference", [True, False])
+    def testWithAMask(self, isReference):
+        """Slices 5 to 14 of the mask lie within the mesh, which ends at 4.5 and 20.5 mm."""
+        pair = [TUBES[0], shapes.boxMesh((6.5, 4.5, 4.5), (16.5, 14.5, 20.5))]
+        found = compare(*(pair if isReference else pair[::-1]), replace(COMMON, families=("boundary", "overlap")))
+        assert (found.extent["low"], found.extent["high"], found.extent["slices"]) == (5, 14, 10)
+        assert found["DSC"].value == pytest.approx(0.8)
+        # off the corners that the mask's contour cuts the mesh's edges are a little farther
+        assert 2 <= found["HD"].value <= math.hypot(2, 0.5) + 1e-9
+        assert found["VolumeTest" if isReference else "VolumeReference"].value == pytest.approx(1000)
+
+
+def blobs(direction=None, spacing=(1, 1.5, 2)) -> list:
+    arrays = [np.pad(shapes.blob(seed, (20, 18, 24), 0.4, 2.0), 2) for seed in (5, 6)]
+    arrays[0][:8], arrays[1][20:] = 0, 0
+    return [shapes.imageOf(array, spacing, (3, -4, 5), direction) for array in arrays]
+
+
+def valuesOf(pair, *keys) -> dict:
+    return {key: compared.value for key, compared in compare(*pair, Settings(metrics=keys, extent="common")).items()}
+
+
+@pytest.mark.nightly
+def testTurnedAndReorderedGrids():
+    others = ("HD95", "MASD", "NSD_2mm", "DSC", "SignedMean", "VolumeTest")
+    keys = (*others, "HD", "BIoU_2mm", "VolumeReference", "OverMax")
+    straight = valuesOf(blobs(), *keys)
+    assert valuesOf(blobs(shapes.rotation((1, 2, 3), 40)), *keys) == pytest.approx(straight, rel=1e-6, abs=2e-3)
+    reference, test = blobs()
+    for changed in (SimpleITK.Flip(test, (False, True, True)), SimpleITK.PermuteAxes(test, (2, 0, 1))):
+        expected = pytest.approx({key: straight[key] for key in others}, rel=0.01, abs=0.002)
+        assert valuesOf((reference, changed), *others) == expected
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("direction", [None, shapes.rotation((1, 2, 3), 40)], ids=["straight", "oblique"])
+def testMasksAndSurfacesAreReducedAlike(direction):
+    """The boundary of the mask that goes on beyond the slab is that of the whole mask, cut at the same planes."""
+    structures = [structureFromImage(image, "reference", None, 0.5) for image in blobs(direction)]
+    slab, _ = slabOf(*structures)
+    for structure in structures:
+        one, other = lateralOfMask(structure.mask, slab), lateralOfSurface(structure.surface, slab)
+        assert isinstance(one, LateralSurface) and one.isClosed and other.isClosed
+        assert one.sizes.sum() == pytest.approx(other.sizes.sum(), rel=1e-5)
+        assert one.volume == pytest.approx(other.volume, rel=1e-5)
+        for surface in (one, other):
+            heights = surface.points @ slab.normal
+            assert (heights.min(), heights.max()) == pytest.approx((slab.low, slab.high), abs=1e-4)
+    surfaces = [replace(s, givenSurface=s.surface) for s in structures]
+    keys = ("MASD", "NSD_2mm", "SignedMean", "HD95", "VolumeTest", "DSC")
+    settings = Settings(metrics=(*keys, "HD"), extent="common")
+    asMasks, asSurfaces = (compare(*pair, settings) for pair in (structures, surfaces))
+    assert asSurfaces.distances.method == "search tree" != asMasks.distances.method
+    for key in keys:
+        assert asMasks[key].value == pytest.approx(asSurfaces[key].value, rel=0.01, abs=0.003), key
+    assert asMasks["HD"].value == pytest.approx(asSurfaces["HD"].value, abs=0.3)
+
+
+def testSlicesOfDifferentThickness():
+    """The test has slices of 1 mm, from 4 to 20 mm, the reference of 2 mm, from 2 to 14 mm."""
+    reference = shapes.box((5, 5, 1), (14, 14, 7), spacing=(1, 1, 2))
+    found = compare(reference, shapes.box((7, 5, 4), (16, 14, 20)), replace(COMMON, families=("boundary", "overlap")))
+    assert (found.extent["low"], found.extent["high"], found.extent["slices"]) == (4, 14, 6)
+    assert found["HD"].value == pytest.approx(2, abs=0.1)
+    # the reference fills its slices from 3 to 15 mm, the test those from 3.5 to 14.5 mm
+    assert found["DSC"].value == pytest.approx(2 * 8 * 10 * 11 / (100 * 12 + 100 * 11))
+    assert found["VoxelVolumeReference"].value == 6 * 200
+
+
+def _ellipsoid(end: float) -> np.ndarray:
+    """Return an upright ellipsoid whose upper half is so long."""
+    z, y, x = np.mgrid[:60, :30, :30]
+    z = z - 28
+    return (z / np.where(z > 0, end, 25.0)) ** 2 + ((y - 15) / 8) ** 2 + ((x - 15) / 8) ** 2 < 1
+
+
+class TestFinding:
+    def testEndsThatDecide(self):
+        tubes = shapes.box((5, 5, 5), (14, 14, 50), LONG), shapes.box((6, 5, 5), (15, 14, 38), LONG)
+        finding = next(f for f in compare(*tubes).findings if "end" in f)
+        fact = (
+            "The Hausdorff distance of 12.0 mm lies at the upper end, which only one of the contours reaches; "
+            "where both are, they lie at most about 1.0 mm apart."
+        )
+        assert finding.startswith(fact)
+        # a gland or a lens tapers off: where it ends is not arbitrary
+        glands = [shapes.imageOf(_ellipsoid(end)) for end in (25.0, 18.0)]
+        (told,) = [f for f in compare(*glands).findings if "which only one of the contours reaches" in f]
+        assert "common extent" not in told
+        where = '--extent common; in Python extent="common"; in Slicer Advanced > Extent'
+        assert finding.endswith(f", choose the common extent ({where}).")
+        reduced = compare(*tubes, Settings(extent="common"))
+        assert reduced["HD"].value == pytest.approx(1)
+        assert reduced.findings[0] == (
+            "Evaluated over the common extent only: 34 slices, 33.0 mm; what lies beyond, 12.0 mm of the reference and "
+            "0.0 mm of the test, and the end caps are left out."
+        )
+
+    def testEndsThatDifferByRounding(self):
+        tube, moved = (shapes.box((5, 5, 5), (14, 14, 50), LONG) for _ in range(2))
+        moved.SetOrigin((0, 0, 1e-3))
+        found = compare(tube, moved)
+        assert 0 < found["HD"].value <= 1e-3 + 1e-9
+        assert not [f for f in found.findings if "common extent" in f]
+
+    def testEndsThatDoNot(self):
+        # as long as each other; a little longer, but far apart sideways; longer, but as wide as long
+        for high, low in (((15, 14, 50), 7), ((26, 14, 46), 7), ((15, 14, 16), 5)):
+            size = (45, 40, 60)
+            pair = (
+                shapes.box((5, 5, low), (14, 14, high[2] if low == 5 else 50), size),
+                shapes.box((6, 5, low), high, size),
+            )
+            assert not [f for f in compare(*pair).findings if "common extent" in f]
+
+
+def testFiles(withoutPictures, tmp_path, capsys):
+    for name, image in zip(("a.nrrd", "b.nrrd"), TUBES, strict=True):
+        SimpleITK.WriteImage(image, str(tmp_path / name))
+    arguments = ["compare", str(tmp_path / "a.nrrd"), str(tmp_path / "b.nrrd"), "--output", str(tmp_path / "out")]
+    assert main([*arguments, "--extent", "common"]) == 0
+    assert "common extent" in capsys.readouterr().out
+    content = json.loads((tmp_path / "out" / "metrics.json").read_text())
+    (pair,) = content["pairs"]
+    assert content["settings"]["extent"] == "common"
+    assert pair["extent"] == {
+        "choice": "common", "normal": [0, 0, 1], "low": 5, "high": 14, "slices": 10,
+        "beyond": {"reference": [3, 0], "test": [0, 6]},
+    }  # fmt: skip
+    assert pair["measurements"]["HD"]["value"] == pytest.approx(2)
+    assert Record.fromDictionary(pair).extent == pair["extent"]
+    # the structures themselves are described as they are
+    assert pair["reference"]["volumeMm3"] > 1200
+    with pytest.raises(ValueError, match="The extent must be one of whole, common, not 'inner'"):
+        Settings(extent="inner")

@@ -1,0 +1,438 @@
+"""Findings: each where it belongs, and not where it does not."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from findingwork import found
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
+
+from SegmentMetricsLib import Settings, compare, readStructures
+from SegmentMetricsLib.base.statements import Place
+from SegmentMetricsLib.case import pairing
+from SegmentMetricsLib.case.findings import pairfindings
+from SegmentMetricsLib.case.given import asStructure
+from SegmentMetricsLib.case.pairing import noted
+from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.metrics.findings import Finding, Kind, Severity, alarmsFirst, asFinding, split
+from SegmentMetricsLib.model import inputs
+from SegmentMetricsLib.model.notes import Note
+from SegmentMetricsLib.model.structures import Match
+
+BOX = shapes.box((6, 6, 6), (15, 14, 13))
+EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
+
+
+def testNothingIsFoundInAGoodPair():
+    assert compare(BOX, shapes.box((7, 6, 6), (15, 14, 13))).findings == ()
+    meshes = shapes.boxMesh((0, 0, 0), (10, 10, 10)), shapes.boxMesh((0, 0, 0), (10, 10, 9))
+    assert compare(*meshes, Settings(families=("signed", "overlap"))).findings == ()
+
+
+# Placement
+
+
+def testHardlyAnyOverlap():
+    """Two organs that touch are as suspicious as two that do not; of those that share a little more nothing is said."""
+    reference = shapes.box((2, 2, 2), (11, 11, 11))
+    alarm = "hardly overlap (Dice 0.02): check that they are the same structure"
+    assert found(compare(reference, shapes.box((11, 2, 10), (20, 11, 19))), alarm)
+    assert not found(compare(reference, shapes.box((10, 2, 2), (19, 11, 11))), "hardly overlap")
+    assert not found(compare(reference, shapes.box((12, 2, 2), (20, 11, 11))), "hardly overlap")
+
+
+@pytest.mark.parametrize("families", ["all", "boundary", "overlap"])
+def testNoOverlap(families):
+    """Also without counted voxels, from the boxes around both."""
+    settings = Settings(families=families)
+    far = compare(BOX, shapes.box((18, 17, 17), (21, 21, 21)), settings)
+    assert found(far, "do not overlap at all") and far.findings[0].startswith("The two contours do not overlap at all")
+    near = compare(BOX, shapes.box((15, 14, 13), (19, 19, 19)), settings)  # one voxel in common
+    assert not found(near, "do not overlap at all")
+
+
+def testMeshesWithoutOverlap():
+    box = shapes.boxMesh((0, 0, 0), (10, 10, 10))
+    for families in ("overlap", "signed"):
+        settings = Settings(families=families)
+        assert found(compare(box, shapes.boxMesh((20, 0, 0), (30, 10, 10)), settings), "do not overlap at all")
+        assert not found(compare(box, shapes.boxMesh((9, 0, 0), (19, 10, 10)), settings), "do not overlap at all")
+    # so far away that the voxels of a common grid are larger than either
+    assert found(compare(box, shapes.boxMesh((1e6, 0, 0), (1e6 + 10, 10, 10))), "do not overlap at all")
+
+
+def testAlarmsComeFirst():
+    """Also after a file or a scene has kept their words alone."""
+    edge = shapes.box((0, 0, 0), (3, 3, 3)), shapes.box((18, 17, 17), (23, 21, 21))
+    result = compare(*edge)
+    alarms, advice = split(result.findings)
+    assert result.findings == (*alarms, *advice) and found(result, "touch the image edge")
+    assert alarms[0].kind == Kind.NO_OVERLAP and "Both contours touch the image edge" in advice[-1]
+    assert split(alarmsFirst(reversed(result.findings)))[0] == alarms[::-1]
+    match = Match(
+        inputs.structureFromImage(edge[0], "Eye_L", None, None),
+        inputs.structureFromImage(edge[1], "Eye_R", None, None),
+        "only",
+    )
+    named = noted(result, replace(match, findings=("Eye_L was paired with Eye_R because.", *pairing._doubts(match))))
+    assert named.findings[0] == "Check the sides: Eye_L is compared with Eye_R."
+    assert named.findings[1].kind == Kind.NO_OVERLAP and named.findings[len(alarms) + 1].startswith("Eye_L was paired")
+    again = Record.fromDictionary(json.loads(json.dumps(named.toDictionary())))
+    assert again.findings == named.findings and split(again.findings)[0] == list(named.findings[: len(alarms) + 1])
+
+
+@pytest.mark.parametrize("words", [{}, {"what": "x\ny", "reference": "{", "test": "(.*", "which": "test"}])
+def testFilesKeepKindAndValues(words):
+    """A plain sentence, as files had it once, is a remark; so is what another version may write."""
+    for kind in set(Kind) - {Kind.REMARK}:
+        values = {name: words.get(name, "1") for name in re.findall(r"{(\w+)}", " ".join(kind.sentences))}
+        finding = Finding.of(kind, **values)
+        kept = json.loads(json.dumps(finding.toDictionary()))
+        again = asFinding(kept)
+        assert again == finding == " ".join(kind.sentences).format(**kept["values"])
+        assert (again.kind, again.values, again.reason) == (kind, values, finding.reason), kind
+        assert bool(split([kept]).alarms) == finding.isAlarm == (kind.severity == Severity.ALARM)
+        assert asFinding(str(finding)).kind == asFinding({**kept, "kind": "later"}).kind == Kind.REMARK
+
+
+def testRecordsOfSentencesAreStillRead():
+    """What the first schema had of a comparison, in files and scenes."""
+    data = compare(BOX, shapes.box((18, 17, 17), (21, 21, 21))).toDictionary()
+    former = {**data, "schema": 1, "findings": [finding["text"] for finding in data["findings"]]}
+    findings = Record.fromDictionary(json.loads(json.dumps(former))).findings
+    assert list(findings) == former["findings"] and {finding.kind for finding in findings} == {Kind.REMARK}
+
+
+@pytest.mark.parametrize("kind", sorted(set(Kind) - {Kind.REMARK}, key=lambda kind: kind.name))
+def testOtherWordsChangeNoAlarm(kind):
+    """Inside the program kinds decide, not words, also after another process has sent them."""
+    finding = pickle.loads(pickle.dumps(Finding("Said in quite another way.", kind, {"reason": "why"})))
+    assert (finding.kind, finding.reason, finding) == (kind, "why", "Said in quite another way.")
+    assert split([finding])[0 if kind.severity == Severity.ALARM else 1] == [finding]
+    assert asFinding(finding) is finding and json.dumps([finding]) == '["Said in quite another way."]'
+
+
+def testTheWordsOfAnAlarmMakeNone():
+    """Where a note of a file repeats one, say."""
+    assert not Finding(*Kind.SAME.sentences).isAlarm
+
+
+def testEveryKindIsSaidSomewhere():
+    library = Path(pairfindings.__file__).parents[2]
+    sources = "".join(path.read_text(encoding="utf-8") for path in library.rglob("*.py"))
+    said = set(re.findall(r"Finding\.of\(\s*Kind\.(\w+)", sources))
+    assert said == {kind.name for kind in set(Kind) - {Kind.REMARK}}
+
+
+def testAStructureComparedWithItself(tmp_path):
+    """A line of a table that was copied, say: perfect numbers that mean nothing."""
+    for name in ("one.nrrd", "two.nrrd"):
+        SimpleITK.WriteImage(BOX, str(tmp_path / name))
+    (one,), (again,), (two,) = (readStructures(tmp_path / name) for name in ("one.nrrd", "one.nrrd", "two.nrrd"))
+    assert found(compare(one, again), "are the same structure of the same file")
+    assert compare(one, two).findings == () and compare(BOX, BOX).findings == ()
+
+
+@pytest.mark.parametrize("families", ["overlap", "signed"])
+def testOtherUnitsAndAxes(families):
+    settings = Settings(families=families)
+    inMillimeters, inMeters = (
+        shapes.boxMesh(*(scale * np.array(corner) for corner in ((-30, 15, 40), (10, 45, 90)))) for scale in (1, 1e-3)
+    )
+    for which, pair in (("test", (inMillimeters, inMeters)), ("reference", (inMeters, inMillimeters))):
+        result = compare(*pair, settings)
+        assert found(result, f"Scaled by 1000, the {which} would match the other contour")
+        assert not found(result, "in RAS coordinates")
+    turned = compare(inMillimeters, shapes.boxMesh((-10, -45, 40), (30, -15, 90)), settings)
+    assert found(turned, "one of the files may be in RAS coordinates") and not found(turned, "Scaled by")
+    elsewhere = compare(inMillimeters, shapes.boxMesh((-10, -45, -90), (30, -15, -40)), settings)
+    assert not found(elsewhere, "in RAS coordinates") and not found(elsewhere, "Scaled by")
+
+
+def testPercentilesThatLookLikeShares():
+    pair = shapes.ball(8), shapes.ball(9)
+    said = found(compare(*pair, Settings(percentiles=(0.95, 95))), "HD0.95")
+    assert said == [
+        "HD0.95 is the distance within which 0.95 % of the boundary lies; the percentile that leaves out the farthest "
+        "5 % is 95 (--percentile 95; in Python percentiles=95; in Slicer Percentile)."
+    ]
+    assert not found(compare(*pair, Settings(percentiles=(1, 95))), "leaves out")
+    assert not found(compare(*pair, Settings(families="overlap", percentiles=(0.95,))), "leaves out")
+
+
+def testToleranceLargerThanTheStructures():
+    small = [shapes.boxMesh((0, 0, 0), (0.001 * size, 0.012, 0.01)) for size in (9, 10)]
+    assert found(compare(*small), "larger than the structures, which measure 0.012 mm: nothing can exceed it.")
+    assert not found(compare(*small, Settings(tolerances=(0.001, 2))), "larger than the structures")
+
+
+LEFT, RIGHT = ((2, 6, 6), (8, 14, 13)), ((15, 6, 6), (21, 14, 13))
+
+
+def testMirroredLeftRight():
+    mirrored = compare(shapes.box(*LEFT), shapes.box(*RIGHT))
+    (finding,) = found(mirrored, "mirrored left-right")
+    assert "(Dice 1.00 instead of 0.00)" in finding
+    # turned axes: the same patient, stored from left to right and upside down
+    turned = [shapes.imageOf(SimpleITK.GetArrayFromImage(shapes.box(*sides)), origin=(23, 0, 23), direction=d)
+              for sides, d in ((LEFT, np.diag([-1, 1, -1])), (RIGHT, np.diag([-1, 1, -1])))]  # fmt: skip
+    assert found(compare(*turned), "mirrored left-right")
+
+
+def testNotMirrored():
+    same = compare(shapes.box(*LEFT), shapes.box((3, 6, 6), (8, 14, 13)))
+    assert not found(same, "mirrored")
+    # mirrored front to back is something else
+    frontToBack = compare(shapes.box((6, 2, 6), (14, 8, 13)), shapes.box((6, 15, 6), (14, 21, 13)))
+    assert found(frontToBack, "do not overlap") and not found(frontToBack, "mirrored")
+    # apart, but not at the mirrored place either
+    elsewhere = compare(shapes.box(*LEFT), shapes.box((15, 16, 16), (21, 21, 21)))
+    assert found(elsewhere, "do not overlap") and not found(elsewhere, "mirrored")
+    # a slight gain is no reason to doubt the sides
+    settings = Settings(families="overlap")
+    for low, high in (((9, 6, 6), (16, 14, 13)), ((7, 6, 6), (17, 14, 13))):
+        assert not found(compare(BOX, shapes.box(low, high), settings), "mirrored")
+
+
+def testASmallStructureInTheMiddleIsNotMirrored():
+    """A mirror at the middle moves it by little: an ordinary disagreement explains the difference as well."""
+    for radius in (3, 6):
+        pair = [shapes.ball(radius, (x, 0, 0), origin=(-29.5, -30, -30)) for x in (-1.5, 1.5)]
+        assert not found(compare(*pair, Settings(families="overlap")), "mirrored")
+
+
+def testMirroredAtTheOriginOfAnImageThatIsNotCentered():
+    pair = [shapes.ball(6, (x, 0, 0), origin=(-30, -30, -30), size=(90, 60, 60)) for x in (-18, 18)]
+    (finding,) = found(compare(*pair, Settings(families="overlap")), "mirrored left-right")
+    assert "(Dice 1.00 instead of 0.00)" in finding
+
+
+# Image edge
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        ((0, 6, 6), (15, 14, 13)),
+        ((6, 0, 6), (15, 14, 13)),
+        ((6, 6, 0), (15, 14, 13)),
+        ((6, 6, 6), (23, 14, 13)),
+        ((6, 6, 6), (15, 23, 13)),
+        ((6, 6, 6), (15, 14, 23)),
+    ],
+)
+def testTouchingTheImageEdge(low, high):
+    edge = shapes.box(low, high)
+    assert found(compare(edge, BOX), "The reference touches the image edge")
+    assert found(compare(BOX, edge), "The test touches the image edge")
+    assert found(compare(edge, edge), "Both contours touch the image edge")
+
+
+def testNotTouchingTheImageEdge():
+    settings = Settings(families="overlap")
+    assert not found(compare(shapes.box((1, 1, 1), (22, 22, 22)), BOX, settings), "image edge")
+    # an image of one slice has no edge above and below
+    square = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
+    assert not found(compare(square, square), "image edge")
+    corner = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), ((0, 4), (4, 4))))
+    assert found(compare(corner, square), "The reference touches the image edge")
+    mesh = shapes.boxMesh((0, 0, 0), (10, 10, 10))
+    assert not found(compare(mesh, mesh, Settings(families="signed")), "image edge")
+
+
+# Frames of reference
+
+
+def framed(path, frame: str | None = None, code: int | None = None):
+    """Write the box with a DICOM frame of reference, or with a NIfTI form code, and return its structure."""
+    image = shapes.box((6, 6, 6), (15, 14, 13))
+    if frame is not None:
+        image.SetMetaData("FrameOfReferenceUID", frame)
+    SimpleITK.WriteImage(image, str(path))
+    if code is not None:
+        data = bytearray(path.read_bytes())
+        struct.pack_into("<2h", data, 252, code, code)
+        path.write_bytes(data)
+    (structure,) = readStructures(path)
+    return structure
+
+
+def testDifferentFramesOfReference(tmp_path):
+    first, second = framed(tmp_path / "1.nrrd", "1.2.840.1"), framed(tmp_path / "2.nrrd", "1.2.840.2")
+    (finding,) = found(compare(first, second), "different frames of reference")
+    assert "(1.2.840.1 and 1.2.840.2)" in finding
+    scanner, atlas = framed(tmp_path / "3.nii", code=1), framed(tmp_path / "4.nii", code=4)
+    assert not found(compare(first, scanner), "frames of reference")
+    assert "(scanner and MNI 152)" in found(compare(scanner, atlas), "different frames of reference")[0]
+
+
+def testEqualOrUnknownFramesOfReference(tmp_path):
+    first, second = framed(tmp_path / "1.nrrd", "1.2.840.1"), framed(tmp_path / "2.nrrd", "1.2.840.1")
+    unknown = framed(tmp_path / "3.nrrd")
+    for pair in ((first, second), (first, unknown), (unknown, first), (unknown, unknown)):
+        assert not found(compare(*pair), "frames of reference")
+
+
+def testImagesApartInSpace():
+    moved = shapes.box((6, 6, 6), (15, 14, 13), origin=(500, 0, 0))
+    assert found(compare(BOX, moved), "The two images do not overlap in space")
+    beside = shapes.box((1, 6, 6), (5, 14, 13), origin=(20, 0, 0))  # the images share four columns of voxels
+    assert not found(compare(BOX, beside), "not overlap in space")
+    assert not found(compare(BOX, shapes.boxMesh((500, 0, 0), (510, 9, 9))), "not overlap in space")
+
+
+def testAnImageThatDoesNotHoldItsStructureIsNotItsPlace():
+    """As where only some slices of the image are known."""
+    whole = inputs.structureFromImage(BOX, "Box", None, None)
+    far = whole.mask.grid.resized((30, 0, 0), (35, 19, 19))
+    elsewhere = replace(whole, mask=whole.mask.on(far))
+    assert elsewhere.mask.grid.corners()[:, 0].min() > whole.box[1][0]
+    assert not found(compare(whole, elsewhere), "not overlap in space")
+    beside = whole.mask.grid.resized((-35, 0, 0), (-30, 19, 19))
+    assert not found(compare(replace(whole, mask=whole.mask.on(beside)), elsewhere), "not overlap in space")
+
+
+# Absence
+
+
+@pytest.mark.parametrize("inputs", [(EMPTY, EMPTY), (vtkPolyData(), vtkPolyData()), (EMPTY, vtkPolyData())])
+def testAbsentInBoth(inputs):
+    result = compare(*inputs)
+    assert result.findings == ("Absent in both: neither observer drew this structure.",)
+
+
+def testPresentInOneOrBoth():
+    for pair in ((BOX, EMPTY), (EMPTY, BOX), (BOX, BOX)):
+        assert not found(compare(*pair), "Absent in both")
+    assert compare(BOX, EMPTY).findings == ("Only one contour exists: the test is empty.",)
+    assert compare(EMPTY, BOX).findings == ("Only one contour exists: the reference is empty.",)
+
+
+# Surfaces
+
+
+def appended(*meshes) -> vtkPolyData:
+    append = vtkAppendPolyData()
+    for mesh in meshes:
+        append.AddInputData(mesh)
+    append.Update()
+    return append.GetOutput()
+
+
+def testSurfacesThatAreNotClosed():
+    closed = shapes.boxMesh((0, 0, 0), (10, 10, 10))
+    result = compare(shapes.openBox(), closed)
+    (finding,) = found(result, "is not closed")
+    assert finding.startswith("The surface of the reference is not closed (4 open edges)")
+    assert found(compare(closed, shapes.openBox()), "The surface of the test is not closed")
+    assert result["DSC"].status == "undefined" and result["HD"].status == "ok"
+    assert not found(compare(closed, closed), "not closed")
+    assert not found(compare(BOX, closed), "not closed")
+
+
+def testSurfacesThatAreNotManifold():
+    """Two boxes that share an edge: four triangles meet there."""
+    box = shapes.boxMesh((0, 0, 0), (10, 10, 10))
+    touching = appended(box, shapes.boxMesh((10, 10, 0), (20, 20, 10)))
+    settings = Settings(families="signed")
+    (finding,) = found(compare(touching, box, settings), "more than two triangles")
+    assert finding == "The surface of the reference has 1 edge with more than two triangles."
+    assert found(compare(box, touching, settings), "The surface of the test has 1 edge ")
+    assert not found(compare(touching, box, settings), "not closed")
+    apart = appended(box, shapes.boxMesh((11, 11, 0), (20, 20, 10)))
+    assert not found(compare(apart, box, settings), "more than two triangles")
+
+
+def testRepairsAreTold():
+    box = shapes.boxMesh((0, 0, 0), (10, 10, 10))
+    reverse = vtkReverseSense()
+    reverse.SetInputData(box)
+    reverse.ReverseCellsOn()
+    reverse.Update()
+    settings = Settings(families="signed")
+    result = compare(box, reverse.GetOutput(), settings)
+    assert found(result, "The surface of the test was cleaned: its triangles faced inward and were turned.")
+    assert not found(compare(box, box, settings), "cleaned")
+
+
+def testWhatReadingAFileHadToSay():
+    """A note is about the structure, its contours or its file, and has to be a sentence about any of them."""
+    notes = (
+        Note("has no slice 3", isPossessive=False),
+        Note("2 contours cross"),
+        Note("contours were left out", number=3),
+        "a file was cut",
+        "So it is.",
+    )
+    said = [
+        "The test has no slice 3.", "The test's 2 contours cross.", "3 of the test's contours were left out.",
+        "Of the test, a file was cut.", "So it is.",
+    ]  # fmt: skip
+    assert notes[:3] == ("it has no slice 3", "its 2 contours cross", "3 of its contours were left out")
+    structure = asStructure(BOX, "Box", None, Settings())
+    result = compare(structure, replace(structure, notes=pickle.loads(pickle.dumps(notes))))
+    assert [finding for finding in result.findings if finding in said] == said
+
+
+# Grids and ties
+
+
+def testDifferentGrids():
+    coarse = shapes.box((3, 3, 3), (7, 6, 6), (12, 12, 12), (2, 2, 2))
+    (finding,) = found(compare(BOX, coarse), "different grids")
+    assert "in parts of voxels, exactly" in finding and "common grid" not in finding
+    for families in ("voxel", "all"):
+        (finding,) = found(compare(BOX, coarse, Settings(families=families)), "different grids")
+        assert "common grid of 1 x 1 x 1 mm" in finding and "shifts of less than a voxel hardly show" in finding
+    for family, words in (
+        ("similarity", "Similarity Index"),
+        ("effort", "added path length"),
+        ("slices", "the slices"),
+    ):
+        (finding,) = found(compare(BOX, coarse, Settings(families=family)), "different grids")
+        assert (
+            words in finding
+            and "planes of these slices cut the test's surface" in finding
+            and "common grid" not in finding
+        )
+    published = Settings(families=("similarity", "slices"), asPublished=True)
+    (finding,) = found(compare(BOX, coarse, published), "different grids")
+    assert (
+        "the slices. The planes of these slices cut the test's surface" in finding
+        and "Index needs the voxels of the reference" in finding
+    )
+    assert not found(compare(BOX, BOX), "different grids")
+    crop = shapes.box((4, 4, 4), (13, 12, 11), (18, 18, 18), origin=(2, 2, 2))  # of the same lattice
+    assert not found(compare(BOX, crop), "different grids")
+
+
+def testTies():
+    shifted = shapes.box((8, 6, 6), (17, 14, 13))
+    (finding,) = found(compare(BOX, shifted), "lies exactly 2 mm away")
+    assert "instead of 1.000" in finding
+    assert not found(compare(BOX, shifted, Settings(tolerances=(1.9,))), "lies exactly")
+    assert not found(compare(BOX, shifted, Settings(families="overlap")), "lies exactly")
+
+
+def testThePanelNamesItsOwnPlaceOnly():
+    """Also of a finding that was kept in a file, and whatever structures are called."""
+    odd = "A (1); in Slicer"
+    where = Place(f'--pair "{odd}={odd}"', f"choices={ {odd: odd} }", "Inputs > Pairs")
+    exchanged = Finding.of(Kind.EXCHANGED, first=odd, second="B", pairs=where)
+    assert f"pair them {where}." in exchanged and str(where).startswith('(--pair "A (1)')
+    for finding in (exchanged, asFinding(json.loads(json.dumps(exchanged.toDictionary())))):
+        assert finding.inPanel.startswith(f"{odd} and B are exchanged")
+        assert finding.inPanel.endswith("if only the names are wrong, pair them (Inputs > Pairs).")
+    scripted = Finding.of(Kind.COUNTED_IN_PART, which="test", where=Place("--threshold 0.5", "threshold=0.5"))
+    assert scripted.inPanel.endswith("fully or not at all (in scripts only).")
+    assert Finding("Nothing (--x) to set {here}.").inPanel == "Nothing (--x) to set {here}."

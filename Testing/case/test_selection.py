@@ -1,0 +1,233 @@
+"""Single measurements that somebody asks for: these are measured, and nothing else is."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from functools import cache
+
+import pytest
+import shapes
+import SimpleITK
+from sharedpairs import doseAround
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.__main__ import main
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.case import multilabel
+from SegmentMetricsLib.commands.options import addSettings, settingsFrom, tellWithoutEffect
+from SegmentMetricsLib.metrics.registry import MULTI_LABEL, REGISTRY
+from SegmentMetricsLib.metrics.selection import isWhole, likeliest, nameOf, wanted
+from SegmentMetricsLib.settings.settings import FAMILIES
+
+PAIR = shapes.ball(8), shapes.ball(7, (1, 0, 0))
+EXAMPLES = {
+    "percentile": "97.5", "tolerance": "3", "beta": "2", "quantile": "0.9",
+    "dosePercent": "90", "doseVolume": "0.5", "doseLevel": "31",
+}  # fmt: skip
+
+
+def keysOf(*pair, **settings) -> list[str]:
+    return list(compare(*pair, Settings(**settings)))
+
+
+CRITICALS = {"Wall": shapes.ball(3, (9, 0, 0))}
+
+
+@cache
+def everything():
+    settings = Settings(
+        families=("all", "dose"), tolerances=3, percentiles=97.5, betas=2, quantiles=0.9, dosePercents=90,
+        doseVolumes=0.5, doseLevels=31,
+    )  # fmt: skip
+    return compare(*PAIR, settings, criticals=CRITICALS, dose=doseAround(PAIR[0]))
+
+
+@pytest.mark.parametrize("definition", REGISTRY, ids=lambda definition: definition.key)
+def testEveryMeasurementAlone(definition):
+    """By its key in any case, without its parameter where a name is left, and with the value that it has among all."""
+    key = definition.keyFor(EXAMPLES)
+    dose = doseAround(PAIR[0]) if definition.family == "dose" else None
+    alone = compare(*PAIR, Settings(metrics=key.swapcase()), criticals=CRITICALS, dose=dose)
+    assert list(alone) == [key]
+    assert alone.settings.families == (definition.family,)
+    other = everything()[key]
+    if definition.key.startswith(("BIoU", "HD{")):  # how many points are sampled depends on all that is measured
+        assert alone[key].value == pytest.approx(other.value, abs=0.02)
+    else:
+        assert alone[key].value == pytest.approx(other.value, rel=1e-3, abs=1e-3, nan_ok=True)
+
+
+def testAKeyStatesItsParameters():
+    settings = Settings(metrics=("NSD_3mm", "hd97.50", "FMS_2", "HDvox_0.9", "DSC"))
+    assert settings.metrics == ("NSD_3mm", "HD97.5", "FMS_2", "HDvox_0.9", "DSC")
+    assert (settings.tolerances, settings.percentiles, settings.betas, settings.quantiles) == (
+        (3.0,), (97.5,), (2.0,), (0.9,)
+    )  # fmt: skip
+    assert keysOf(*PAIR, metrics=settings.metrics) == ["HD97.5", "NSD_3mm", "DSC", "FMS_2", "HDvox_0.9"]
+    # what is given besides stays and comes first, as the worst places are those beyond the first tolerance
+    assert Settings(metrics="NSD_3mm", tolerances=(1, 2)).tolerances == (1.0, 2.0, 3.0)
+    assert keysOf(*PAIR, metrics="NSD_3mm", tolerances=(1, 2)) == ["NSD_3mm"]
+
+
+def testANameWithoutItsParameterStandsForAll():
+    assert keysOf(*PAIR, metrics=("NSD", "fms"), tolerances=(1, 2), betas=(1, 2)) == [
+        "NSD_1mm", "NSD_2mm", "FMS", "FMS_2",
+    ]  # fmt: skip
+    assert keysOf(*PAIR, metrics="NSD") == ["NSD_2mm"] and keysOf(*PAIR, metrics="HD") == ["HD"]
+    names = [nameOf(definition) for definition in (*REGISTRY, *MULTI_LABEL)]
+    assert len(set(names)) == len(names), "every measurement can be asked for"
+    assert not {name.casefold() for name in names} & set(FAMILIES)
+
+
+def testFamiliesAndSingleMeasurementsTogether():
+    mixed = Settings(metrics=("signed", "DSC"))
+    assert (mixed.families, mixed.metrics) == (("signed", "overlap"), ("DSC",))
+    assert isWhole("signed", mixed) and not isWhole("overlap", mixed) and not isWhole("boundary", mixed)
+    keys = keysOf(*PAIR, metrics=("signed", "DSC"))
+    assert keys[-1] == "DSC" and "SignedMean" in keys and "IoU" not in keys and "HD" not in keys
+    assert Settings(metrics=("overlap", "DSC")) == Settings(families="overlap"), "all of it includes one of it"
+    assert Settings(metrics="all") == Settings(families="all")
+    assert Settings(families="boundary", metrics="DSC").families == ("boundary", "overlap")
+    for settings in (mixed, Settings(metrics=("HD97.5", "FMS")), Settings(metrics=("slices", "DSC"))):
+        assert Settings(**json.loads(json.dumps(settings.toDictionary()))) == settings
+        assert settings.changed(meshSpacing=0.5).metrics == settings.metrics
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("Hausdorff", "HD"), ("HD-95", "HD95"), ("kapp", "KAP"), ("surface distance", "MASD"), ("beauty", ""), ("", ""),
+    ],
+)  # fmt: skip
+def testWhatWasMeant(given, meant):
+    assert likeliest(given) == meant
+    with pytest.raises(InputError, match=r"There is no measurement") as raised:
+        wanted(given)
+    assert str(raised.value).endswith(f"Did you mean {meant}?" if meant else "all of them.")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("DCS", "There is no metric family 'DCS', nor such a measurement; choose from boundary, .* Did you mean DSC"),
+        ("overlapp", "Did you mean overlap"),
+        (3, "are given by name, not as 3"),
+        ("NSD_2000mm", "at most 1000 mm"),
+        ("HD101", "at most 100"),
+    ],
+)
+def testRefusals(given, said):
+    with pytest.raises(InputError, match=said):
+        Settings(metrics=given)
+
+
+def testAllLabelsAtOnce():
+    """They are measured with the family, or when they are asked for."""
+    both = {"Liver": PAIR[0], "Spleen": PAIR[1]}, {"Liver": PAIR[1], "Spleen": PAIR[1]}
+    assert list(multilabel.compareLabels(*both, Settings(metrics="diceml"))) == ["DICEml"]
+    assert len(multilabel.compareLabels(*both, Settings())) == 4
+    assert compare(*PAIR, Settings(metrics="KAP")).share is None
+    assert compare(*PAIR, Settings(metrics=("KAP", "JACml"))).share is not None
+
+
+def testOtherToolsReportTheirNumbersAllTheSame():
+    whole, single = (compare(*PAIR, settings).conventions() for settings in (Settings(), Settings(metrics="DSC")))
+    assert repr(dict(whole["MedPy"])) == repr(dict(single["MedPy"])) and "HD95" in single["MedPy"]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, image in zip(("reference.nrrd", "test.nrrd"), PAIR, strict=True):
+        SimpleITK.WriteImage(image, name)
+    return tmp_path
+
+
+def testOnTheCommandLine(files, capsys):
+    """In the table and the files, and again from the settings of the results."""
+    command = ["compare", "reference.nrrd", "test.nrrd", "--numbers-only", "--output"]
+    assert main([*command, "out", "--metrics", "dsc, HD95,NSD_3mm"]) == 0
+    shown = capsys.readouterr().out
+    assert "DSC" in shown and "IoU" not in shown and "HD95" in shown and "MASD" not in shown
+    document = json.loads((files / "out/metrics.json").read_text())
+    assert list(document["pairs"][0]["measurements"]) == ["HD95", "NSD_3mm", "DSC"]
+    assert document["settings"]["metrics"] == ["DSC", "HD95", "NSD_3mm"]
+    with (files / "out/metrics.csv").open() as file:
+        heading = next(csv.reader(file))
+    assert heading[-3:] == ["HD95", "NSD_3mm", "DSC"] and "IoU" not in heading and "HD" not in heading
+    assert main([*command, "again", "--settings", "out/metrics.json"]) == 0
+    again = json.loads((files / "again/metrics.json").read_text())
+    assert again["pairs"][0]["measurements"] == document["pairs"][0]["measurements"]
+    # what is asked for now counts, not what was before
+    assert main([*command, "other", "--settings", "out/metrics.json", "--metrics", "signed"]) == 0
+    assert "DSC" not in json.loads((files / "other/metrics.json").read_text())["pairs"][0]["measurements"]
+
+
+@pytest.mark.parametrize(
+    ("given", "useless"),
+    [
+        (
+            ("--critical", "Cord", "--hazard-reach", "9", "--hazard-decay", "3"),
+            "--hazard-decay (without --kernel exponential)",
+        ),
+        (
+            ("--critical", "Cord", "--hazard-power", "3", "--kernel", "exponential"),
+            "--hazard-power (without --kernel polynomial)",
+        ),
+        (("--metrics", "voxel", "--cuts", "3", "--threshold", "0.5"), "--cuts (with --threshold)"),
+        (("--metrics", "slices", "--beta", "2", "--surface", "displayed"), "--beta"),
+        (("--metrics", "signed", "--tolerance", "3", "--msi-unit", "pixel"), "--msi-unit"),
+        (("--metrics", "agreement", "--grid", "union", "--convention", "MedPy"), "--convention"),
+        (("--metrics", "DSC", "--grid", "union"), "--grid"),
+        (("--metrics", "DSC", "--mesh-spacing", "0.5"), ""),
+    ],
+)
+def testOptionsWithoutEffect(given, useless, capsys):
+    """On what is measured, or because of another option; the others are not named."""
+    parser = argparse.ArgumentParser()
+    addSettings(parser)
+    options = parser.parse_args(given)
+    tellWithoutEffect(options, settingsFrom(options), [])
+    told = capsys.readouterr().err
+    assert told.strip().rpartition(": ")[2] == useless
+
+
+def testOptionsWithoutEffectOnSingleMeasurements(files, capsys):
+    command = ["compare", "reference.nrrd", "test.nrrd", "--numbers-only", "--tolerance", "3"]
+    assert main([*command, "--metrics", "HD95"]) == 0
+    assert "no effect on the measured numbers: --tolerance" in capsys.readouterr().err
+    assert main([*command, "--metrics", "HD95,NSD"]) == 0
+    assert "no effect" not in capsys.readouterr().err
+
+
+def testInABatch(files):
+    (files / "cases.csv").write_text("case,reference,test\n1,reference.nrrd,test.nrrd\n")
+    assert main(["batch", "cases.csv", "--workers", "1", "--metrics", "DSC,hd95", "--output", "all"]) == 0
+    with (files / "all/results.csv").open() as file:
+        (row,) = csv.DictReader(file)
+    assert list(row)[-2:] == ["HD95", "DSC"] and "IoU" not in row and "MASD" not in row
+    with (files / "all/summary.csv").open() as file:
+        assert [line["Measurement"] for line in csv.DictReader(file)] == ["HD95", "DSC"]
+
+
+def testAProtocolAddsWhatItsRulesNeed(files):
+    """A family that nobody asked for is not added for one of its measurements."""
+    (files / "limits.csv").write_text("Structure,Measurement,Relation,Pass\n*,MHD,<=,1\n*,NSD_1mm,>=,0.5\n")
+    command = ["compare", "reference.nrrd", "test.nrrd", "--numbers-only", "--protocol", "limits.csv", "--output"]
+    assert main([*command, "few", "--metrics", "DSC"]) == 0
+    document = json.loads((files / "few/metrics.json").read_text())
+    assert sorted(document["pairs"][0]["measurements"]) == ["DSC", "MHD", "NSD_1mm"]
+    assert main([*command, "usual"]) == 0
+    keys = json.loads((files / "usual/metrics.json").read_text())["pairs"][0]["measurements"]
+    assert {"MHD", "NSD_1mm", "NSD_2mm", "IoU", "OverMax"} <= set(keys) and "AVD" not in keys
+
+
+def testCriticalStructuresBesideSingleMeasurements(files, capsys):
+    command = ["compare", "reference.nrrd", "test.nrrd", "--numbers-only", "--critical", "Label 1"]
+    assert main([*command, "--metrics", "DSC,STAR"]) == 0
+    shown = capsys.readouterr().out
+    assert [line.split()[0] for line in shown.splitlines()[2:4]] == ["DSC", "STAR"]
+    assert main([*command, "--metrics", "DSC"]) != 0
+    assert "add hazard to --metrics" in capsys.readouterr().err

@@ -1,0 +1,160 @@
+"""The sides that the reference faces below a test: table lookup against every triangle looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+from tiers import rarely
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.case.given import asStructure
+from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
+from SegmentMetricsLib.geometry.surfaces import outwardNormals, toPolyData
+from SegmentMetricsLib.geometry.triangles import closestPoints
+from SegmentMetricsLib.metrics.pair import Workspace
+from SegmentMetricsLib.metrics.signed import DIRECTIONS, sideBit, sidesBelow, sidesOf, sidesOfElements, sidesOfShared
+
+# mm up to which the table lookup answers for sure
+NEAR = 1.5
+
+
+def testSidesOfNormals():
+    diagonal = np.array([1.0, 1.0, 0.0]) / np.sqrt(2)
+    normals = np.array([*DIRECTIONS.values(), diagonal, -diagonal, (0.6, 0.0, 0.8), (0.0, 0.0, 0.0)], float)
+    names = ["".join(side for side in DIRECTIONS if sides & sideBit(side)) for sides in sidesOf(normals)]
+    assert names == [*DIRECTIONS, "LP", "RA", "S", ""]
+
+
+def testClosestPointsOfTriangles():
+    generator = np.random.default_rng(4)
+    triangles, points = generator.normal(size=(300, 3, 3)), 2 * generator.normal(size=(300, 3))
+    found = closestPoints(points, triangles)
+    share = np.arange(41) / 40
+    a, b = (values.ravel() for values in np.meshgrid(share, share))
+    weights = np.stack([a, b, 1 - a - b], axis=1)[a + b <= 1]
+    sampled = np.einsum("sc,tcx->tsx", weights, triangles)
+    distances = np.linalg.norm(found - points, axis=1)
+    least = np.linalg.norm(sampled - points[:, None], axis=2).min(axis=1)
+    assert (distances <= least + 1e-9).all()
+    # and it is a point of the triangle
+    own = np.stack(
+        [np.linalg.lstsq(np.vstack([t.T, np.ones(3)]), [*p, 1], rcond=None)[0] for t, p in zip(triangles, found)]
+    )
+    assert own.min() >= -1e-9
+    assert np.einsum("tc,tcx->tx", own, triangles) == pytest.approx(found, abs=1e-9)
+
+
+def testClosestPointsOfTrianglesAsThinAsALineOrAPoint():
+    a, b = np.array([1.0, 0, 0]), np.array([3.0, 0, 0])
+    triangles = np.array([[a, b, a], [a, a, b], [a, (a + b) / 2, b], [b, b, b]])
+    points = np.array([[2.0, 5, 0], [0, 1, 1], [4, 0, 0], [7, 7, 7]])
+    assert closestPoints(points, triangles) == pytest.approx(np.array([[2, 0, 0], a, b, b]), abs=1e-12)
+
+
+@pytest.mark.parametrize("direction", [None, shapes.rotation((1, 2, 3), 40), np.diag([-1.0, 1, 1])])
+def testElementsFaceTheSidesOfTheirNormals(direction):
+    """Looked up by case for masks: those of the triangles, whether they are also part of the other boundary or not."""
+    first = np.pad(shapes.blob(3, (9, 8, 7)), 1)
+    second = first.copy()
+    second[:, :, :5] = False
+    settings = Settings(families="signed")
+    images = (shapes.imageOf(one, (1.0, 1.5, 2.0), direction=direction) for one in (first, second))
+    pair = Workspace(*(asStructure(image, "image", None, settings) for image in images), settings)
+    for one in pair.distances.directions:
+        surface = one.surface
+        assert (sidesOfElements(one) == sidesOf(outwardNormals(surface, one.cells))).all()
+        sides, sizes = sidesOfShared(one)
+        assert sorted(zip(sides.tolist(), sizes.round(9))) == sorted(
+            zip(sidesOf(outwardNormals(surface, one.sharedCells)).tolist(), surface.sizes[one.sharedCells].round(9))
+        )
+        assert len(sizes) and len(sizes) + len(one.cells) == surface.count
+
+
+@pytest.mark.parametrize("turned", [*rarely([False]), True], ids=["straight", "turned"])
+def testLookupFindsTheSidesOfAllNearestPlaces(turned):
+    settings = Settings(families="signed")
+    spacing = (1.0, 1.5, 2.0)
+    images = [shapes.imageOf(shapes.blob(seed, (12, 14, 10)), spacing) for seed in (1, 2)]
+    if turned:
+        angle = 0.4
+        axes = [np.cos(angle), -np.sin(angle), 0, np.sin(angle), np.cos(angle), 0, 0, 0, -1]
+        for image in images:
+            image.SetDirection(axes)
+    comparison = compare(*images, settings)
+    reference, test = (direction.surface for direction in comparison.distances.directions)
+    boundaries = BoundaryPair(reference, test)
+    assert boundaries.lattice is not None
+    direction = comparison.distances.directions[1]
+    found = sidesBelow(boundaries, direction)
+    expected = everyTriangle(boundaries, reference, direction.centers)
+    # of far points the search tree tells one place
+    near = np.abs(boundaries.search(0).signedDistances(direction.centers)) <= NEAR
+    assert near.mean() > 0.5
+    assert (found[near] == expected[near]).all()
+    assert (found != 0).all() and not (found & ~expected).any()
+    assert len(np.unique(found)) > 6
+
+
+def everyTriangle(boundaries, reference, centers) -> np.ndarray:
+    """Return the sides of all triangles of the reference that are nearest to centers of elements of the test."""
+    corners = reference.points[reference.cells]
+    normals = outwardNormals(reference, np.arange(len(corners)))
+    outside = np.where(boundaries.search(0).signedDistances(centers) < 0, -1, 1)
+    result = np.zeros(len(centers), np.uint8)
+    for number, (center, side) in enumerate(zip(centers, outside)):
+        ways = center - closestPoints(np.broadcast_to(center, (len(corners), 3)), corners)
+        lengths = np.linalg.norm(ways, axis=1)
+        nearest = lengths <= lengths.min() + 1e-5
+        touches = lengths[nearest, None] < 1e-4
+        directions = np.where(
+            touches, normals[nearest], side * ways[nearest] / np.maximum(lengths[nearest, None], 1e-9)
+        )
+        result[number] = np.bitwise_or.reduce(sidesOf(directions))
+    return result
+
+
+@pytest.mark.parametrize("origin", [(0, 0, 0), (1e5, -1e5, 7e4)])
+def testFarPointsBelongToTheSidesOfAllNearestPlaces(origin):
+    """A voxel in the middle of a large cavity: each of its faces is as far from three walls."""
+    array = np.pad(np.ones((31, 31, 31), bool), 1)
+    array[2:-2, 2:-2, 2:-2] = False
+    voxel = np.zeros_like(array)
+    voxel[16, 16, 16] = True
+    settings = Settings(families="signed")
+    structures = (asStructure(shapes.imageOf(a, origin=origin), "image", None, settings) for a in (array, voxel))
+    pair = Workspace(*structures, settings)
+    assert pair.boundaries.lattice is not None
+    sides = sidesBelow(pair.boundaries, pair.distances.directions[1])
+    assert [bin(side).count("1") for side in sides] == [3] * 8
+
+
+def testElementsThatCutThroughTheReferenceFaceTheSideOfTheirMiddle():
+    """All corners of a coarse ball are outside of a fine one, and the middles of its triangles inside."""
+    fine, coarse = shapes.ballMesh(10.0, resolution=96), shapes.ballMesh(10.1, resolution=12)
+    settings = Settings(families="signed")
+    structures = (asStructure(mesh, "mesh", None, settings) for mesh in (fine, coarse))
+    pair = Workspace(*structures, settings)
+    test = pair.distances.directions[1]
+    centers = test.centers
+    assert (np.linalg.norm(centers, axis=1) < 9.9).any() and (np.linalg.norm(centers, axis=1) > 8).all()
+    # of a ball around the origin, away from where two sides meet
+    largest, second = -np.sort(-np.abs(centers), axis=1).T[:2]
+    isClear = second < 0.95 * largest
+    assert isClear.sum() > 100
+    assert (sidesBelow(pair.boundaries, test)[isClear] == sidesOf(centers / 10)[isClear]).all()
+
+
+def testElementsWithAMiddleOnTheOtherSideThanAllCorners():
+    """A bump of the reference reaches through the middle of a large triangle on its top: it faces the head there."""
+    array = np.zeros((12, 11, 11), bool)
+    array[:10, :10, :10] = array[10, 3, 3] = True
+    settings = Settings(families="signed")
+    reference = toPolyData(asStructure(shapes.imageOf(array), "bump", None, settings).surface)
+    box = shapes.boxMesh((-0.6, -0.6, -0.6), (10.2, 10.2, 9.7))
+    pair = Workspace(*(asStructure(mesh, "mesh", None, settings) for mesh in (reference, box)), settings)
+    test = pair.distances.directions[1]
+    middle = np.linalg.norm(test.centers - (3, 3, 9.7), axis=1).argmin()
+    assert pair.boundaries.search(0).signedDistances(test.centers[[middle]])[0] < 0
+    side = sidesBelow(pair.boundaries, test)[middle]
+    assert side & sideBit("S") and not side & sideBit("I")

@@ -1,0 +1,248 @@
+"""Hazard-aware measurements against cases worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from scipy.ndimage import distance_transform_edt
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.metrics import hazard
+from SegmentMetricsLib.metrics.hazard import kernelOf
+from SegmentMetricsLib.model.inputs import labelMasks
+from SegmentMetricsLib.model.structures import Structure
+
+HAZARD = Settings(families="hazard")
+# The critical structure is a wall of voxels 2 to 4 along i, across the image of 24 x 24 x 24 voxels of 1 mm.
+WALL = shapes.box((2, 0, 0), (4, 23, 23))
+REFERENCE, TEST = shapes.box((8, 5, 5), (12, 9, 9)), shapes.box((7, 5, 5), (11, 9, 9))
+EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
+
+
+def valuesOf(reference, test, settings=HAZARD, **criticals) -> dict[str, float]:
+    found = compare(reference, test, settings, criticals=criticals or {"Wall": WALL})
+    return {key: measurement.value for key, measurement in found.items()}
+
+
+def testBoxMovedTowardAWall():
+    """The reference has layers of 25 voxels at 4 to 8 mm from the wall, the test at 3 to 7 mm.
+
+    Hazard is 1 - (d / 10)^2: 0.91 at 3 mm (added), 0.84, 0.75, 0.64, 0.51 (shared), 0.36 at 8 mm (missed).
+    """
+    shared = 0.84 + 0.75 + 0.64 + 0.51
+    # of the whole image: 3 layers of wall, 2 in front of it at 2 and 1 mm, 9 behind it at 1 to 9 mm, of 24 x 24 voxels
+    everywhere = 24 * 24 * (3 * 1 + 0.96 + 0.99 + sum(1 - (d / 10) ** 2 for d in range(1, 10)))
+    missed = 0.36 / (shared + 0.36)
+    added = 25 * 0.91 / (everywhere - 25 * (shared + 0.36))
+    expected = {
+        "RFN": missed,
+        "RFP": added,
+        "SIS": 0.7 * missed + 0.3 * added,
+        "STAR": 0.7 * 0.36 + 0.3 * 0.91,
+        "wDice": 2 * shared / (2 * shared + 0.36 + 0.91),
+    }
+    assert valuesOf(REFERENCE, TEST) == pytest.approx(expected, rel=1e-6)
+    # the other way round, missed and added change places
+    swapped = valuesOf(TEST, REFERENCE)
+    assert swapped["STAR"] == pytest.approx(0.7 * 0.91 + 0.3 * 0.36)
+    assert swapped["RFN"] == pytest.approx(0.91 / (shared + 0.91))
+    assert swapped["wDice"] == pytest.approx(expected["wDice"])
+
+
+def testTailMean():
+    # ten equal hazards: equation 7 of the source, which sums all at the threshold, gives 10
+    assert hazard.tailMean(np.full(10, 0.5), 0.05) == pytest.approx(0.5)
+    # and 2 here
+    assert hazard.tailMean(np.array([0.0] * 9 + [1.0]), 0.05) == pytest.approx(1)
+    # the worst 15 % of ten values are one and a half
+    assert hazard.tailMean(np.array([0.1] * 8 + [0.5, 1.0]), 0.15) == pytest.approx((1 * 1.0 + 0.5 * 0.5) / 1.5)
+    assert hazard.tailMean(np.array([0.2, 0.4]), 1) == pytest.approx(0.3)
+    assert hazard.tailMean(np.array([]), 0.05) == 0
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        values = rng.choice([0, 0.25, 0.5, 1], rng.integers(1, 60))
+        share = rng.uniform(0.01, 1)
+        assert values.mean() - 1e-12 <= hazard.tailMean(values, share) <= values.max() + 1e-12
+        if share * len(values) >= 1:  # a whole number of the largest ones
+            count = int(share * len(values))
+            assert hazard.tailMean(values, count / len(values)) == pytest.approx(np.sort(values)[-count:].mean())
+
+
+@pytest.mark.parametrize("kernel", ["polynomial", "exponential"])
+@pytest.mark.parametrize("shear", [0.0, 0.3])
+def testFieldOfAnyShapeAndGrid(kernel, shear):
+    settings = Settings(hazardKernel=kernel, hazardReach=4, hazardPower=1.5, hazardDecay=3)
+    shape = shapes.blob(1, (12, 10, 9), 0.05)
+    grid = Grid((12, 10, 9), np.array([[1, shear, 0, 5], [0, 1.5, 0, 6], [0, 0, 2.5, 7], [0, 0, 0, 1]]))
+    box = np.array([0, 0, 0]), np.array([11, 9, 8])
+    found = hazard.field([(Mask.fromArray(shape, grid), 0.8)], grid, box, kernelOf(settings)).block(*box)
+    distances = distance_transform_edt(~shape, sampling=(2.5, 1.5, 1))
+    if shear:
+        index = np.argwhere(np.ones_like(shape))[:, ::-1]
+        critical = grid.toWorld(np.argwhere(shape)[:, ::-1])
+        distances = np.linalg.norm(grid.toWorld(index)[:, None] - critical, axis=2).min(axis=1).reshape(shape.shape)
+    expected = np.exp(-distances / 3) if kernel == "exponential" else np.maximum(0, 1 - (distances / 4) ** 1.5)
+    assert found == pytest.approx(0.8 * expected, abs=1e-6)
+
+
+def testTheNearestVoxelOfASteepGridMayHaveNoNeighborOutside():
+    cross = np.zeros((3, 3, 3), bool)
+    cross[1, 1, :] = cross[1, :, 1] = cross[:, 1, 1] = True
+    grid = Grid((3, 3, 3), np.array([[1, 0.9, 0, 0], [0, 0.3, 0, 0], [0, 0, 2, 0], [0, 0, 0, 1]]))
+    box = np.zeros(3, int), np.full(3, 2)
+    found = hazard.field([(Mask.fromArray(cross, grid), 1)], grid, box, kernelOf(Settings(hazardKernel="exponential")))
+    # one step along i and back along j from the middle are 0.1 and -0.3 mm
+    assert found.values[1, 0, 2] == pytest.approx(np.exp(-np.hypot(0.1, 0.3) / 8), abs=1e-9)
+
+
+def testEmptyStructures():
+    missed, invented = valuesOf(REFERENCE, EMPTY), valuesOf(EMPTY, TEST)
+    assert [missed[key] for key in ("RFN", "RFP", "SIS", "wDice")] == pytest.approx([1, 0, 0.7, 0])
+    assert invented["RFN"] == 0 and 0 < invented["RFP"] < 1 and invented["wDice"] == 0
+    for pair, criticals, reason in (
+        ((REFERENCE, TEST), None, "no critical structure is given"),
+        ((REFERENCE, TEST), {"Wall": EMPTY}, "the critical structures are empty"),
+        ((EMPTY, EMPTY), {"Wall": WALL}, "both structures are empty"),
+    ):
+        found = compare(*pair, HAZARD, criticals=criticals)
+        assert {(m.status, m.reason) for m in found.values()} == {("undefined", reason)}
+
+
+def testFarFromEveryCriticalStructureNothingIsHazardous():
+    far = shapes.box((18, 5, 5), (21, 9, 9))
+    found = compare(far, far, HAZARD, criticals={"Wall": WALL})
+    assert [found[key].value for key in ("RFN", "RFP", "SIS", "STAR")] == [0, 0, 0, 0]
+    assert found["wDice"].reason == "neither structure has any hazard"
+
+
+def testMeshesAndContours():
+    settings = Settings(families="hazard", meshSpacing=0.1)
+    reference, test = shapes.boxMesh((8, 0, 0), (12, 4, 4)), shapes.boxMesh((8, 0, 0), (11, 4, 4))
+    found = valuesOf(reference, test, settings, Wall=shapes.boxMesh((0, -9, -9), (4, 13, 13)))
+    # integral of 1 - (d / 10)^2 from 7 to 8 mm over that from 4 to 8 mm
+    assert found["RFN"] == pytest.approx((1 - (8**3 - 7**3) / 300) / (4 - (8**3 - 4**3) / 300), rel=0.03)
+    assert found["RFP"] == 0
+    squares = [shapes.loops([(a, 0), (b, 0), (b, 4), (a, 4)]) for a, b in ((8, 12), (8, 11), (0, 4))]
+    flat = valuesOf(squares[0], squares[1], settings, Wall=squares[2])
+    assert flat["RFN"] == pytest.approx(found["RFN"], rel=0.05)
+
+
+def testUnknownCriticalStructure():
+    settings = Settings(families="hazard", critical="Cord")
+    with pytest.raises(ValueError, match=r"There is no critical structure 'Cord'; there are Wall\."):
+        compare(REFERENCE, TEST, settings, criticals={"Wall": WALL})
+    # what is not measured needs no critical structure
+    assert compare(REFERENCE, TEST, Settings(families="overlap", critical="Cord"))["DSC"].status == "ok"
+
+
+def testACriticalStructureIsOneLabel():
+    """The label that is given is that of the two which are compared."""
+    labels = shapes.labelImage({2: ((2, 2, 2), (4, 4, 4)), 7: ((9, 9, 9), (12, 12, 12))})
+    said = r"structure Liver cannot be compared. The image has 2 labels \(2, 7\): give one alone, as in image == 2\."
+    with pytest.raises(ValueError, match=said):
+        compare(labels, labels, HAZARD, label=7, criticals={"Liver": labels})
+    assert compare(labels, labels, HAZARD, label=7, criticals={"Liver": labels == 2})["wDice"].value == 1
+    with pytest.raises(ValueError, match=r"say which one to compare \(label=\.\.\.\)\.$"):
+        compare(labels, labels)
+
+
+def testPlacementOfTheImageDoesNotMatter():
+    expected = valuesOf(REFERENCE, TEST)
+    boxes = (((8, 5, 5), (12, 9, 9)), ((7, 5, 5), (11, 9, 9)), ((2, 0, 0), (4, 23, 23)))
+    images = [shapes.box(*corners) for corners in boxes]
+    for image in images:
+        image.SetOrigin((-80.0, 33.0, 700.0))
+        image.SetDirection(shapes.rotation((1, 2, 3), 40).ravel().tolist())
+    assert valuesOf(*images[:2], Wall=images[2]) == pytest.approx(expected, rel=1e-6)
+    flipped = SimpleITK.PermuteAxes(SimpleITK.Flip(WALL, (True, False, True)), (2, 0, 1))
+    assert valuesOf(REFERENCE, TEST, Wall=flipped) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["image", "mesh"])
+def testCriticalStructuresThinnerThanAVoxelCount(kind):
+    """A nerve of 0.2 mm between the centers of the voxels: they lie in it as much as in the voxels that it crosses."""
+    nerve = shapes.boxMesh((3.6, 9.6, -0.4), (3.8, 9.8, 23.4))
+    if kind == "image":
+        nerve = shapes.box((1, 1, 0), (1, 1, 119), (3, 3, 120), (0.2, 0.2, 0.2), (3.5, 9.5, -0.4))
+    voxels = shapes.box((4, 10, 0), (4, 10, 23))
+    assert valuesOf(REFERENCE, TEST, C=nerve) == pytest.approx(valuesOf(REFERENCE, TEST, C=voxels))
+
+
+def testEmptyCriticalStructuresAreNamed():
+    found = compare(REFERENCE, TEST, HAZARD, criticals={"Wall": WALL, "Cord": EMPTY})
+    assert {(m.status, m.reason) for m in found.values()} == {("ok", "left out because empty: critical structure Cord")}
+    assert {key: m.value for key, m in found.items()} == valuesOf(REFERENCE, TEST)
+
+
+def testAReferenceThatIsACriticalStructureItself():
+    """As when all structures of a patient are compared; then hazard does not tell one error from another."""
+    settings, said = Settings(families=("overlap", "hazard")), "The reference is a critical structure itself"
+    for size, isSaid in ((24, True), (26, True), (24, False)):
+        image = shapes.box((8, 5, 5), (12, 9, 9), size=(size,) * 3)
+        critical = shapes.box((8, 5, 5), (12, 9, 9 if isSaid else 10))
+        result = compare(image, shapes.box((8, 5, 5), (11, 9, 9)), settings, criticals={"Itself": critical})
+        assert result["RFN"].value == pytest.approx(0.2)
+        assert any(finding.startswith(said) for finding in result.findings) == isSaid
+
+
+def testCriticalStructuresFarAwayOrMuchLarger():
+    """What is too large to be listed voxel by voxel on the grid of the structures is known by its surface."""
+    far = shapes.boxMesh((1e5, 1e5, 1e5), (1e5 + 50, 1e5 + 50, 1e5 + 50))
+    found = valuesOf(REFERENCE, TEST, Far=far)
+    assert [found[key] for key in ("RFN", "RFP", "SIS", "STAR")] == [0, 0, 0, 0]
+    # the face that counts lies at the centers of voxels
+    halfSpace = shapes.boxMesh((-900, -900, -900), (4, 900, 900))
+    for settings in (HAZARD, Settings(families="hazard", hazardKernel="exponential")):
+        expected = valuesOf(REFERENCE, TEST, settings, C=shapes.box((0, 0, 0), (4, 23, 23)))
+        assert valuesOf(REFERENCE, TEST, settings, C=halfSpace) == pytest.approx(expected, rel=1e-6)
+
+
+def testAllRoadsToTheDistanceAgree(monkeypatch):
+    grid = Grid((14, 12, 10), np.diag([1.0, 1.5, 2.0, 1.0]))
+    mask = Mask.fromArray(shapes.blob(3, (14, 12, 10), 0.2), grid)
+    box = np.array([2, 1, 1]), np.array([9, 8, 6])
+    for kernel in ("polynomial", "exponential"):
+        settings = Settings(hazardKernel=kernel, hazardReach=3)
+        byMap = hazard.field([(mask, 1.0)], grid, box, kernelOf(settings)).block(*box)
+        with monkeypatch.context() as patch:
+            patch.setattr(hazard, "LARGEST_MAP", 0)
+            patch.setattr(hazard, "MOST_LARGER", 0)
+            byTree = hazard.field([(mask, 1.0)], grid, box, kernelOf(settings)).block(*box)
+        assert byTree == pytest.approx(byMap, abs=1e-6) and byMap.min() < 1 == byMap.max()
+
+
+def testFieldIsThatOfTheMeasurements():
+    comparison = compare(REFERENCE, TEST, HAZARD, criticals={"Wall": WALL})
+    x = np.array([-9, 0, 1, 3, 4, 4.5, 7, 9.5, 14, 15, 23, 99])
+    d = np.array([2, 2, 1, 0, 0, 0.5, 3, 5.5, 10, 10, 10, 10])
+    expected = 1 - (d / 10) ** 2
+    expected[[5, 7]] = (1 + 0.99) / 2, (0.75 + 0.64) / 2  # between two voxel centers
+    points = np.column_stack([x, np.full((len(x), 2), 11.3)])
+    assert comparison.hazard.at(points) == pytest.approx(expected, abs=1e-9)
+    assert compare(REFERENCE, TEST, criticals={"Wall": WALL}).hazard is None
+    assert compare(REFERENCE, TEST, HAZARD).hazard is None
+    assert compare(REFERENCE, TEST, HAZARD, criticals={"Wall": EMPTY}).hazard is None
+    assert "hazard" not in comparison.toDictionary()
+
+
+def testFieldWithoutAnyHazard():
+    far = shapes.imageOf(np.ones((2, 2, 2), np.uint8), origin=(60, 60, 60))
+    comparison = compare(REFERENCE, TEST, HAZARD, criticals={"Far": far})
+    assert comparison.hazard.at([[5, 5, 5], [60, 60, 60]]) == pytest.approx([0, 0])
+    assert comparison["STAR"].value == 0
+
+
+def testStructuresOfOneImageShareTheField():
+    criticals = {"Wall": Structure("Wall", labelMasks(WALL, 0.5)[1])}
+    one = compare(REFERENCE, TEST, HAZARD, criticals=criticals)
+    assert compare(TEST, REFERENCE, HAZARD, criticals=criticals).hazard is one.hazard
+    for settings in (Settings(families="hazard", hazardReach=5), Settings(families="hazard", grid="union")):
+        other = compare(REFERENCE, TEST, settings, criticals=criticals)
+        assert other.hazard is not one.hazard
+        assert other["RFP"].value != one["RFP"].value
+    thicker = {"Wall": Structure("Wall", labelMasks(shapes.box((2, 0, 0), (5, 23, 23)), 0.5)[1])}
+    assert compare(REFERENCE, TEST, HAZARD, criticals=thicker)["STAR"].value > one["STAR"].value

@@ -1,0 +1,355 @@
+"""Lesions one by one: what happened to each, and how many are found."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from scipy.ndimage import binary_dilation, generate_binary_structure, label
+from vtkmodules.vtkFiltersCore import vtkAppendPolyData
+
+from SegmentMetricsLib import Settings, compare, compareCase
+from SegmentMetricsLib.base.errors import InputError, Undefined
+from SegmentMetricsLib.case import resulttables
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.io import labelnames
+from SegmentMetricsLib.metrics import instances as formulas
+from SegmentMetricsLib.metrics.findings import Kind
+from SegmentMetricsLib.metrics.instances import Event, Lesion
+from SegmentMetricsLib.show import tables, writing
+from SegmentMetricsLib.show.report import Report
+
+PLACE = np.moveaxis(np.indices((60, 60, 60)), 0, -1)
+
+
+def balls(*given: tuple[tuple[int, int, int], float]) -> np.ndarray:
+    array = np.zeros((60, 60, 60), bool)
+    for center, radius in given:
+        array |= ((PLACE - center) ** 2).sum(axis=-1) <= radius**2
+    return array
+
+
+def lesionsOf(numbers: np.ndarray) -> formulas.Lesions:
+    """Return the lesions of an array [k, j, i] of their numbers, from 1."""
+    k, j, i = np.nonzero(numbers)
+    found = numbers[k, j, i] - 1
+    return formulas.Lesions(
+        np.stack([i, j, k], axis=1), found, np.bincount(found), Grid(numbers.shape[::-1], np.eye(4))
+    )
+
+
+def overlapsOf(one: np.ndarray, other: np.ndarray) -> formulas.Overlaps:
+    return formulas.overlapsOf(*(lesionsOf(label(array, np.ones((3, 3, 3)))[0]) for array in (one, other)))
+
+
+class TestFiveLesions:
+    """Two of five lesions are found, and one is invented."""
+
+    reference = balls(((20, 20, 20), 12), ((45, 45, 20), 3), ((45, 20, 45), 3), ((20, 45, 45), 3), ((50, 50, 50), 2))
+    test = balls(((20, 20, 20), 12), ((45, 45, 20), 3), ((10, 50, 10), 3))
+
+    def testQuality(self):
+        matches = formulas.matched(overlapsOf(self.reference, self.test), 0.5)
+        assert (matches.found, matches.missed, matches.invented) == (2, 3, 1)
+        assert formulas.recognitionQuality(matches) == 0.5 == formulas.panopticQuality(matches)
+        assert formulas.segmentationQuality(matches) == 1
+        assert formulas.sensitivity(matches) == 2 / 5 and formulas.precision(matches) == 2 / 3
+
+    def testEvents(self):
+        overlaps = overlapsOf(self.reference, self.test)
+        assert {event: formulas.countOf(overlaps, event) for event in Event} == {
+            Event.FOUND: 2, Event.MISSED: 3, Event.INVENTED: 1, Event.SPLIT: 0, Event.MERGED: 0, Event.MIXED: 0,
+        }  # fmt: skip
+
+
+def lines(*spans: tuple[int, int]) -> np.ndarray:
+    """Return lesions along one axis, numbered in the order given."""
+    array = np.zeros((1, 1, 40), int)
+    for number, (first, last) in enumerate(spans, 1):
+        array[..., first:last] = number
+    return array
+
+
+class TestEvents:
+    @pytest.mark.parametrize(
+        ("reference", "test", "event"),
+        [
+            ([(0, 10)], [(0, 4), (6, 10)], Event.SPLIT),
+            ([(0, 4), (6, 10)], [(0, 10)], Event.MERGED),
+            ([(0, 4), (6, 10)], [(2, 8), (9, 12)], Event.MIXED),
+            ([(0, 4)], [(3, 8)], Event.FOUND),
+            ([(0, 4)], [], Event.MISSED),
+            ([], [(0, 4)], Event.INVENTED),
+        ],
+    )
+    def testGroups(self, reference, test, event):
+        (group,) = formulas.overlapsOf(lesionsOf(lines(*reference)), lesionsOf(lines(*test))).groups
+        assert group.event is event
+        assert (len(group.reference), len(group.test)) == (len(reference), len(test))
+
+    def testNothing(self):
+        overlaps = formulas.overlapsOf(lesionsOf(lines()), lesionsOf(lines()))
+        assert overlaps.groups == ()
+        for quality in (formulas.panopticQuality, formulas.sensitivity, formulas.precision):
+            with pytest.raises(Undefined):
+                quality(formulas.matched(overlaps, 0))
+
+    def testSmallLesionsAreLeftOut(self):
+        found = formulas.withoutSmall(lesionsOf(lines((0, 2), (4, 8), (10, 11), (20, 23))), 3)
+        assert found.omitted == 2 and found.sizes.tolist() == [4, 3]
+        assert found.voxelsOf([1])[:, 0].tolist() == [20, 21, 22]
+
+
+class TestAssignment:
+    def testLargestTotalOfAll(self):
+        """The best pair alone would leave both others without a partner."""
+        rng = np.random.default_rng(2)
+        for _ in range(40):
+            one, other = (rng.integers(0, 4, (1, 3, 6)) for _ in range(2))
+            one, other = (np.searchsorted(np.unique([0, *a.ravel()]), a) for a in (one, other))
+            threshold = rng.choice([0, 0.1, 0.25])
+            overlaps = formulas.overlapsOf(lesionsOf(one), lesionsOf(other))
+            matches = formulas.matched(overlaps, threshold)
+            m, n = one.max(), other.max()
+            iou = np.array([[(((one == a + 1) & (other == b + 1)).sum() / ((one == a + 1) | (other == b + 1)).sum())
+                             for b in range(n)] for a in range(m)]).reshape(m, n)  # fmt: skip
+            iou[iou <= threshold] = 0
+            rows = range(max(m, n))
+            padded = np.zeros((len(rows), len(rows)))
+            padded[:m, :n] = iou
+            best = max(sum(padded[a, b] for a, b in zip(rows, order)) for order in itertools.permutations(rows))
+            assert matches.ious.sum() == pytest.approx(best)
+            assert [iou[a, b] for a, b in matches.pairs] == pytest.approx(matches.ious.tolist())
+            assert all(len(set(column)) == matches.found for column in matches.pairs.T)
+
+
+def bratsOf(reference: np.ndarray, test: np.ndarray, steps: int, limit: float, spacing) -> tuple[float, float]:
+    """Return LesionDSC and LesionHD95 as the code of BraTS 2023 finds them, lesion by lesion on whole images."""
+    cross, corners = generate_binary_structure(3, 2), np.ones((3, 3, 3))
+    parts, dilated = label(test, corners)[0], label(binary_dilation(reference, cross, steps), corners)[0]
+    seen, scores, distances = set(), [], []
+    for number in range(1, dilated.max() + 1):
+        lesion = reference & (dilated == number)
+        touched = set(np.unique(parts[binary_dilation(lesion, cross, steps)]).tolist()) - {0}
+        seen |= touched
+        if lesion.sum() * np.prod(spacing) <= limit:
+            continue
+        drawn = np.isin(parts, list(touched))
+        scores.append(2 * (lesion & drawn).sum() / (lesion.sum() + drawn.sum()))
+        images = [shapes.imageOf(array, spacing) for array in (lesion, drawn)]
+        pair = compare(*images, Settings.preset("DeepMind", metrics="HD95")) if touched else None
+        distances.append(pair["HD95"].value if pair else 374.0)
+    invented = parts.max() - len(seen)
+    if not scores and not invented:
+        return 1.0, 0.0
+    number = len(scores) + invented
+    return sum(scores) / number, (sum(distances) + 374.0 * invented) / number
+
+
+def places(*boxes: tuple[slice, slice, slice]) -> np.ndarray:
+    array = np.zeros((16, 20, 40), bool)
+    for place in boxes:
+        array[place] = True
+    return array
+
+
+CUBE, NEAR, FAR = np.s_[3:8, 3:8, 3:8], np.s_[4:8, 4:9, 11:15], np.s_[3:8, 3:8, 30:36]
+SMALL, OTHER = np.s_[12:14, 14:16, 20:22], np.s_[11:14, 12:17, 4:9]
+# touches the cube when that is dilated, but does not overlap it
+BESIDE = np.s_[3:8, 3:8, 10:12]
+
+
+class TestBrats:
+    @pytest.mark.parametrize("preset", ["BraTS 2023", "BraTS 2023 MEN", "BraTS 2023 MET"])
+    @pytest.mark.parametrize(
+        ("reference", "test"),
+        [
+            ((CUBE, NEAR, FAR), (np.s_[3:8, 3:8, 4:13],)),  # neighbors that dilation joins; one missed
+            ((CUBE,), (BESIDE, OTHER)),  # reached by dilation alone; one invented
+            ((CUBE, SMALL), (CUBE, np.s_[12:14, 14:16, 21:23])),  # a small one, and what is drawn of it
+            ((SMALL,), (SMALL,)),
+            ((), (SMALL, OTHER)),
+            ((CUBE,), ()),
+        ],
+    )
+    def testRules(self, preset, reference, test):
+        one, other, spacing = places(*reference), places(*test), (0.9, 1.0, 1.2)
+        settings = Settings.preset(preset, metrics=("LesionDSC", "LesionHD95"))
+        found = compare(shapes.imageOf(one, spacing), shapes.imageOf(other, spacing), settings)
+        expected = bratsOf(one, other, settings.lesionDilation, settings.lesionMinimum, spacing)
+        assert (found["LesionDSC"].value, found["LesionHD95"].value) == pytest.approx(expected, abs=1e-9)
+
+    def testNothingOnBothSidesIsAllRight(self):
+        nothing = shapes.imageOf(places())
+        found = compare(nothing, nothing, Settings.preset("BraTS 2023"))
+        assert (found["LesionDSC"].value, found["LesionHD95"].value) == (1, 0)
+        assert found["LesionF1"].status == "undefined"
+
+
+class TestSettings:
+    def testConnectivityMinimumAndPenalty(self):
+        corner = places(np.s_[3:6, 3:6, 3:6], np.s_[6:9, 6:9, 6:9], np.s_[12:13, 12:13, 30:31])
+        test = places(np.s_[3:6, 3:6, 3:6])
+
+        def found(**settings):
+            images = shapes.imageOf(corner), shapes.imageOf(test)
+            return compare(*images, Settings(metrics="instances", **settings))
+
+        assert [found(lesionConnectivity=c)["LesionsReference"].value for c in (6, 18, 26)] == [3, 3, 2]
+        large = found(lesionMinimum=2.0)
+        assert large["LesionsReference"].value == 1 and "1 of the reference" in large["LesionsReference"].reason
+        usual, stated = found(lesionMinimum=2.0, lesionConnectivity=6), found(lesionConnectivity=6, lesionPenalty=5.0)
+        assert usual["LesionHD95"].value == pytest.approx(math.dist((0, 0, 0), (40, 20, 16)) / 2)
+        assert stated["LesionHD95"].value == pytest.approx(10 / 3)
+
+    def testOverlapOfAMatch(self):
+        one, half = places(np.s_[3:7, 3:7, 3:7]), places(np.s_[3:7, 3:7, 3:5])
+        images = shapes.imageOf(one), shapes.imageOf(half)
+        strict = compare(*images, Settings(metrics="instances", lesionOverlap=0.6))
+        assert (strict["LesionF1"].value, strict["PQ"].value, strict["LesionsFound"].value) == (0, 0, 1)
+        assert strict["SQ"].status == "undefined"
+        # panoptica takes the threshold itself, too
+        assert compare(*images, Settings.preset("panoptica"))["PQ"].value == 0.5
+
+    @pytest.mark.parametrize(("one", "other", "missing"), [((CUBE,), (), "precision"), ((), (CUBE,), "sensitivity")])
+    def testOneSideWithoutLesions(self, one, other, missing):
+        found = compare(shapes.imageOf(places(*one)), shapes.imageOf(places(*other)), Settings(metrics="instances"))
+        assert found[f"Lesion{missing.capitalize()}"].status == "undefined"
+        assert "no lesion" in found[f"Lesion{missing.capitalize()}"].reason
+        assert [found[key].value for key in ("PQ", "RQ", "LesionF1", "LesionDSC")] == [0, 0, 0, 0]
+        (lesion,) = found.lesions
+        assert lesion.event == ("missed" if one else "invented") and lesion.clearance is None
+
+
+class TestList:
+    def testOrderAndWhatIsKnownOfEach(self):
+        reference, test = TestFiveLesions.reference, np.roll(TestFiveLesions.test, 1, axis=2)
+        found = compare(shapes.imageOf(reference), shapes.imageOf(test), Settings(metrics="instances"))
+        events = [lesion.event for lesion in found.lesions]
+        assert events == ["missed"] * 3 + ["invented"] + ["found"] * 2
+        missed, invented, drawn = (found.lesions[n] for n in (0, 3, 5))
+        assert (missed.dice, missed.volumeTest, missed.hausdorff, missed.centerDistance) == (None, 0, None, None)
+        assert missed.volumeReference >= found.lesions[2].volumeReference
+        assert invented.side == "test" and invented.position == (11, 50, 10)
+        assert drawn.centerDistance == pytest.approx(1) and drawn.position == (20, 20, 20)
+        # of the ball alone, as if it were compared by itself
+        only, moved = balls(((20, 20, 20), 12)), balls(((20, 20, 21), 12))
+        alone = compare(shapes.imageOf(only), shapes.imageOf(moved), Settings(metrics=("DSC", "IoU", "HD95", "MASD")))
+        values = (drawn.dice, drawn.iou, drawn.hausdorff, drawn.mean)
+        assert values == pytest.approx([alone[key].value for key in ("DSC", "IoU", "HD95", "MASD")], abs=1e-6)
+
+    def testClearanceIsBetweenSurfaces(self):
+        lone, other = places(CUBE), places(FAR)
+        found = compare(shapes.imageOf(lone), shapes.imageOf(other), Settings(metrics="instances"))
+        # from the last voxel's face at 7.5 to the first one's at 29.5
+        assert [lesion.clearance for lesion in found.lesions] == pytest.approx([22, 22])
+
+    def testDistancesTakeTimeOnlyIfTheyAreAskedFor(self):
+        images = [shapes.imageOf(places(CUBE))] * 2
+        (quick,), (full,) = (
+            compare(*images, Settings(metrics=keys)).lesions for keys in ("LesionDSC", ("LesionDSC", "LesionHD95"))
+        )
+        assert quick.hausdorff is None and full.hausdorff == 0 and quick.dice == 1
+
+    def testFiles(self, tmp_path):
+        paths = [tmp_path / name for name in ("reference.nrrd", "test.nrrd")]
+        for path, array in zip(paths, (TestFiveLesions.reference, TestFiveLesions.test)):
+            SimpleITK.WriteImage(shapes.imageOf(array), str(path))
+        found = compare(*paths, Settings(metrics="instances"))
+        (text,) = (resulttables.lesionsSentence(found.lesions),)
+        assert text == "5 lesions in the reference: 2 found, 3 missed; the test has 1 lesion more that is invented."
+        plain = json.loads(json.dumps(found.toDictionary()))
+        assert tuple(map(Lesion.fromDictionary, plain["lesions"])) == found.lesions
+        writing.writeLists([found.record()], tmp_path)
+        rows = list(csv.DictReader((tmp_path / "lesions.csv").open(encoding="utf-8")))
+        assert [(row["Event"], float(row["X"])) for row in rows] == [
+            (lesion.event, lesion.position[0]) for lesion in found.lesions
+        ]
+        assert not (tmp_path / "gaps.csv").exists()
+        shown = tables.pairTable(found.record())
+        assert re.search(r"5 +reference +missed +0.033 cm3 +25.02 mm +L 50 P 50 S 50", shown)
+
+    def testReport(self):
+        images = [shapes.imageOf(array) for array in (TestFiveLesions.reference, TestFiveLesions.test)]
+        page = Report("Case", Settings(metrics=("instances", "DSC")))
+        page.add(compare(*images, page.settings))
+        text = page.page(None, {}, {}, ())
+        assert "3 missed; the test has 1 lesion more" in text
+        # three views and the legend
+        assert text.count('class="lesion missed"') == 3 * 3 + 1 and text.count('<rect class="lesion"') == 3 + 1
+
+
+class TestMeshes:
+    def testClosedPartsAreLesions(self):
+        """Balls of which one has a cavity, and another touches it within a voxel."""
+        hollow = shapes.surfaceOf(shapes.imageOf(places(np.s_[2:9, 2:9, 2:9]) & ~places(np.s_[4:7, 4:7, 4:7])))
+        mesh = vtkAppendPolyData()
+        for part in (hollow, shapes.ballMesh(3, (14, 5, 5)), shapes.ballMesh(3, (28, 10, 8))):
+            mesh.AddInputData(part)
+        mesh.Update()
+        found = compare(shapes.imageOf(places(np.s_[2:9, 2:9, 2:9])), mesh.GetOutput(), Settings(metrics="instances"))
+        assert (found["LesionsTest"].value, found["LesionsFound"].value) == (3, 1)
+        assert found.lesions[-1].volumeTest == pytest.approx(7**3 - 3**3)
+
+
+class TestInstanceMaps:
+    labels = np.zeros((6, 6, 12), np.uint8)
+    labels[1:4, 1:4, 1:4], labels[1:4, 1:4, 4:7], labels[2, 2, 9] = 7, 8, 9  # the first two touch
+
+    def testEveryLabelIsALesion(self):
+        settings = Settings(metrics="instances", instanceMaps=True)
+        found = compare(
+            shapes.imageOf(self.labels), shapes.imageOf(np.where(self.labels == 9, 0, self.labels)), settings
+        )
+        assert [found[key].value for key in ("LesionsReference", "LesionsFound", "LesionsMissed")] == [3, 2, 1]
+        # on another grid: the second of the reference now overlaps both that touch
+        shifted = compare(shapes.imageOf(self.labels), shapes.imageOf(self.labels, origin=(0.25, 0, 0)), settings)
+        assert [shifted[key].value for key in ("LesionsFound", "LesionsMixed", "RQ")] == [1, 1, 1]
+
+    def testClasses(self, tmp_path):
+        path, table = str(tmp_path / "map.nrrd"), tmp_path / "classes.csv"
+        SimpleITK.WriteImage(shapes.imageOf(self.labels), path)
+        table.write_text("label,class\n7,Edema\n8,Core\n9,Edema\n", encoding="utf-8")
+        classes = labelnames.readClasses(table)
+        case = compareCase(path, path, Settings(metrics="instances", instanceMaps=True, instanceClasses=classes))
+        assert {c.reference.name: c["LesionsFound"].value for c in case} == {"Edema": 2, "Core": 1}
+        with pytest.raises(InputError, match="compare one of them"):
+            compare(path, path, Settings(metrics="instances", instanceMaps=True, instanceClasses=classes))
+
+
+def testFindingPointsToTheFamily():
+    images = [shapes.imageOf(array) for array in (TestFiveLesions.reference, TestFiveLesions.test)]
+    (told,) = (one for one in compare(*images, Settings(metrics="DSC")).findings if one.kind is Kind.SEVERAL_PARTS)
+    assert "3 of the reference's 5 are missed and 1 of the test's 3 is not in the reference." in told
+    assert "--metrics instances" in told and (told.values["missed"], told.values["added"]) == (3, 1)
+    (told,) = (one for one in compare(*images, Settings(metrics="PQ")).findings if one.kind is Kind.SEVERAL_PARTS)
+    assert "--metrics" not in told
+
+
+@pytest.mark.nightly
+def testPanoptica():
+    """The same numbers as those of panoptica for random label maps, in which every label is a lesion."""
+    panoptica = pytest.importorskip("panoptica", reason="panoptica is missing: pip install -e .[panoptica]")
+    evaluator = panoptica.Panoptica_Evaluator(
+        expected_input=panoptica.InputType.UNMATCHED_INSTANCE,
+        instance_matcher=panoptica.NaiveThresholdMatching(matching_threshold=0.5),
+        global_metrics=[panoptica.Metric.clDSC],
+    )
+    settings = Settings.preset("panoptica", metrics=("instances", "clDice"), instanceMaps=True)
+    for seed in range(6):
+        one, _ = label(shapes.blob(seed, (30, 28, 26), 0.2, 1.2))
+        other, _ = label(shapes.blob(seed, (30, 28, 26), 0.2 + 0.02 * seed, 1.2) & shapes.blob(9, (30, 28, 26), 0.9, 1))
+        result = evaluator.evaluate(other.astype(np.uint8), one.astype(np.uint8))["ungrouped"]
+        found = compare(*(shapes.imageOf(array.astype(np.uint8)) for array in (one, other)), settings)
+        matches = round(found["RQ"].value * (one.max() + other.max()) / 2)
+        assert (matches, one.max() - matches, other.max() - matches) == (result.tp, result.fn, result.fp) and result.tp
+        for key, value in (("RQ", result.rq), ("SQ", result.sq), ("PQ", result.pq)):
+            assert found[key].value == pytest.approx(value, abs=1e-9)
+        assert found["clDice"].value == pytest.approx(result.global_bin_cldsc, abs=1e-9)

@@ -1,0 +1,197 @@
+"""Memberships between 0 and 1: agreement by the definitions, thresholds, other grids, and cuts for distances."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from scipy import ndimage
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.metrics.counts import Table, count
+from SegmentMetricsLib.model import inputs
+
+BOTH = Settings(families=("overlap", "agreement", "voxel"))
+FUZZY = Settings(families=("overlap", "agreement"))
+
+
+def soft(seed: int) -> np.ndarray:
+    """Return memberships that are 0 and 1 in places."""
+    from scipy.ndimage import gaussian_filter
+
+    values = np.clip(3 * gaussian_filter(np.random.default_rng(seed).standard_normal((9, 11, 10)), 1.5), 0, 1)
+    return np.round(values, 3)
+
+
+def testCrispIsASpecialCaseOfFuzzy():
+    masks = [Mask.fromArray(shapes.blob(seed), Grid((16, 18, 14), np.eye(4))) for seed in (1, 2)]
+    assert Table.ofMemberships(*masks, 5000) == Table.of(count(*masks), 5000)
+
+
+def testAThresholdMakesMembershipsCrisp():
+    f, g = (shapes.imageOf(soft(seed)) for seed in (1, 2))
+    for threshold in (0.25, 0.5, 0.751):
+        cut = [shapes.imageOf(soft(seed) >= threshold) for seed in (1, 2)]
+        crisp = compare(*cut, BOTH)
+        given = compare(f, g, Settings(families=BOTH.families, threshold=threshold))
+        assert {key: m.value for key, m in given.items()} == {key: m.value for key, m in crisp.items()}
+        assert compare(f, g, BOTH)["KAP"].value != crisp["KAP"].value
+        # also structures that were read without a threshold
+        structures = [inputs.structureFromImage(image, "", None, None) for image in (f, g)]
+        again = compare(*structures, Settings(families=BOTH.families, threshold=threshold))
+        assert again["AVD"].value == given["AVD"].value and again["DSC"].value == given["DSC"].value
+    # without one, surfaces and distances go by 0.5
+    cut = [shapes.imageOf(soft(seed) >= 0.5) for seed in (1, 2)]
+    keys = ("HD", "MASD", "SignedMean", "AVD", "MHD", "VolumeReference")
+    soft_, crisp = (compare(*pair, Settings(families="all")) for pair in ((f, g), cut))
+    assert [soft_[key].value for key in keys] == [crisp[key].value for key in keys]
+    mixed = compare(f, cut[1], FUZZY)["FMS"].value
+    both = np.minimum(soft(1), soft(2) >= 0.5).sum()
+    assert mixed == pytest.approx(2 * both / (soft(1).sum() + (soft(2) >= 0.5).sum()))
+
+
+def testFaintMembershipsAreNotNothing():
+    faint = np.zeros((8, 8, 8))
+    faint[2:5, 2:5, 2:5] = 0.25
+    image, nothing = shapes.imageOf(faint), shapes.imageOf(np.zeros((8, 8, 8), np.uint8))
+    assert compare(image, image, FUZZY)["FMS"].value == compare(image, image, FUZZY)["DSC"].value == 1
+    alone = compare(image, nothing, FUZZY)
+    assert alone["KAP"].value == 0 and alone["KAP"].reason == "the test is empty"
+    assert compare(image, image, Settings(families="agreement", threshold=0.5))["FMS"].status == "undefined"
+
+
+def testFuzzyOnOtherGrids():
+    f, g = soft(1), soft(2)
+    expected = compare(shapes.imageOf(f), shapes.imageOf(g), FUZZY)
+    turned = shapes.imageOf(
+        g[:, ::-1, :].transpose(0, 2, 1), origin=(0, 10, 0), direction=[[0, 1, 0], [-1, 0, 0], [0, 0, 1]]
+    )
+    assert compare(shapes.imageOf(f), turned, FUZZY)["KAP"].value == pytest.approx(expected["KAP"].value)
+
+
+def testMembershipsOnDifferentLatticesAreInterpolated():
+    """A ramp is what linear interpolation keeps; beyond the image there is nothing."""
+    f, g = soft(1), soft(2)
+    other = compare(shapes.imageOf(f), shapes.imageOf(g, origin=(0.4, 0, 0)), FUZZY)
+    # either image may keep its voxels
+    padded = [np.pad(m, ((0, 0), (0, 0), (1, 1))) for m in (f, g)]
+    possible = []
+    for fixed, moving, step in ((*padded, 0.4), (*padded[::-1], -0.4)):
+        moved = ndimage.shift(moving, (0, 0, step), order=1)
+        possible.append(2 * np.minimum(fixed, moved).sum() / (fixed.sum() + moved.sum()))
+    assert min(abs(other["DSC"].value - value) for value in possible) < 1e-9
+    swapped = compare(shapes.imageOf(g, origin=(0.4, 0, 0)), shapes.imageOf(f), FUZZY)
+    assert swapped["DSC"].value == pytest.approx(other["DSC"].value, abs=1e-12)
+    (finding,) = (text for text in other.findings if "different grids" in text)
+    assert "memberships interpolated linearly" in finding
+    # what is interpolated exactly stays what it is
+    ramp = np.zeros((5, 5, 12))
+    ramp[1:4, 1:4, :] = np.linspace(0, 1, 12)
+    fine = np.zeros((5, 5, 23))
+    fine[1:4, 1:4, :] = np.linspace(0, 1, 23)
+    same = compare(shapes.imageOf(ramp, (2, 1, 1)), shapes.imageOf(fine), Settings(families="overlap"))
+    # but for the last voxel, which fades away beyond the coarse image's edge
+    assert same["DSC"].value == pytest.approx(1, abs=0.05) and same["PPV"].value == pytest.approx(1, abs=1e-7)
+
+
+def testWholeNumbersAsMemberships():
+    f, g = soft(1), soft(2)
+    for maximum in (255, 100, 4000):
+        scaled = [np.rint(m * maximum).astype(np.uint8 if maximum < 256 else np.uint16) for m in (f, g)]
+        settings = Settings(families=("overlap", "agreement"), membershipMaximum=maximum)
+        measured = compare(*map(shapes.imageOf, scaled), settings)
+        expected = compare(*(shapes.imageOf(m / maximum) for m in scaled), FUZZY)
+        for key in ("DSC", "KAP", "ICC", "PBD"):
+            assert measured[key].value == pytest.approx(expected[key].value, rel=1e-6), key
+    # 0.7 in percent reaches the threshold of 0.7
+    seventy = np.zeros((4, 4, 4), np.uint8)
+    seventy[1:3, 1:3, 1:3] = 70
+    settings = Settings(families="overlap", membershipMaximum=100, threshold=0.7)
+    assert compare(shapes.imageOf(seventy), shapes.imageOf(seventy), settings)["VoxelVolumeTest"].value == 8
+    # masks of 0 and 1 are what they are; without the maximum the numbers are labels
+    mask = shapes.imageOf((seventy > 0).astype(np.uint8))
+    settings = Settings(families="overlap", membershipMaximum=100)
+    assert compare(mask, shapes.imageOf(seventy), settings)["DSC"].value == pytest.approx(2 * 0.7 / 1.7)
+    assert compare(mask, shapes.imageOf(seventy), Settings(families="overlap"))["DSC"].value == 1
+    with pytest.raises(ValueError, match="not a map of memberships from 0 to 50: it has values from 0 to 70"):
+        compare(mask, shapes.imageOf(seventy), Settings(membershipMaximum=50))
+
+
+@pytest.mark.parametrize(("high", "full"), [(100, 100), (250.5, 255), (64000.25, 65535), (1.5, 0), (1e30, 0)])
+def testMembershipsBeyond1AreRefusedWithTheWayOut(high, full):
+    array = np.array([[[-0.0, 0.25 * high, high]]])
+    array[array == 25] = 25.5
+    with pytest.raises(ValueError) as error:
+        compare(shapes.imageOf(array), shapes.imageOf(array))
+    said = f"it has values from 0 to {high:.12g}."
+    if full:
+        where = f"(--membership-maximum {full}; in Python membershipMaximum={full})"
+        said += f" If they are memberships and {full} means full membership, say so {where}."
+    assert str(error.value).endswith(said)
+    if full:
+        compare(shapes.imageOf(array), shapes.imageOf(array), Settings(membershipMaximum=full, families="overlap"))
+
+
+def testDistancesOverCuts():
+    f, g = (0.9 * np.clip(3 * soft(seed) / soft(seed).max(), 0, 1) for seed in (1, 2))
+    settings = Settings(families="voxel", cuts=10, quantiles=(1, 0.9))
+    comparison = compare(shapes.imageOf(f), shapes.imageOf(g), settings)
+    crisp = [
+        compare(*(shapes.imageOf(m >= number / 10) for m in (f, g)), Settings(families="voxel", quantiles=(1, 0.9)))
+        for number in range(1, 10)
+    ]
+    for key in ("AVD", "HDvox", "HDvox_0.9"):
+        assert comparison[key].value == pytest.approx(np.mean([cut[key].value for cut in crisp]), rel=1e-12), key
+        assert comparison[key].reason == "1 of 10 cuts is empty on both sides and left out"
+    assert comparison["MHD"].value == pytest.approx(np.mean([cut["MHD"].value for cut in crisp]), rel=1e-12)
+    # without cuts, that of 0.5
+    once = compare(shapes.imageOf(f), shapes.imageOf(g), Settings(families="voxel"))
+    assert once["AVD"].value == crisp[4]["AVD"].value and not once["AVD"].reason
+
+
+def testACutWithoutCounterpart():
+    f = np.clip(3 * soft(1) / soft(1).max(), 0, 1)
+    oneSided = compare(shapes.imageOf(f), shapes.imageOf(0.6 * f), Settings(families="voxel", cuts=4))
+    assert oneSided["AVD"].status == oneSided["MHD"].status == "infinite"
+    assert oneSided["AVD"].reason == "the test is empty in a cut of the memberships"
+    single = compare(shapes.imageOf(f), shapes.imageOf(0.6 * f), Settings(families="voxel", cuts=1))
+    assert single["AVD"].status == "infinite"
+    none = compare(*[shapes.imageOf(0.6 * f)] * 2, Settings(families="voxel", cuts=1))
+    assert none["AVD"].status == "undefined" and "every cut" in none["AVD"].reason
+    # stored in single precision, 0.7 still reaches the cut at 7/10
+    flat = np.zeros((6, 6, 6), np.float32)
+    flat[1:4, 1:4, 1:4] = 0.7
+    image = shapes.imageOf(flat)
+    measured = compare(image, image, Settings(families="voxel", cuts=10))["AVD"]
+    assert (measured.value, measured.reason) == (0, "3 of 10 cuts are empty on both sides and left out")
+
+
+def testWhatRoundingMakesOfMemberships():
+    """Single precision may leave [0, 1] by a last digit; anything more is no membership."""
+    values = np.zeros((6, 6, 6), np.float32)
+    values[2:4, 2:4, 2:4], values[1, 2:4, 2:4] = 1, 0.3
+    exact = compare(shapes.imageOf(values), shapes.imageOf(np.roll(values, 1, 2)))
+    rounded = values.copy()
+    rounded[2, 2, 2], rounded[0, 0, 0] = np.nextafter(np.float32(1), np.float32(2)), -1e-8
+    found = compare(shapes.imageOf(rounded), shapes.imageOf(np.roll(values, 1, 2)))
+    assert found["DSC"].value == pytest.approx(exact["DSC"].value)
+    rounded[2, 2, 2] = 1.001
+    with pytest.raises(ValueError, match="neither a label map nor a map of memberships"):
+        compare(shapes.imageOf(rounded), shapes.imageOf(values))
+
+
+def testIntensitiesFromZeroToOne():
+    """A CT that was scaled for a network is no map of memberships, but cannot be told from one for certain."""
+    random = np.random.default_rng(0)
+    intensities = shapes.imageOf(random.random((30, 40, 50)).astype(np.float32))
+    ball = shapes.ball(8, size=(50, 40, 30), origin=(-25, -20, -15))
+    settings = Settings(families="overlap")
+    assert any("image of intensities" in finding for finding in compare(ball, intensities, settings).findings)
+    # soft edges are usual, and so are structures that fill their images
+    soft = SimpleITK.DiscreteGaussian(SimpleITK.Cast(ball, SimpleITK.sitkFloat32), 2.0)
+    full = SimpleITK.Cast(ball, SimpleITK.sitkFloat32) * 0 + 1
+    for image in (soft, full):
+        assert not any("intensities" in finding for finding in compare(ball, image, settings).findings)

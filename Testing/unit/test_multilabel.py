@@ -1,0 +1,218 @@
+"""Overlap of all labels: the definitions, labels that a side lacks, weights, and where it appears."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import Settings, Structure, compareLabels, readStructures
+from SegmentMetricsLib.__main__ import main
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.case.explanations import ofMeasurement
+from SegmentMetricsLib.case.multilabel import ofShares
+from SegmentMetricsLib.metrics.multilabel import MULTI_LABEL
+
+# 64 and 8 voxels; of the first the test has 48, of the second 4 and 2 beside it
+BOXES = {1: ((1, 1, 1), (4, 4, 4)), 2: ((6, 6, 6), (7, 7, 7))}
+OTHERS = {1: ((2, 1, 1), (4, 4, 4)), 2: ((6, 6, 7), (8, 7, 7))}
+REFERENCE, TEST = (shapes.labelImage(boxes, (12, 12, 12)) for boxes in (BOXES, OTHERS))
+
+
+def dice(jaccard: float) -> float:
+    return 2 * jaccard / (1 + jaccard)
+
+
+def testOneLabelOnEachSideIsPairedByItsName():
+    box = shapes.box((5, 5, 5), (9, 9, 9))
+    assert compareLabels({"Liver": box}, {"Kidney": box})["JACml"].value == 0
+    maps = [shapes.labelImage({label: ((5, 5, 5), (9, 9, 9))}) for label in (1, 2)]
+    assert compareLabels(*maps)["DICEml"].value == 0
+    assert compareLabels(maps[0], maps[0])["DICEml"].value == 1
+
+
+def testByHand():
+    found = compareLabels(REFERENCE, TEST, weights={"Label 2": 5})
+    expected = {
+        "JACml": (48 + 4) / (64 + 10),
+        "JACml_volume": (48 / 64 + 4 / 8) / (64 / 64 + 10 / 8),
+        "JACml_given": (48 + 5 * 4) / (64 + 5 * 10),
+    }
+    assert list(found) == [definition.key for definition in MULTI_LABEL]
+    for key, value in expected.items():
+        assert found[key].value == pytest.approx(value, abs=1e-15), key
+        assert found[f"DICE{key[3:]}"].value == pytest.approx(dice(value), abs=1e-15), key
+        assert (found[key].status, found[key].unit, found[key].family) == ("ok", "", "agreement")
+    assert "JACml_given" not in compareLabels(REFERENCE, TEST)
+    assert "Crum" in found["DICEml"].source and "each label" in ofMeasurement(found["DICEml"])
+    # the size of voxels cancels
+    wide = [shapes.labelImage(boxes, (12, 12, 12), spacing=(0.7, 2, 3)) for boxes in (BOXES, OTHERS)]
+    assert compareLabels(*wide)["JACml_volume"].value == pytest.approx(expected["JACml_volume"], abs=1e-15)
+
+
+def testSymmetryAndIdentity():
+    half = shapes.labelImage({**OTHERS, 1: ((3, 1, 1), (4, 4, 4))}, (12, 12, 12))
+    there, back = compareLabels(REFERENCE, half), compareLabels(half, REFERENCE)
+    assert there["JACml"].value == back["JACml"].value
+    assert there["JACml_volume"].value != back["JACml_volume"].value, "the reference's volumes are the weights"
+    assert {measurement.value for measurement in compareLabels(TEST, TEST).values()} == {1}
+    apart = compareLabels(
+        REFERENCE, shapes.labelImage({1: ((9, 9, 9), (10, 10, 10)), 2: ((0, 0, 9), (1, 1, 9))}, (12,) * 3)
+    )
+    assert {measurement.value for measurement in apart.values()} == {0}
+
+
+def testLabelsThatASideLacks():
+    alone = shapes.labelImage({1: BOXES[1]}, (12, 12, 12))
+    missing = compareLabels(REFERENCE, alone)
+    assert missing["JACml"].value == 64 / 72 and missing["JACml_volume"].value == 1 / 2
+    added = compareLabels(alone, REFERENCE)
+    assert added["JACml"].value == 64 / 72
+    volume = added["JACml_volume"]
+    assert volume.status == "undefined" and math.isnan(volume.value)
+    assert volume.reason == "without volume in the reference the weight is infinite: Label 2"
+    nothing = shapes.labelImage({}, (12, 12, 12))
+    assert compareLabels(REFERENCE, nothing)["DICEml"].value == 0
+    both = compareLabels(nothing, nothing)
+    assert {(m.status, m.reason) for m in both.values()} == {("undefined", "no label has any volume")}
+    # empty on both sides: it counts nothing, whatever the weights
+    empty = {"a": shapes.box(*BOXES[1]), "b": shapes.imageOf(np.zeros((24, 24, 24), np.uint8))}
+    assert {m.value for m in compareLabels(empty, empty).values()} == {1}
+
+
+def testMemberships():
+    generator = np.random.default_rng(3)
+    first, second = ({name: generator.random((5, 6, 7)).round(3) for name in "ab"} for _ in range(2))
+    images = [{name: shapes.imageOf(array) for name, array in given.items()} for given in (first, second)]
+    found = compareLabels(*images)
+    both = {name: np.minimum(first[name], second[name]).sum() for name in "ab"}
+    either = {name: np.maximum(first[name], second[name]).sum() for name in "ab"}
+    assert found["JACml"].value == pytest.approx(sum(both.values()) / sum(either.values()), rel=1e-12)
+    weights = {name: 1 / first[name].sum() for name in "ab"}
+    expected = sum(weights[n] * both[n] for n in "ab") / sum(weights[n] * either[n] for n in "ab")
+    assert found["JACml_volume"].value == pytest.approx(expected, rel=1e-12)
+    crisp = compareLabels(*images, Settings(threshold=0.4))
+    cuts = [{name: array >= 0.4 for name, array in given.items()} for given in (first, second)]
+    both, either = (sum(op(cuts[0][n], cuts[1][n]).sum() for n in "ab") for op in (np.logical_and, np.logical_or))
+    assert crisp["JACml"].value == both / either
+    # a label that the other side lacks counts by its memberships, too
+    missing = compareLabels(images[0], {"a": images[0]["a"], "c": images[0]["b"]})
+    total = {name: first[name].sum() for name in "ab"}
+    assert missing["JACml"].value == pytest.approx(total["a"] / (total["a"] + 2 * total["b"]), rel=1e-12)
+
+
+def testMeshes():
+    box, shifted = shapes.boxMesh((0, 0, 0), (10, 10, 10)), shapes.boxMesh((5, 0, 0), (15, 10, 10))
+    found = compareLabels({"a": box, "b": box}, {"a": box, "b": shifted})
+    assert found["JACml"].value == pytest.approx(1500 / 2500, rel=0.02)
+    assert compareLabels({"a": box, "b": box}, {"a": box, "c": box})["JACml"].value == pytest.approx(1 / 3, rel=0.02)
+
+
+def testWhatIsRefused():
+    with pytest.raises(ValueError, match="no label 'Label 9' to give a weight to; there are Label 1, Label 2"):
+        compareLabels(REFERENCE, TEST, weights={"Label 9": 1})
+    with pytest.raises(ValueError, match="weight of the label 'Label 1' must be greater than 0, not -1"):
+        compareLabels(REFERENCE, TEST, weights={"Label 1": -1})
+    with pytest.raises(
+        ValueError, match="The test must be a label map, an array, a path or several structures, not int"
+    ):
+        compareLabels(REFERENCE, 3)
+    with pytest.raises(ValueError, match=r"The reference cannot be compared\. The image"):
+        compareLabels(shapes.imageOf(np.full((4, 4, 4), -1, np.int16)), TEST)
+    with pytest.raises(ValueError, match="several structures and the agreement family"):
+        ofShares([], [], [], Settings(labelWeights={"a": 1}))
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"), [(shapes.box(*BOXES[1]), "image"), (shapes.boxMesh((0, 0, 0), (9, 9, 9)), "mesh")]
+)
+def testWithoutNamesNothingCanBePaired(given, kind):
+    """Two lists of images would else be labels that either side lacks, with an overlap of 0."""
+    for sides, which in ((([given], [given]), "reference"), (({"Liver": given}, [given]), "test")):
+        message = f"each {kind} of the {which} has none: name them, as in {{'Liver': {kind}}}."
+        with pytest.raises(InputError, match=re.escape(message)):
+            compareLabels(*sides)
+    assert compareLabels({"Liver": given}, {"Liver": given})["JACml"].value == 1
+
+
+def testSettingsThatAreNone():
+    with pytest.raises(InputError, match=r"The settings must be Settings, not dict\."):
+        compareLabels(REFERENCE, TEST, {"a": 1})
+
+
+def testKeysThatThereAreNot():
+    found = compareLabels(REFERENCE, TEST)
+    with pytest.raises(KeyError, match=r"no measurement 'jacml' here\. Did you mean JACml\?"):
+        found["jacml"]
+    assert found.get("?") is None and "?" not in found
+
+
+def testHowItIsPrinted():
+    found = compareLabels(REFERENCE, TEST)
+    assert str(found) == "JACml: 0.703, JACml_volume: 0.556, DICEml: 0.825, DICEml_volume: 0.714"
+    assert f"{found['JACml']}" == "JACml: 0.703" and repr(found).startswith("MultiLabel(measurements={")
+
+
+def testAProblemOfOneLabelIsSaid(tmp_path):
+    shapes.writeMesh(shapes.openBox(), tmp_path / "open.stl")
+    (mesh,) = readStructures(tmp_path / "open.stl")
+    box = Structure(
+        "box",
+        givenSurface=readStructures(shapes.writeMesh(shapes.boxMesh((0, 0, 0), (9, 9, 9)), tmp_path / "box.stl"))[
+            0
+        ].surface,
+    )
+    found = compareLabels([box, mesh], [box, mesh])
+    assert found["DICEml"].status == "undefined" and found["DICEml"].reason.startswith("open: ")
+    assert "not closed" in found["DICEml"].reason
+    assert "not closed" in compareLabels([box, mesh], [box.named("other"), box])["JACml"].reason
+
+
+def testInFilesAndOnTheTerminal(withoutPictures, tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = [("ref.nrrd", REFERENCE), ("test.nrrd", TEST), ("one.nrrd", shapes.labelImage({1: BOXES[1]}, (12, 12, 12)))]
+    for name, image in names:
+        SimpleITK.WriteImage(image, name)
+
+    def run(*arguments):
+        capfd.readouterr()
+        status = main(["compare", *arguments, "--output", "out"])
+        content = json.loads((tmp_path / "out" / "metrics.json").read_text()) if not status else {}
+        return status, content.get("multiLabel"), capfd.readouterr()
+
+    status, content, printed = run("ref.nrrd", "test.nrrd", "--metrics", "agreement", "--label-weight", "Label 2=5")
+    assert status == 0
+    expected = compareLabels(REFERENCE, TEST, weights={"Label 2": 5})
+    assert content == expected.toDictionary()
+    assert content["labels"][1] == {"name": "Label 2", "reference": 8, "test": 6, "both": 4}
+    assert f"{expected['DICEml_given'].value:.3f}" in printed.out and "All labels together" in printed.out
+    # a label that one side lacks is empty there, also when but one is in both
+    status, content, printed = run("ref.nrrd", "one.nrrd", "--metrics", "agreement", "--label-weight", "Label 2=5")
+    assert status == 0 and content["measurements"]["DICEml_given"]["value"] < 1 and "DICEml" in printed.out
+    # only with the agreement family, only for several structures
+    assert run("ref.nrrd", "test.nrrd", "--metrics", "overlap")[1] is None
+    assert run("ref.nrrd", "test.nrrd", "--metrics", "agreement", "--structure", "Label 2")[1] is None
+    status, _, printed = run("ref.nrrd", "test.nrrd", "--label-weight", "Label 2=5")
+    assert status == 2 and "agreement family" in printed.err and printed.err.count("\n") == 1
+
+
+def testOfSegmentations(scene):
+    from segmentnodes import segmentationOf
+
+    from SegmentMetricsLib import mrml
+
+    def node(boxes):
+        return segmentationOf(scene, **{f"L{n}": shapes.labelImage({1: box}, (12,) * 3) for n, box in boxes.items()})
+
+    found = mrml.compareSegmentations(node(BOXES), node(OTHERS), Settings(families="agreement"))
+    assert found.multiLabel["JACml_volume"].value == compareLabels(REFERENCE, TEST)["JACml_volume"].value
+    extra = mrml.compareSegmentations(
+        node({**BOXES, 3: ((9, 9, 9), (9, 9, 9))}), node(OTHERS), Settings(families="all")
+    )
+    assert extra.multiLabel["JACml"].value == 52 / 75
+    assert mrml.compareSegmentations(node(BOXES), node(OTHERS)).multiLabel is None

@@ -1,0 +1,184 @@
+"""Every entry of the registry keeps what it declares, on a dozen pairs, and on empty and ever worse ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import promises
+import pytest
+import shapes
+from sharedpairs import NAMES, VARIANTS, changed, compared, comparedOn, comparedWithNothing, pairs
+
+from SegmentMetricsLib import Settings
+from SegmentMetricsLib.case.explanations import ofMeasurement
+from SegmentMetricsLib.case.given import asStructure
+from SegmentMetricsLib.metrics.hazard import errorsOf
+from SegmentMetricsLib.metrics.measurement import evaluate
+from SegmentMetricsLib.metrics.metric import BY_MEMBERSHIPS, PARAMETERS, Asked, Empty, ofMemberships
+from SegmentMetricsLib.metrics.pair import Workspace
+from SegmentMetricsLib.metrics.registry import REGISTRY, findDefinition
+from SegmentMetricsLib.metrics.similarity import inSlices
+from SegmentMetricsLib.settings.settings import FAMILIES
+
+
+def measured(comparison, definition):
+    return {key: m for key, m in comparison.items() if findDefinition(key)[0] is definition}
+
+
+def errorOf(name: str) -> float:
+    """Return by how much two ways to the same value may differ: of counts only by rounding."""
+    return 1e-12 if pairs()[name].isExact else promises.ROUNDING
+
+
+@pytest.mark.parametrize("definition", REGISTRY, ids=lambda definition: definition.key)
+class TestEntry:
+    def testWords(self, definition):
+        assert definition.family in FAMILIES
+        assert definition.unit in ("mm", "mm3", "cm3", "Gy", "bit", "voxels", "")
+        assert definition.better in ("lower", "higher", "")
+        ofAreas = (definition.areaTitle, definition.areaDescription)
+        # contours have areas where surfaces have volumes
+        assert all(bool(text) == (definition.unit == "mm3") for text in ofAreas)
+        assert not any("olume" in text or "surface" in text for text in ofAreas)
+        assert isinstance(definition.empty, Empty) and definition.source and definition.description.endswith(".")
+        assert definition.hint.endswith(".") and len(definition.hint) < 160
+        assert not definition.dependsOnGrid or definition.family not in ("boundary", "signed", "voxel")
+        assert definition.hint and definition.hint not in definition.description
+
+    def testRange(self, definition):
+        for name in NAMES:
+            found = measured(compared(name), definition)
+            assert found
+            for key, measurement in found.items():
+                promises.requireSound(key, measurement)
+
+    def testSymmetry(self, definition):
+        for name in NAMES:
+            there, back = compared(name), compared(name, "BA")
+            assert there.keys() == back.keys()
+            if pairs()[name].isExact or not definition.dependsOnGrid:  # the image of one alone is another one
+                for key in measured(there, definition):
+                    promises.requireSymmetry(key, there, back, max(errorOf(name), 1e-11))
+
+    def testIdentity(self, definition):
+        for name in NAMES:
+            for order in ("AA", "BB"):
+                for key, measurement in measured(compared(name, order), definition).items():
+                    promises.requireIdentity(key, compared(name, order), compared(name), errorOf(name))
+                    if pairs()[name].isExact:
+                        promises.requireNoDifference(key, measurement)
+
+    def testMonotonicity(self, definition):
+        """The farther the test is moved, by less than half of it, or the larger it is, the worse it is."""
+        for change in ("moved", "enlarged"):
+            series = [measured(changed(change, amount), definition) for amount in range(5)]
+            for key in series[0]:
+                values = [found[key].value for found in series if found[key].status != "undefined"]
+                assert len(values) != 1
+                steps = np.diff(values) * {"lower": 1, "higher": -1, "": 0}[definition.better]
+                assert (steps >= -1e-9).all(), (change, key, values)
+
+    def testMonotonicityInItsParameter(self, definition):
+        names = [name for name in PARAMETERS if f"{{{name}}}" in definition.key]
+        assert bool(names) == bool(definition.trend) and definition.trend in ("", "rising", "falling", "any")
+        for name in NAMES if definition.trend in ("rising", "falling") else ():
+            found = measured(compared(name), definition)
+            assert len(found) > 1
+            promises.requireTrend(definition, found, errorOf(name))
+
+    def testEmpty(self, definition):
+        for order in ("AE", "EA"):
+            for key, measurement in measured(comparedWithNothing(order), definition).items():
+                promises.requireSound(key, measurement)
+                if definition.empty in (Empty.ZERO, Empty.ONE):
+                    assert measurement.value == (definition.empty == Empty.ONE)
+                elif definition.empty in (Empty.INFINITE, Empty.SIGNED):
+                    assert measurement.status == "infinite"
+        if definition.empty != Empty.COMPUTED:
+            for measurement in measured(comparedWithNothing("EE"), definition).values():
+                assert measurement.status == "undefined" and measurement.reason == "both structures are empty"
+
+    def testGrid(self, definition):
+        """What depends on the grid changes with it, nothing else does."""
+        for key, measurement in measured(comparedOn("reference"), definition).items():
+            assert (measurement.value != comparedOn("union")[key].value) == definition.dependsOnGrid
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "variant", [next(iter(VARIANTS)), *(pytest.param(v, marks=pytest.mark.nightly) for v in [*VARIANTS][1:])]
+)
+def testWhatFollowsFromOthers(name, variant):
+    """However it is measured, and equal structures do not differ."""
+    comparison = compared(name, "AB", variant)
+    promises.requireOrder(comparison)
+    promises.requireSums(comparison)
+    for key, measurement in comparison.items():
+        promises.requireSound(key, measurement)
+    for key, measurement in compared(name, "AA", variant).items():
+        if pairs()[name].isExact:
+            promises.requireNoDifference(key, measurement)
+        promises.requireIdentity(key, {key: measurement}, comparison)
+
+
+def testHintsAreExplained():
+    assert "fix the evaluated grid" in ofMeasurement(compared("boxes")["ACC"])
+
+
+def testKeysOfParameters():
+    keys = list(compared("boxes"))
+    assert [key for key in keys if key.startswith(("FMS", "HDvox"))] == [
+        "FMS", "FMS_0.5", "FMS_2", "HDvox", "HDvox_0.9",
+    ]  # fmt: skip
+    assert compared("boxes")["HDvox_0.9"].title == "Hausdorff distance of voxels, quantile 0.9"
+    assert findDefinition("FMS")[1] == {"beta": "1"} and findDefinition("FMS_0.5")[1] == {"beta": "0.5"}
+
+
+def testBoundsThatLookTheSameAreOneNumber():
+    """In the tool tip of a measurement."""
+    measurement = replace(compared("boxes")["HD"], value=2.0, lower=1.99998, upper=2.00001)
+    assert "Here: 2.0000 mm." in ofMeasurement(measurement)
+    assert "Here: between 1.9000 and 2.0000 mm." in ofMeasurement(replace(measurement, lower=1.9))
+
+
+# all but volumes, which are those of surfaces and of whole voxels
+OF_MEMBERSHIPS = [d for d in REGISTRY if d.family in BY_MEMBERSHIPS and d.unit != "mm3"]
+
+
+@pytest.mark.parametrize("definition", OF_MEMBERSHIPS, ids=lambda definition: definition.key)
+def testMembershipsCountInPart(definition):
+    """No entry of the families that count memberships looks at whole voxels, unless a threshold asks for that."""
+    j, i = np.mgrid[:20, :20]
+    images = [shapes.imageOf(np.clip(1.3 - np.hypot(i - x, j - 9)[None] / r, 0, 1)) for x, r in ((9, 6), (11, 9))]
+    fuzzy, crisp = (
+        Workspace(*(asStructure(image, "image", None, settings) for image in images), settings)
+        for settings in (Settings(), Settings(threshold=0.5))
+    )
+    for parameter in definition.parameters(Settings()):
+        weighted, whole = (definition.compute(pair, **parameter) for pair in (fuzzy, crisp))
+        assert weighted != pytest.approx(whole, abs=1e-6)
+    assert (Workspace.crispCounts.fget,) not in fuzzy._done
+    assert definition.emptiness in (None, ofMemberships)
+
+
+@cache
+def balls():
+    images = shapes.ball(6), shapes.ball(5, (1, 0, 0)), shapes.ball(3, (0, 9, 0))
+    return [asStructure(image, "image", None, Settings()) for image in images]
+
+
+@pytest.mark.parametrize("definition", REGISTRY, ids=lambda definition: definition.key)
+def testWhatAnEntryNeedsIsDeclared(definition):
+    """Findings and results go by that, whatever was computed on the way."""
+    reference, test, critical = balls()
+    settings = Settings(families=("all", "dose"), doseLevels=(20,))
+    pair = Workspace(reference, test, settings, {"Cord": critical})
+    evaluate(pair, [Asked(definition, next(definition.parameters(settings)))])
+    computed = {key[0] for key in pair._done}
+    pair.plan(definition.needs)
+    assert (pair.plannedDistances is not None) == (Workspace.distances.fget in computed)
+    assert pair.areVoxelsCounted == bool({Workspace.crispCounts.fget, Workspace.masks.fget} & computed)
+    for quantity in (inSlices, errorsOf):
+        assert (pair.planned(quantity) is not None) == (quantity in computed)

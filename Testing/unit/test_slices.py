@@ -1,0 +1,273 @@
+"""The per-slice profile against cases worked out by hand, and what is made of it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+
+import numpy as np
+import pytest
+import shapes
+from shapes import imageOf
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.__main__ import main
+from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.geometry.grids import Grid, translation
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.slicing import stackOf
+from SegmentMetricsLib.metrics.slices import axisOf, axisOfRows, normalOf, positionText
+from SegmentMetricsLib.model.inputs import structureFromImage
+
+SLICES = Settings(families="slices", tolerances=(1, 2))
+# 10 x 10 pixels of 1 mm: the contour runs half a pixel outside their centers and cuts the corners
+OUTLINE = 4 * 9 + 4 * math.sqrt(0.5)
+# two boxes of 10 x 10 pixels, the test 3 mm farther toward L and two slices higher
+BOXES = shapes.box((5, 5, 5), (14, 14, 14)), shapes.box((8, 5, 7), (17, 14, 16))
+TURNED = shapes.rotation((1, 2, 3), 40)
+
+
+def rowsOf(reference, test, settings=SLICES):
+    return compare(reference, test, settings).slices
+
+
+def testBoxesThatAreMovedSideways():
+    rows = rowsOf(*BOXES)
+    assert [row.index for row in rows] == list(range(5, 17)) == [row.position for row in rows]
+    assert [row.only for row in rows] == ["reference"] * 2 + [""] * 8 + ["test"] * 2
+    for row in rows[2:10]:
+        assert row.dice == 2 * 70 / 200
+        # the sides toward R and L, 3 mm apart; the cut corners are a little farther, as their ends are 3 mm apart, too
+        assert row.hausdorff == pytest.approx(3)
+        assert (row.areaReference, row.areaTest, row.areaDifference) == (100, 100, 0)
+        assert row.place[2] == row.index
+    for row in (*rows[:2], *rows[10:]):
+        assert row.dice == 0 and row.hausdorff == row.meanDistance == math.inf
+    assert [row.areaDifference for row in rows] == [-100] * 2 + [0] * 8 + [100] * 2
+    # a slice that the test lacks is to be drawn as a whole
+    assert [rows[number].addedPathLengths[2] for number in (0, 11)] == pytest.approx([OUTLINE, 0])
+    assert rows[0].place == (9.5, 9.5, 5) and rows[11].place == (12.5, 9.5, 16)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def testTheTipOfASpikeIsWhereTheyDifferMost(order):
+    """A row of four pixels that stick out toward L: its tip, half a pixel beyond the last center, is 4 mm away."""
+    plain = shapes.box((5, 5, 5), (14, 14, 8))
+    spiked = plain | shapes.box((15, 10, 6), (18, 10, 7))
+    rows = rowsOf(*(plain, spiked)[::order])
+    assert [row.hausdorff for row in rows] == pytest.approx([0, 4, 4, 0])
+    assert [row.place for row in rows[1:3]] == [pytest.approx((18.5, 10, k)) for k in (6, 7)]
+
+
+def testPositionsAreInMillimeters():
+    geometry = {"spacing": (2.0, 3.0, 4.0), "origin": (7.0, 8.0, 9.0)}
+    boxes = shapes.box((5, 5, 5), (14, 14, 8), **geometry), shapes.box((5, 5, 6), (14, 14, 9), **geometry)
+    rows = rowsOf(*boxes)
+    assert [row.position for row in rows] == pytest.approx([9 + 4 * k for k in range(5, 10)])
+    assert [row.areaReference for row in rows] == pytest.approx([600] * 4 + [0])
+    assert rows[0].place == pytest.approx((7 + 2 * 9.5, 8 + 3 * 9.5, 9 + 4 * 5))
+
+
+def testMeanOfAFrame():
+    """Squares of 20 and 14 mm around one center: the outline of the smaller one is 3 mm away everywhere but corners."""
+    outer, inner = shapes.box((2, 2, 5), (21, 21, 9)), shapes.box((5, 5, 5), (18, 18, 9))
+    row = rowsOf(outer, inner)[0]
+    # from the inner one every place is 3 mm from the outer one; back, the outer one's ends are farther
+    side, ends = 19.0, 3.0
+    # along an end of 3 mm beyond the inner square's corner, from 0 to 3 mm: the distance to the cut corner's end
+    along = np.linspace(0, ends, 4001)
+    cut = np.hypot(3, along)
+    # the cut corner itself: from its middle to the inner one's, both moved by 3 mm along both axes
+    corner = 3 * math.sqrt(2)
+    back = (4 * ((side - 2 * ends) * 3 + 2 * ends * cut.mean()) + 4 * math.sqrt(0.5) * corner) / (
+        4 * side + 4 * math.sqrt(0.5)
+    )
+    there = (4 * 13 * 3 + 4 * math.sqrt(0.5) * 3) / (4 * 13 + 4 * math.sqrt(0.5))
+    assert row.meanDistance == pytest.approx((there + back) / 2, rel=0.01)
+    assert row.hausdorff == pytest.approx(corner, rel=1e-3)
+
+
+@pytest.mark.parametrize("direction", [np.eye(3), TURNED], ids=["straight", "oblique"])
+def testRowsAreTheComparisonsOfTheSlices(direction):
+    """Every row is what comparing the two slices as images of their own gives, also with oblique slices."""
+    arrays = [np.pad(shapes.blob(seed, (22, 20, 9), 0.35, 2.0), 2) for seed in (1, 2)]
+    spacing = (1, 1.5, 3)
+    rows = rowsOf(*(imageOf(array, spacing, (4, 5, 6), direction) for array in arrays))
+    both = [k for k in range(len(arrays[0])) if all(array[k].any() for array in arrays)]
+    assert both == [row.index for row in rows if not row.only] and len(both) > 6
+    normal = np.asarray(direction)[:, 2]
+    for row in rows:
+        # planar positions count toward L, P or S
+        assert abs(row.position) == pytest.approx(abs(normal @ ((4, 5, 6) + normal * 3 * row.index)))
+        pair = [imageOf(array[row.index], spacing[:2]) for array in arrays]
+        single = compare(*pair, Settings(families=("boundary", "overlap", "effort"), tolerances=(1, 2)))
+        assert row.dice == single["DSC"].value
+        if row.only:
+            continue
+        assert row.hausdorff == pytest.approx(single["HD"].value, abs=0.03)
+        assert row.meanDistance == pytest.approx(single["MASD"].value, abs=0.002)
+        for tolerance in (1, 2):
+            assert row.addedPathLengths[tolerance] == pytest.approx(single[f"APL_{tolerance}mm"].value, abs=0.05)
+        assert np.dot(row.place, normal) == pytest.approx(np.dot((4, 5, 6), normal) + 3 * row.index)
+
+
+def testImagesWhoseSlicesAreStoredInAnotherOrder():
+    """The slices are where they are in the patient, whichever axis of the file runs across them."""
+    import SimpleITK
+
+    pair = [imageOf(np.pad(shapes.blob(seed, (22, 20, 9), 0.35, 2.0), 2), (1, 1, 3)) for seed in (1, 2)]
+    rows = rowsOf(*pair)
+    changed = rowsOf(*(SimpleITK.PermuteAxes(image, (2, 0, 1)) for image in pair))
+    assert [(row.index, row.position, row.dice) for row in changed] == [(r.index, r.position, r.dice) for r in rows]
+    assert [row.hausdorff for row in changed] == pytest.approx([row.hausdorff for row in rows])
+
+
+def testTheProfileAddsUp():
+    ball, other = shapes.ball(14), shapes.ball(12, (2, 1, 0))
+    whole = compare(ball, other, Settings(families=("slices", "effort", "overlap")))
+    assert sum(row.addedPathLengths[2] for row in whole.slices) == pytest.approx(whole["APL_2mm"].value)
+    assert sum(row.areaReference for row in whole.slices) == pytest.approx(whole["VoxelVolumeReference"].value)
+
+
+def testContoursOfAllSlicesAreThoseOfEachSlice():
+    mask = structureFromImage(imageOf(shapes.blob(1), (1, 1.5, 2), (3, 4, 5), TURNED), "reference", None, 0.5).mask
+    stack = stackOf(mask, 1000.0)
+    for k in range(mask.low[2], mask.high[2] + 1):
+        row = k - mask.offset[2]
+        plane = Grid((*mask.grid.size[:2], 1), mask.grid.matrix @ translation((0, 0, k)), planar=True)
+        single = fromMask(Mask.fromArray(mask.voxels[row : row + 1], plane, (*mask.offset[:2], 0)))
+        mine = stack.contours.cells[stack.numbers == k]
+
+        def directed(points, cells):
+            return sorted(map(tuple, (np.round(points[cells].reshape(-1, 6), 4) + 0.0).tolist()))
+
+        assert directed(stack.contours.points - k * stack.shift, mine) == directed(single.points, single.cells)
+
+
+def testWhatHasNoSlices():
+    mesh, box = shapes.boxMesh((4.5, 4.5, 4.5), (14.5, 14.5, 14.5)), BOXES[0]
+    found = compare(mesh, box, SLICES)
+    assert found.slices == ()
+    assert "There is no per-slice profile: the reference is a mesh, which has no slices." in found.findings
+    # a test mesh is cut by the reference's slices
+    assert [row.dice for row in rowsOf(box, mesh)] == [1.0] * 10
+    empty = imageOf(np.zeros((24, 24, 24), np.uint8))
+    assert "There is no per-slice profile: both structures are empty." in compare(empty, empty, SLICES).findings
+    assert [row.only for row in rowsOf(box, empty)] == ["reference"] * 10
+    assert [(row.only, row.addedPathLengths[1]) for row in rowsOf(empty, box)] == [("test", 0.0)] * 10
+    # not asked for: none, and no word about it
+    other = compare(mesh, box, Settings(families="overlap"))
+    assert other.slices == () and not [finding for finding in other.findings if "per-slice" in finding]
+
+
+def testContoursInOnePlane():
+    square, moved = (
+        shapes.loops([(0, 0), (10, 0), (10, 10), (0, 10)], z=7),
+        shapes.loops([(-2, 0), (8, 0), (8, 10), (-2, 10)], z=7),
+    )
+    (row,) = rowsOf(square, moved)
+    assert (row.index, row.position, row.only) == (0, 7, "")
+    assert (row.dice, row.areaReference, row.areaDifference) == pytest.approx((0.8, 100, 0))
+    assert row.hausdorff == pytest.approx(2, abs=1e-6) and row.addedPathLengths[2] == 0
+    (row,) = rowsOf(*(imageOf(np.pad(np.ones((10, width)), 3).astype(np.uint8), (1, 2)) for width in (10, 10)))
+    assert (row.dice, row.hausdorff, row.areaTest) == (1, 0, 200)
+
+
+def testRowsSurviveJson():
+    comparison = compare(*BOXES, SLICES)
+    data = json.loads(json.dumps(comparison.toDictionary(), allow_nan=False))
+    assert data["slices"][0]["HD"] is None and data["slices"][0]["only"] == "reference"
+    assert data["slices"][3]["APL_2mm"] == comparison.slices[3].addedPathLengths[2]
+    assert Record.fromDictionary(data).slices == comparison.slices
+
+
+def testFiles(withoutPictures, tmp_path, capsys):
+    import SimpleITK
+
+    for name, image in zip(("a.nrrd", "b.nrrd"), BOXES, strict=True):
+        SimpleITK.WriteImage(image, str(tmp_path / name))
+    output = tmp_path / "out"
+    arguments = ["compare", str(tmp_path / "a.nrrd"), str(tmp_path / "b.nrrd"), "--output", str(output)]
+    assert main([*arguments, "--metrics", "slices,overlap"]) == 0
+    content = json.loads((output / "metrics.json").read_text())
+    (pair,) = content["pairs"]
+    with (output / pair["files"]["slices"]).open(newline="") as file:
+        table = list(csv.DictReader(file))
+    assert list(table[0]) == [
+        "Slice", "Position", "Only", "DSC", "HD", "MASD", "AreaReference", "AreaTest", "AreaDifference", "APL_2mm",
+        "X", "Y", "Z",
+    ]  # fmt: skip
+    assert len(table) == len(pair["slices"]) == 12
+    assert table[0]["HD"] == "inf" and float(table[5]["HD"]) == pair["slices"][5]["HD"]
+    # a run without them leaves no file of an earlier run
+    assert main([*arguments, "--metrics", "overlap"]) == 0
+    assert (
+        not list(output.glob("slices_*"))
+        and json.loads((output / "metrics.json").read_text())["pairs"][0]["slices"] == []
+    )
+    capsys.readouterr()
+
+
+class TestChart:
+    def testPointsJumpTheSliceViews(self, scene):
+        from SegmentMetricsLib import mrml
+
+        comparison = compare(*BOXES, SLICES)
+        chart = mrml.showSlices(comparison)
+        series = chart.GetNthPlotSeriesNode(0)
+        table = series.GetTableNode().GetTable()
+        assert (series.GetXColumnName(), series.GetYColumnName()) == ("Position", "HD")
+        assert table.GetNumberOfRows() == len(comparison.slices)
+        assert math.isnan(table.GetValueByName(0, "HD").ToDouble())
+        assert table.GetValueByName(4, "DSC").ToDouble() == 0.7
+        view = scene.AddNewNodeByClass("vtkMRMLSliceNode")
+        for node in (series, series.GetTableNode()):
+            for number in (0, 7, 11):
+                place = comparison.slices[number].place
+                assert mrml.jumpToSlice(node, number) == pytest.approx(place)
+                assert view.GetSliceToRAS().GetElement(2, 3) == pytest.approx(place[2])
+        with pytest.raises(ValueError, match="There is no slice 12; there are 12"):
+            mrml.jumpToSlice(series, 12)
+        with pytest.raises(ValueError, match="does not show slices"):
+            mrml.jumpToSlice(mrml.showTable(comparison), 0)
+
+    def testAnotherRunReplaces(self, scene):
+        from SegmentMetricsLib import mrml
+
+        comparison = compare(*BOXES, SLICES)
+        chart = mrml.showSlices(comparison)
+        count = scene.GetNumberOfNodes()
+        low, high = chart.GetXAxisRange()
+        rows = comparison.slices
+        assert low < rows[0].position and high > rows[-1].position
+        for written in (low, (low + high) / 2, high):  # where VTK writes numbers
+            assert written == round(written, 1)
+        assert mrml.showSlices(comparison, quantity="DSC").GetYAxisRange() == (0, 1)
+        assert mrml.showSlices(comparison, quantity="AreaDifference") is chart and scene.GetNumberOfNodes() == count
+        assert all(end % 10 == 0 for end in chart.GetYAxisRange())
+        assert chart.GetYAxisTitle() == "Area difference (mm2)" and chart.GetYAxisRange()[0] < -100
+        with pytest.raises(ValueError, match="no 'NSD' of slices; choose from DSC, HD"):
+            mrml.showSlices(comparison, quantity="NSD")
+        with pytest.raises(ValueError, match="no per-slice profile"):
+            mrml.showSlices(compare(*BOXES, Settings(families="overlap")))
+
+
+def testPositionsAsInSlicersViews():
+    """With the side of the patient for slices along an axis; those of oblique slices are no coordinates."""
+    assert [positionText(-960.5, axis) for axis in (0, 1, 2, None)] == ["R 960.5", "A 960.5", "I 960.5", "-960.5"]
+    assert positionText(12.25, 2) == "S 12.3"
+    boxes = [shapes.box((6 + shift, 5, 5), (9, 9, 9), (24, 24, 24), (1, 1, 2.5)) for shift in (0, 1)]
+    half = math.sqrt(0.5)
+    turned = {
+        2: np.eye(3),
+        0: np.array([[0, 0, 1.0], [1, 0, 0], [0, 1, 0]]),
+        None: np.array([[1, 0, 0], [0, half, -half], [0, half, half]]),
+    }
+    for axis, direction in turned.items():
+        for box in boxes:
+            box.SetDirection(direction.ravel().tolist())
+        rows = compare(*boxes, Settings(families="slices")).slices
+        assert len(rows) == 5 and axisOfRows(rows) == axis
+        assert axisOf(normalOf(direction)) == axis
