@@ -237,6 +237,7 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         work: a LongWork. isPartWanted: whether to keep what is finished if the work is stopped; raises Cancelled if
         not, and if nothing is.
         """
+        from SegmentMetricsLib import Comparison
         from SegmentMetricsLib.base.progress import Cancelled
         from SegmentMetricsLib.case.protocol.measuring import measuredFor
 
@@ -244,12 +245,14 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         settings, protocol, measured = model.settings(), model.protocol(), []
 
         def inFull(compare):
-            """Return a comparison with all that is shown of it, so that it is finished when the next is stopped."""
-            comparison = compare()
-            comparison.record()  # finding the worst places in large structures is slow; the result is cached
-            if protocol is not None:
-                measured.append(measuredFor(comparison, protocol))
-            return comparison
+            """Return comparisons with all that is shown of them, finished when the next are stopped."""
+            found = compare()
+            for comparison in found if isinstance(found, list) else [found]:
+                if isinstance(comparison, Comparison):
+                    comparison.record()  # finding the worst places in large structures is slow; the result is cached
+                    if protocol is not None:
+                        measured.append(measuredFor(comparison, protocol))
+            return found
 
         comparisons = self.compareChosen(p, settings, work, inFull=inFull)
         if comparisons.wasStopped and not (isPartWanted and work.isWanted()):
@@ -352,8 +355,9 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         if protocol is None:
             return None
         isWhole = parameters.mode == Mode.allStructures
-        # the last one may have been finished when the work was stopped
-        ofEach = measured[: len(comparisons)]
+        byNames = dict(measured)
+        names = [(comparison.reference.name, comparison.test.name) for comparison in comparisons]
+        ofEach = [(one, byNames[one]) for one in names]
         return judgeCase(protocol, ofEach, comparisons.unmatched, isWhole=isWhole, failures=comparisons.failures)
 
     @staticmethod

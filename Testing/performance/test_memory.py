@@ -31,8 +31,9 @@ STRUCTURES = 6
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """Two label maps with equally large structures."""
+    """Two label maps with equally large structures, which are measured one by one, as large ones are."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("SegmentMetricsLib.case.casework.SMALL", 0)
     for name, shift in (("ref.nrrd", 0), ("test.nrrd", 2)):
         boxes = {n: ((4 + shift, 4, 12 * n), (25, 25 + shift, 12 * n + 9)) for n in range(1, STRUCTURES + 1)}
         SimpleITK.WriteImage(shapes.labelImage(boxes, (32, 32, 12 * STRUCTURES + 24)), name, True)
