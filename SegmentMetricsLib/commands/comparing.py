@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -51,15 +51,15 @@ def compareAndWrite(
     """
     from ..case.records import Record
     from ..show import writing
-    from .pairwork import Overlays, Written, WrittenPairs
+    from .pairwork import Written, WrittenPairs
 
     pairs, found = case.pairing.pairs, dict[int, Written]()
     names = list(writing.fileNames(reference.name for reference, _ in pairs))
     hasPlaces = report is not None or not (isNumbersOnly or (output is None and not isJson))
     with nullcontext() if output is None else unfinishedResults(output) as unfinished:
         isShowing = unfinished is not None and not isNumbersOnly
-        with progressBar(len(pairs), "pair", len(pairs) > 1) as progress, closing(Overlays()) as overlays:
-            work = WrittenPairs(case, names, unfinished, report, isShowing, hasPlaces, overlays)
+        with progressBar(len(pairs), "pair", len(pairs) > 1) as progress:
+            work = WrittenPairs(case, names, unfinished, report, isShowing, hasPlaces)
             for number, one in work.each(workers):
                 progress.set_postfix_str(oneLine(pairs[number].reference.name), refresh=False)
                 progress.update()
@@ -87,8 +87,6 @@ def compareAndWrite(
     said = f"Results are in {oneLine(str(output))}{os.sep}" if output else "" if isJson else NOT_WRITTEN
     if said:
         print(f"\n{said}", file=sys.stderr if isJson else sys.stdout)
-    if problem := next((found[number].problem for number in order if found[number].problem), ""):
-        print(f"No overlay pictures: {oneLine(problem)}", file=sys.stderr)
     unusable = [why for title, why in case.unusable.items() if title not in result.errors]
     problems = list(dict.fromkeys([*map(str, result.errors.values()), *unusable]))
     tellFailures(problems, where)
