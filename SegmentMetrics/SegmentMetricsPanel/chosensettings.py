@@ -9,6 +9,7 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.relevance import isRelevant
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.conventions.presets import BRATS, PANOPTICA, PRESETS
+from SegmentMetricsLib.settings.names import familyTitle
 from SegmentMetricsLib.settings.settings import DECLARED, Settings
 
 from .enumerations import Mode
@@ -104,7 +105,7 @@ NAMED_FAMILIES = 3
 def inOneLine(parameters) -> str:
     """Return the settings that matter most, short enough for one line of the panel."""
     families = list(parameters.families)
-    named = ", ".join(families) if families else _("no metrics")
+    named = ", ".join(familyTitle(family).lower() for family in families) if families else _("no metrics")
     if len(families) > NAMED_FAMILIES:
         named = _("{count} families").format(count=len(families))
     texts = [
@@ -117,7 +118,7 @@ def inOneLine(parameters) -> str:
 
 def inFull(parameters, protocol: str) -> str:
     """Return the settings of the line above with all names, one to a line. protocol: its name, "" for none."""
-    families = ", ".join(family.capitalize() for family in parameters.families)
+    families = ", ".join(map(familyTitle, parameters.families))
     convention = conventionOf(parameters)
     lines = [
         _("Metrics: {names}").format(names=families) if families else "",

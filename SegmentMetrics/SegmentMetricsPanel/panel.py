@@ -13,11 +13,11 @@ from SegmentMetricsLib.mrml import folders, showConventionsTable
 from SegmentMetricsLib.mrml.leftovers import Leftovers
 
 from .attempts import Attempts
-from .contents.following import advanced, cornerText
+from .contents.following import advanced
 from .following import DELAY, Follower, allPlaces
 from .markup import explainAll
 from .model import PanelModel
-from .parameters import GuiConnection
+from .parameters import GuiConnection, parametersOf
 from .scene import SlicerScene
 from .views.buttons import ExplainedButton
 from .views.conventions import ConventionsView
@@ -43,7 +43,7 @@ from .views.slices import SlicesView
 from .views.variation import VariationView
 from .watching import DELAY as USUAL_DELAY
 from .watching import SegmentWatcher
-from .work import LongWork, waiting
+from .work import LongWork, offer, waiting
 
 
 class Panel(VTKObservationMixin):
@@ -60,7 +60,6 @@ class Panel(VTKObservationMixin):
         self.ui, self.logic, self.onLost = ui, logic, onLost
         explainAll(ui)  # before the views below store or change tool tips
         self.connection = None  # None while the panel does not follow the parameter node
-        self.shown = None
         self.leftovers = Leftovers()
         self.model = model = PanelModel(SlicerScene())
         self.attempts = Attempts(model, logic, self)
@@ -72,13 +71,13 @@ class Panel(VTKObservationMixin):
         self.doseChoice = DoseChoiceView(ui, model)
         self.pages = PagesView(ui, model)
         self.observers = ObserversView(ui, model, self.onObservedPair)
-        self.variation = VariationView(model)
+        self.variation = VariationView(ui, model)
         self.results = ResultsView(ui, model, self.onWritten)
         self.verdicts = VerdictsView(ui, model, self.onWritten)
-        self.plot = DistancePlotView(ui.plotFrame.layout(), model)
+        self.plot = DistancePlotView(ui, model)
         self.layout = LayoutView(ui, model, self.plot)
         self.map = MapView(ui, model, self.onMapRange)
-        self.focus = FocusView(model)
+        self.focus = FocusView(ui, model)
         self.hazard = HazardView(ui, model)
         self.places = PlacesView(ui, model)
         self.lesions = LesionsView(ui, model)
@@ -86,10 +85,17 @@ class Panel(VTKObservationMixin):
         self.doses = DoseView(ui, model)
         self.conventions = ConventionsView(ui, model, self.attempts.compareTools, self.attempts.which, self.onWritten)
         self.follower = Follower(model, self.onFollowed, self.onFollowFailed)
-        self.corners = CornersView()
+        self.corners = CornersView(ui, model)
         self.practice = PracticeView(ui, model, self.follower, self.forgetResults, self.apply, self.onWritten)
         self.reports = ReportsView(ui, model, self.attempts.report)
         self.observerFiles = ObserverFilesView(ui, model, self.attempts.reportObservers)
+        # in the order in which they are shown: focus needs the maps
+        self.views = (
+            *(self.inputs, self.observerChoice, self.pairs, self.settings, self.protocols, self.doseChoice),
+            *(self.results, self.verdicts, self.places, self.lesions, self.pages, self.observers),
+            *(self.map, self.variation, self.focus, self.hazard, self.plot, self.layout, self.slices, self.doses),
+            *(self.conventions, self.practice, self.corners, self.reports, self.observerFiles),
+        )
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
         ui.applyButton.connect("clicked(bool)", self.onApply)
         self.watcher = SegmentWatcher(self.onSuspect, self.onEvent)
@@ -118,7 +124,8 @@ class Panel(VTKObservationMixin):
 
     def apply(self) -> bool:
         """Run the chosen comparison and show its outcome. Returns True on success, else the panel shows the reason."""
-        return self.attempts.apply()
+        with self.model.steady():
+            return self.attempts.apply()
 
     def compareTools(self) -> bool:
         """Compute the values that other tools would report for the shown pair. Returns True on success."""
@@ -135,24 +142,21 @@ class Panel(VTKObservationMixin):
         """Whether the panel follows its parameter node."""
         return self.connection is not None
 
+    def useNode(self, node) -> None:
+        """Use a parameter node of the scene; resume() starts following it."""
+        self.setParameters(parametersOf(node))
+
     def setParameters(self, parameters) -> None:
         """Use a parameter node, or None while no scene is available; resume() starts following it."""
         self.pause()
         self.removeObservers()
         self.model.setParameters(parameters)
-        self.protocols.release()
         if parameters is None:
             self.watcher.stop()
             self.follower.stop()
-            self.corners.show("")
-            self.practice.show()
-            for view in (self.map, self.focus, self.hazard, self.slices, self.doses, self.variation):
+            for view in self.views:
                 view.release()
-            for view in (self.observers, self.pairs, self.results, self.verdicts, self.pages, self.conventions):
-                view.show()
-            self.reports.enable()
-            self.observerFiles.enable()
-            self.shown = None
+                view.enable()
             self._enableApply()
             return
         self.practice.resume()
@@ -199,19 +203,19 @@ class Panel(VTKObservationMixin):
     def close(self) -> None:
         """Release everything before the panel is deleted."""
         self._release()
-        self.places.release()
+        self.places.close()
 
     def _release(self) -> None:
         """Release the scene and its nodes."""
         self.setParameters(None)
         self.model.kept = None
         self.leftovers.forget()
-        for plot in (self.plot, self.slices.plot, self.doses.plot):
-            plot.draw(None)
 
     # Reacting to changes
 
     def onApply(self, _checked=False) -> None:
+        if "topology" in self.parameters.families:
+            offer("scikit-image>=0.22", "skimage")
         with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
             self.apply()
 
@@ -305,9 +309,7 @@ class Panel(VTKObservationMixin):
         if model.isPracticing():
             self.practice.note(found["comparison"])
             return
-        settings, dose = model.followedSettings(), model.followedDose()
-        outcome = self.logic.keep(self.parameters, found["comparisons"], found["measured"], settings, dose)
-        self.take(outcome, isRepeated=True)
+        self.take(self.logic.keep(run.request, found["result"]), isRepeated=True)
         edit = model.edit()
         if edit is not None:
             model.setEdit(advanced(edit, found["places"]))
@@ -358,12 +360,7 @@ class Panel(VTKObservationMixin):
         if self.layout.isShown:
             self.plot.show()
             self.layout.show()
-        self._showCorners()
-
-    def _showCorners(self) -> None:
-        model = self.model
-        isShown = model.isFollowing() and model.isFollowable()
-        self.corners.show(cornerText(model.record(), model.edit()) if isShown else "")
+        self.corners.show()
 
     # Showing
 
@@ -373,10 +370,12 @@ class Panel(VTKObservationMixin):
             return
         if self.model.isNews:
             self.model.notice = ""
-        self._show()
-        isFirst = self.outcome is None and not self.follower.known
-        if self.model.isFollowing() and (isFirst or self.model.change):
-            self.follower.request(isEdit=False)
+        with self.model.steady():
+            self._show()
+            self.refreshTimer.stop()  # what the panel itself has chosen meanwhile is shown
+            isFirst = self.outcome is None and not self.follower.known
+            if self.model.isFollowing() and (isFirst or self.model.change):
+                self.follower.request(isEdit=False)
         if self.model.isUpdateDue():
             with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
                 self.attempts.apply(isRepeated=True)
@@ -391,42 +390,24 @@ class Panel(VTKObservationMixin):
             with waiting():
                 model.recall()
         model.kept = None
-        for view in (self.inputs, self.observerChoice, self.pairs, self.settings, self.protocols, self.doseChoice):
-            view.show()
         self._enableApply()
         stale = model.staleText()
         self.ui.staleLabel.text, self.ui.staleLabel.visible = stale, bool(stale)
         self.watcher.watch(self._watched())
         self._watch()
         self._beginEdit()
-        shown = (
-            self.outcome,
-            model.number(),
-            self.parameters.showMarkers,
-            self.observers.wanted(),
-            model.isFollowing(),
-        )
-        if shown != self.shown:  # unless results are new, tables keep their selection
-            self.shown = shown
-            for view in (self.results, self.verdicts, self.places, self.lesions, self.pages):
-                view.show()
-        for view in (self.observers, self.map, self.variation, self.focus, self.hazard):
+        for view in self.views:
             view.show()
-        for view in (self.plot, self.layout, self.slices, self.doses):
-            view.show()
-        self.conventions.show()
-        self.practice.show()
-        self._showCorners()
         self._enableActions()
         self._showMessage()
 
     def _enableActions(self) -> None:
         """Enable what takes results out of the panel, or disable it."""
-        for view in (self.results, self.verdicts, self.conventions, self.reports, self.observerFiles):
+        for view in self.views:
             view.enable()
 
     def _showMessage(self) -> None:
-        message = self.model.message(self.variation.problem, self.map.problem, self.hazard.problem, self.plot.problem)
+        message = self.model.message(*[view.problem for view in self.views])
         self.ui.messageLabel.text, self.ui.messageLabel.visible = message, bool(message)
 
     def _enableApply(self) -> None:
@@ -451,9 +432,9 @@ class Panel(VTKObservationMixin):
         """Notice at once what the user edited a moment ago."""
         self.watcher.settle()
 
-    def longWork(self, isWanted) -> LongWork:
+    def longWork(self, isWanted, keepsPart: bool) -> LongWork:
         """Return the LongWork in which an attempt runs."""
-        return LongWork(_("Segment Metrics"), isWanted)
+        return LongWork(_("Segment Metrics"), isWanted, keepsPart)
 
     def freeze(self, isFrozen: bool) -> None:
         """Freeze the panel while an attempt is running, then resume."""
@@ -463,13 +444,11 @@ class Panel(VTKObservationMixin):
 
     def take(self, outcome, isRepeated: bool) -> None:
         """Set a new outcome. isRepeated: whether it comes from an automatic update."""
-        self.shown = None
         self.conventions.forget(outcome)
         self.model.take(outcome, isRepeated)
 
     def takeObserved(self, outcome) -> None:
         """Set what was found of several observers, and open its page."""
-        self.shown = None
         self.model.observers.take(outcome)
         self.model.setOutcome(None)
         self.variation.take()

@@ -1,5 +1,6 @@
 """Long calculations with a progress dialog that can stop them."""
 
+import importlib
 import threading
 import time
 from contextlib import contextmanager
@@ -30,18 +31,45 @@ def waiting():
         slicer.app.restoreOverrideCursor()
 
 
+_declined = set()
+
+
+def offer(package: str, module: str) -> None:
+    """Offer to install a Python package whose module is missing, once; without it, some results are missing."""
+    try:
+        importlib.import_module(module)
+        return
+    except ImportError:
+        if package in _declined:
+            return
+    try:
+        from slicer import packaging
+    except ImportError:  # before Slicer 5.11
+        question = _("The Python package {package} is needed. Install it?").format(package=package)
+        if slicer.util.confirmOkCancelDisplay(question, _("Segment Metrics")):
+            slicer.util.pip_install(package)
+            return
+    else:
+        try:
+            packaging.pip_ensure(package, requester="Segment Metrics")
+            return
+        except RuntimeError:  # the user does not want it, or it cannot be installed
+            pass
+    _declined.add(package)
+
+
 class LongWork:
     """Runs calculations in a thread, so that the application stays responsive and the user can stop them.
 
     The calculations must not access any node of the scene. `run` and `report` raise Cancelled when stopped by the user
-    or because `isWanted` returns False.
+    or because `isWanted` returns False. keepsPart: whether what is finished then is a result.
 
         with LongWork(_("Comparing segments")) as work:
             comparison = work.run(lambda: compare(reference, test, settings))
     """
 
-    def __init__(self, title: str, isWanted=lambda: True):
-        self.isWanted = isWanted
+    def __init__(self, title: str, isWanted=lambda: True, keepsPart: bool = True):
+        self.isWanted, self.keepsPart = isWanted, keepsPart
         self.title, self.text = title, title
         self.number, self.count = 0, 0
         self.dialog = None
@@ -56,6 +84,10 @@ class LongWork:
             self.dialog.close()
             self.dialog.deleteLater()
             self.dialog = None
+
+    def isPartWanted(self) -> bool:
+        """Return whether what is finished is a result when the work is stopped."""
+        return self.keepsPart and self.isWanted()
 
     @property
     def patience(self) -> float:

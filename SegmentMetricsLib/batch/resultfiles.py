@@ -37,6 +37,8 @@ from .tableschema import CONVENTION_WORDS, METHOD_WORDS, RESULTS_FILE, SCHEMA_FI
 TABLE, SCHEMA = RESULTS_FILE, "results.schema.csv"
 # The folder of the reports, and a pattern of their file names.
 REPORTS, PAGE = "reports", re.compile(r"[^/\\]+\.html")
+# The folder of the structured reports, with one for each case, and the name of the report there.
+DICOM, REPORT = "dicom", "report.dcm"
 PARQUET = "results.parquet"
 IDENTITY = {
     "Case": "Name of the case",

@@ -165,6 +165,12 @@ class Pair:
         """3 for surfaces in space, 2 for contours in a plane."""
         return dimensionOf(*self.structures)
 
+    @property
+    def needsDistances(self) -> bool:
+        """Whether anything that was asked for needs the distances, and there are boundaries to measure."""
+        isNone = self.needed.isdisjoint(("distances", "signedDistances"))
+        return not (isNone or self.emptiness or self.extent.problem)
+
     def exchanged(self, criticals: Mapping[str, Structure] | None = None) -> Pair:
         """Return the pair with reference and test exchanged; distances that are known already are not measured again.
 

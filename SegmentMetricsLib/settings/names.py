@@ -15,6 +15,8 @@ from .checks import Check
 if TYPE_CHECKING:
     from ..geometry.grids import Grid
 
+# What people call some of them comes first in lists.
+TITLES = {family: name.capitalize() for name, family in CALLED.items()}
 DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
 GRIDS = ("reference", "union")
 # The versions of MeshMetrics that the option --preset knows, too: conventions like those of the other tools.
@@ -28,6 +30,11 @@ def inOrder(families: Iterable[str]) -> tuple[str, ...]:
     families = set(families)
     isAll = ALL in families
     return tuple(one for one in FAMILIES if one in families or (isAll and one not in ONLY_BY_NAME))
+
+
+def familyTitle(family: str) -> str:
+    """Return the name of a family for readers: "Lesions" for instances, "Boundary" for boundary."""
+    return TITLES.get(family, family.capitalize())
 
 
 def isFamily(name: str) -> bool:

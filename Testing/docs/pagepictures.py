@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pages
 
-BATCH, RECIPES = pages.ROOT / "docs" / "guide" / "batch.md", pages.ROOT / "docs" / "guide" / "recipes.md"
+BATCH, PYTHON = pages.ROOT / "docs" / "guide" / "batch.md", pages.ROOT / "docs" / "guide" / "python.md"
 # By their names in the folder of pictures, where a batch writes them.
 OF_BATCH = {"BoxPlot.svg": "plots/HD95.svg", "Correlations.svg": "plots/correlations.svg"}
 CONSOLE = "Console.png"
@@ -31,10 +31,12 @@ def console(folder: Path) -> Path:
     from pictures import distanceMap
 
     with Desktop() as desktop:
-        namespace: dict = {}
-        first, _, shown = (block.text for block in pages.blocks(RECIPES)[:3])
-        for block in (first, shown):
-            exec(compile(block, RECIPES.name, "exec"), namespace)
+        from SegmentMetricsLib import Settings
+
+        namespace: dict = {"Settings": Settings}
+        for block in (block.text for block in pages.blocks(PYTHON)):
+            if "loadSample()" in block or 'kind="tolerance"' in block:
+                exec(compile(block, PYTHON.name, "exec"), namespace)
         for node in (namespace["referenceNode"], namespace["testNode"]):
             node.GetDisplayNode().SetVisibility(False)
         desktop.processEvents(200)

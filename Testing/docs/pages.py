@@ -27,6 +27,7 @@ from pathlib import Path
 from SegmentMetricsLib import __main__
 
 ROOT = Path(__file__).parents[2]
+MODULE = ROOT / "SegmentMetrics" / "SegmentMetrics.py"
 BLOCK = re.compile(
     r"(?:^(?P<what>Write|Append to|Insert into|Replace in) `(?P<file>[^`\n]+)`"
     r"(?:, (?:behind|the line) `(?P<line>[^`\n]+)`)?:\n\n)?"
@@ -104,6 +105,11 @@ def run(
             elif block.language not in ("bash", "math"):
                 raise AssertionError(f"{where}: nothing is known about the language {block.language!r}.")
     return printed
+
+
+def isOfSlicer(page: Path) -> bool:
+    """Return whether the blocks of a page need Slicer's application, or the stand-in for it."""
+    return any("slicer.util." in block.text for block in blocks(page) if block.language == "python")
 
 
 def commands(block: Block) -> Iterator[tuple[str, str]]:
@@ -213,6 +219,12 @@ if __name__ == "__main__":
     from SegmentMetricsLib.io import samples
 
     for name in sys.argv[1:]:
-        with tempfile.TemporaryDirectory() as given:
+        with contextlib.ExitStack() as stack:
+            if isOfSlicer(Path(name).resolve()):
+                sys.path[1:1] = [str(ROOT / "Testing" / "support"), str(MODULE.parent)]
+                from desktop import Desktop
+
+                stack.enter_context(Desktop()).loadModule(MODULE)
+            given = stack.enter_context(tempfile.TemporaryDirectory())
             samples.writeHeadAndNeck(Path(given) / "segment-metrics-demo")
             Path(name).write_text(updated(Path(name).resolve(), Path(given)), encoding="utf-8")

@@ -246,7 +246,7 @@ def test_one_message_at_a_time(box):
 def hostOf(model, measured=(), **options) -> Host:
     """Return a host whose logic measures these comparisons. options: of the outcome."""
 
-    def measure(_parameters, work, isPartWanted):
+    def measure(_request, work):
         return work.run(lambda: outcomeOf(model, measured, **options))
 
     return Host(model, measure)
@@ -358,7 +358,7 @@ def test_the_table_of_one_pair(box):
     assert "DSC" in {row[0] for row in texts(overlap)} and not overlap.groups
     assert [list(map(len, table.rows)), len(table.columns)] == [[4] * len(table.rows), 4]
     assert results.familiesOf(outcome) == ["boundary", "signed", "overlap"] and results.familiesOf(None) == []
-    assert results.choices(outcome) == ["All metrics", "Boundary", "Signed", "Overlap"]
+    assert list(results.choices(outcome).values()) == ["All metrics", "Boundary", "Signed", "Overlap"]
     main = texts(results.mainNumbers(outcome))
     assert [row[0] for row in main][:4] == ["DSC", "HD95", "NSD 2 mm", "HD"] and main[1] == ["HD95", *rows["HD95"]]
 
@@ -369,7 +369,7 @@ def test_numbers_of_all_structures_have_a_table_of_one(three):
     assert [results.numbers(outcome, n).rows[0][1][0] for n in (0, 2)] == [c["HD"].text() for c in (three[0], three[2])]
     family = results.numbers(outcome, 0, "signed")
     assert [row[0] for row in texts(family)] == ["Alike", "Near", "Far"] and "Signed\nmean (mm)" in headings(family)
-    assert results.choices(outcome)[2] == "Signed of all structures"
+    assert results.choices(outcome)["signed"] == "Signed of all structures"
 
 
 def test_numbers_are_sorted_within_their_unit(box):
@@ -650,13 +650,13 @@ def test_values_of_other_tools(box):
     source = box.record()
     record = ConventionsRecord(source.reference, source.test, box.conventions(["MedPy", "MONAI"]))
     keys = list(record.referenceValues())
-    assert conventions.firstKey(keys) == "HD95" and conventions.choices(keys)[0] == "All metrics"
+    assert conventions.firstKey(keys) == "HD95" and conventions.choices(keys)[""] == "All metrics"
     rows = texts(conventions.values(record, "HD95"))
     assert [row[0] for row in rows] == ["SegmentMetrics", "MedPy", "MONAI"]
     assert rows[0][1:] == [box["HD95"].text().partition(" ")[0], ""]
     whole = conventions.values(record, "")
     assert len(headings(whole)) == len(keys) + 1 and len(whole.rows) == 3
-    assert conventions.values(None, None).rows == () and conventions.choices([]) == []
+    assert conventions.values(None, None).rows == () and conventions.choices([]) == {}
 
 
 def test_the_tip_says_how_empty_masks_lean():

@@ -56,7 +56,7 @@ def testFromTheChoiceToThePage(session):
         *(record.measurements[f"Dmean{end}"].text() for end in ("Reference", "Test", "Difference")),
     ]
     assert "made for one of the two contours" in ui.doseCaveatLabel.text
-    assert panel.doses.chart is not None and panel.doses.plot.chart is panel.doses.chart
+    assert panel.doses.plot.chart is not None and panel.doses.plot.isIntact
     # the same by script
     comparison = (
         slicer.modules.segmentmetrics.widgetRepresentation()

@@ -77,7 +77,7 @@ def testChartsOfOthersStayOutOfThePanel(desktop, session):
     session.chooseFamilies("boundary", "overlap", "slices")
     choose(session, *twoBoxes())
     session.apply()
-    plots = [session.panel.plot, session.panel.slices.plot]
+    plots = [session.panel.plot.plot, session.panel.slices.plot]
     own = [plot.chart for plot in plots]
     foreign = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLPlotChartNode", "Foreign")
     slicer.mrmlScene.GetNodeByID("vtkMRMLSelectionNodeSingleton").SetActivePlotChartID(foreign.GetID())
@@ -110,7 +110,7 @@ def testChartsWhoseTablesWereDeletedAreDrawnAgain(session):
     session.chooseFamilies("boundary", "overlap", "slices")
     choose(session, *twoBoxes())
     session.apply()
-    plots = [session.panel.plot, session.panel.slices.plot]
+    plots = [session.panel.plot.plot, session.panel.slices.plot]
     own = [plot.chart for plot in plots]
     before = [drawn(chart) for chart in own]
     removeChartTables()
@@ -130,7 +130,7 @@ def testChartsThatCameWithoutTheirTables(session, tmp_path, how):
     choose(session, *twoBoxes())
     session.apply()
     session.panel.compareTools()
-    rows = drawn(session.panel.slices.chart)
+    rows = drawn(session.panel.slices.plot.chart)
     if how == "deleted before":  # while the module does not look
         session.widget.exit()
         removeChartTables()

@@ -2,7 +2,8 @@
 
 python Testing/support/slicer_names.py prints the list that Testing/support/desktop/names.txt has to be. It finds
 attributes of qt, ctk, slicer.util, slicer.app and slicer.modules, of objects that the same file makes with qt.X() or
-slicer.qMRMLX(), and of the widgets of the .ui file by their names; it does not follow values through functions.
+slicer.qMRMLX(), of parameters that are annotated with such a class, and of the widgets of the .ui file by their names;
+it does not follow values through functions.
 slicer.vtkMRML classes are left out: tests use the real ones.
 """
 
@@ -101,6 +102,8 @@ class _Collector(ast.NodeVisitor):
         before = dict(self.known)
         for argument in node.args.args:
             self.known.pop(argument.arg, None)
+            if argument.annotation is not None and _isClass(self.path(argument.annotation) or ""):
+                self.known[argument.arg] = self.path(argument.annotation)
         self.generic_visit(node)
         attributes = {
             name: kind for name, kind in self.known.items() if name not in before and self._isAttribute(name, node)

@@ -22,9 +22,9 @@ OTHERS = 3  # candidates that are listed below the first
 NONE = "-"  # for metrics that a tool does not report
 
 
-def choices(keys: Sequence[str]) -> list[str]:
-    """Return the texts for the choice of a metric: all of them, then each of the given keys; [] without any."""
-    return [_("All metrics"), *map(tables.heading, keys)] if keys else []
+def choices(keys: Sequence[str]) -> dict[str, str]:
+    """Return the texts for the choice of a metric by key: "" for all of them, then each; empty without any."""
+    return {"": _("All metrics"), **{key: tables.heading(key) for key in keys}} if keys else {}
 
 
 def firstKey(keys: Sequence[str]) -> str:

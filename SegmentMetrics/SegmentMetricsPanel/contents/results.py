@@ -11,6 +11,7 @@ from SegmentMetricsLib.metrics.findings import Kind, split
 from SegmentMetricsLib.metrics.measurement import fixed, typeset
 from SegmentMetricsLib.metrics.registry import PURPOSES
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
+from SegmentMetricsLib.settings.names import familyTitle
 from SegmentMetricsLib.show import tables
 from SegmentMetricsLib.show.writing import fileNames
 
@@ -78,12 +79,11 @@ def notes(outcome, number: int) -> str:
     return ", ".join(texts)
 
 
-def choices(outcome) -> list[str]:
-    """Return the texts for the choice of what the table of all numbers shows: everything, then each family."""
-    everything, families = _("All metrics"), [family.capitalize() for family in familiesOf(outcome)]
-    if outcome is not None and outcome.isOfAll:
-        families = [_("{family} of all structures").format(family=family) for family in families]
-    return [everything, *families]
+def choices(outcome) -> dict[str, str]:
+    """Return the texts for the choice of what the table of all numbers shows: "" for everything, then each family."""
+    text = _("{family} of all structures") if outcome is not None and outcome.isOfAll else "{family}"
+    families = {family: text.format(family=familyTitle(family)) for family in familiesOf(outcome)}
+    return {"": _("All metrics"), **families}
 
 
 def familiesOf(outcome) -> list[str]:
@@ -200,7 +200,7 @@ def groups(record) -> list[tuple[str, str]]:
     families = [measurement.family for measurement in shown(record, "")]
     if len(set(families)) < 2:
         return []
-    return [(family.capitalize(), PURPOSES.get(family, "")) for family in families]
+    return [(familyTitle(family), PURPOSES.get(family, "")) for family in families]
 
 
 def sides(record) -> tuple:

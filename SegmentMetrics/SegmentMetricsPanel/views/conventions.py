@@ -17,11 +17,12 @@ from ..markup import explain
 from ..saving import askForPath
 from .buttons import ExplainedButton
 from .tables import SortableTable
+from .view import ChoiceList, View
 
 ROLE = "conventions"
 
 
-class ConventionsView:
+class ConventionsView(View):
     """The page about other tools.
 
     compute: called when their values are requested; must be followed by show(). find: called with a number that
@@ -30,7 +31,8 @@ class ConventionsView:
     """
 
     def __init__(self, ui, model, compute, find, onWritten):
-        self.ui, self.model, self.compute, self.find, self.onWritten = ui, model, compute, find, onWritten
+        super().__init__(ui, model)
+        self.compute, self.find, self.onWritten = compute, find, onWritten
         self.searched = None  # the outcome and the number of the pair that the answer is about
         self.numberEdit, self.answerLabel = qt.QLineEdit(), qt.QLabel()
         self.numberEdit.placeholderText = _("Who reports 3.7? Type a number")
@@ -46,29 +48,28 @@ class ConventionsView:
         self.numberEdit.connect("returnPressed()", self.onNumber)
         self.table = SortableTable(ui.conventionsTable)
         self.record = None  # a ConventionsRecord
-        self.shown = None
         self.unread = ""  # why stored values cannot be shown
-        self.keys = []
+        self.taken = None  # the outcome, the number of its pair, and the state of the node that it was read from
         self.key = None  # the selected metric: "" for all of them, None before the first choice
         ui.conventionsLegendLabel.text = conventions.legend()
         explain(ui.conventionsLegendLabel, conventions.aboutLegend())
         ui.conventionsButton.connect("clicked(bool)", self.onCompute)
-        ui.conventionsKeyComboBox.connect("currentIndexChanged(int)", self.onKey)
+        self.choice = ChoiceList(ui.conventionsKeyComboBox, self.onKey)
         self.buttons = [ExplainedButton(button) for button in (ui.conventionsCopyButton, ui.conventionsExportButton)]
         ui.conventionsCopyButton.connect("clicked(bool)", self.copy)
         ui.conventionsExportButton.connect("clicked(bool)", self.onExport)
 
-    def show(self) -> None:
+    def draw(self) -> None:
         """Show the stored values for the shown pair, or nothing if there are none."""
         outcome, number, pair, node = self.model.outcome, self.model.number(), self.model.record(), None
         if pair is not None:
             node = folders.findResult(outcome.pair(number), ROLE, slicer.mrmlScene)
             node = node if outcome.shows(node) else None
         shown = (outcome, number, node and node.GetMTime())
-        if shown != self.shown:
-            self.shown = shown
+        if shown != self.taken:
+            self.taken = shown
             self._take(pair, node)
-        stale, problem = self.model.staleness(), self.model.whyNotTools()
+        stale, problem = self.model.stale(), self.model.whyNotTools()
         self.ui.conventionsStaleLabel.text = _("Out of date: {reason}").format(reason=stale)
         self.ui.conventionsStaleLabel.visible = bool(stale) and self.record is not None
         self.enable()
@@ -86,8 +87,10 @@ class ConventionsView:
             question = _("What would other tools report for these contours?")
             self.ui.conventionsLabel.text = problem or self.unread or question
 
+    def release(self) -> None:
+        self.draw()
+
     def enable(self) -> None:
-        """Enable the buttons below the table, or disable them and show the problem in their tool tips."""
         for button in self.buttons:
             button.enable(self.model.outOfDate())
 
@@ -111,10 +114,9 @@ class ConventionsView:
             self.answerLabel.text = conventions.answer(text, found) if found else ""
             self.answerLabel.visible = bool(self.answerLabel.text)
 
-    def onKey(self, index: int) -> None:
-        if 0 <= index <= len(self.keys):
-            self.key = self.keys[index - 1] if index else ""
-            self._fill()
+    def onKey(self, key: str) -> None:
+        self.key = key
+        self._fill()
 
     def _take(self, pair, node) -> None:
         """Load the values that a node stores for a pair; nothing if it is None."""
@@ -126,20 +128,11 @@ class ConventionsView:
                 self.unread = str(error)
         for name in ("KeyLabel", "KeyComboBox", "Table", "LegendLabel", "CopyButton", "ExportButton"):
             getattr(self.ui, f"conventions{name}").visible = self.record is not None
-        self._listKeys()
+        keys = list(self.record.referenceValues()) if self.record else []
+        if keys and self.key not in ("", *keys):  # keep the current one if it is among them
+            self.key = conventions.firstKey(keys)
+        self.choice.show(conventions.choices(keys), self.key)
         self._fill()
-
-    def _listKeys(self) -> None:
-        """List the available metrics, and keep the current one selected if it is among them."""
-        box = self.ui.conventionsKeyComboBox
-        self.keys = list(self.record.referenceValues()) if self.record else []
-        if self.keys and self.key not in ("", *self.keys):
-            self.key = conventions.firstKey(self.keys)
-        wasBlocked = box.blockSignals(True)
-        box.clear()
-        box.addItems(conventions.choices(self.keys))
-        box.currentIndex = self.keys.index(self.key) + 1 if self.key in self.keys else 0
-        box.blockSignals(wasBlocked)
 
     def _fill(self) -> None:
         self.table.show(conventions.values(self.record, self.key))
@@ -149,7 +142,7 @@ class ConventionsView:
         qt.QApplication.clipboard().setText(pasteable(self.table.texts()))
 
     def onExport(self, _checked=False) -> None:
-        suggestion = suggestedFile("conventions", *self.shown[:2])
+        suggestion = suggestedFile("conventions", *self.taken[:2])
         path = askForPath(self.ui.conventionsExportButton, _("Export"), suggestion, _("Table (*.csv)"))
         if path:
             with slicer.util.tryWithErrorDisplay(_("The table could not be written.")):

@@ -2,20 +2,24 @@
 
 import slicer
 
+from ..contents.following import cornerText
+from .view import View
+
 # Positions of a corner annotation: others in the slice views are rewritten by Slicer.
 UPPER_EDGE, UPPER_LEFT = 7, 2
 # Points, as in Slicer's own corners; those of a 3D view would grow with it.
 FONT_SIZE = 14
 
 
-class CornersView:
-    """Shows a text in all slice and 3D views, "" for none."""
+class CornersView(View):
+    """Shows the numbers of the pair that is followed in all slice and 3D views."""
 
-    def __init__(self):
-        self.text = ""
+    text = ""
 
-    def show(self, text: str) -> None:
-        """Show a text, also in the views that a new layout has added meanwhile."""
+    def draw(self) -> None:
+        """Show them, also in the views that a new layout has added meanwhile, or nothing."""
+        isShown = self.model.isFollowing() and self.model.isFollowable()
+        text = cornerText(self.model.record(), self.model.edit()) if isShown else ""
         if text or self.text:
             self.text = text
             for view, position in views():
@@ -27,6 +31,9 @@ class CornersView:
                     annotation.GetTextProperty().SetShadow(True)
                 annotation.SetText(position, text)
                 view.scheduleRender()
+
+    def release(self) -> None:
+        self.draw()
 
 
 def views() -> list[tuple]:

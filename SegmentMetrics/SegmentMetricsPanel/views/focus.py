@@ -15,19 +15,19 @@ from SegmentMetricsLib.mrml.inputs import structureFromSegment
 
 from ..work import waiting
 from .places import cameras
+from .view import View
 
 
-class FocusView(VTKObservationMixin):
+class FocusView(View, VTKObservationMixin):
     """Shows only the shown pair while the panel is open and the user wants it, and lets all views go to a new pair.
 
     isActive: whether the panel is open; what was hidden comes back when it is not.
     """
 
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
+    def __init__(self, ui, model):
+        VTKObservationMixin.__init__(self)
+        View.__init__(self, ui, model)
         self.isActive = False
-        self.shown = None
         self.hiddenFor = None  # the pair beside which everything was hidden
         self.structures = None, {}  # those of a run and pair, by side; without the empty ones
         self.views = None  # where all views looked before they went to the first pair, and after they went to the last
@@ -39,26 +39,37 @@ class FocusView(VTKObservationMixin):
         if not isActive:
             self.end()
 
+    def isPossible(self) -> bool:
+        outcome = self.model.outcome
+        return outcome is not None and bool(outcome.records) and None not in map(outcome.node, REFERENCE_AND_TEST)
+
+    def wanted(self) -> tuple:
+        """Return what is to be drawn; an empty tuple where nothing is to be hidden."""
+        p = self.model.parameters
+        if not (p.focus and self.isPossible()):
+            return ()
+        colored = tuple(maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m))
+        return *self.pair, colored, self.model.areLesionsShown(), p.sliceContour, p.mapSurface
+
     def show(self) -> None:
-        """Show the pair as chosen; to be called after its maps are shown. Does nothing if nothing has changed."""
+        """Show the pair as chosen; to be called after its maps are shown."""
         if not self.isActive:
             return
-        p, outcome, number = self.model.parameters, self.model.outcome, self.model.number()
-        isPossible = outcome is not None and outcome.records and None not in map(outcome.node, REFERENCE_AND_TEST)
-        if isPossible and (self.model.takeFraming() or (p.focus and self.isBack)):
-            self._frame(outcome, number)
-        colored = tuple(maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m))
-        wanted = (outcome.run, number, colored, p.sliceContour, p.mapSurface) if isPossible and p.focus else None
-        if wanted == self.shown and wanted is not None:
+        if self.isPossible() and (self.model.takeFraming() or (self.model.parameters.focus and self.isBack)):
+            self._frame(self.model.outcome, self.model.number())
+        super().show()
+
+    def draw(self) -> None:
+        wanted = self.wanted()
+        if wanted:
+            outcome, number, colored, areLesionsShown, isContour, _surface = wanted
+            sides = REFERENCE_AND_TEST if areLesionsShown else colored if isContour else ()
+            self._show(outcome, number, sides, isMapShown=bool(colored) or areLesionsShown)
             return
-        isSwitchedOff = self.shown is not None and not p.focus
-        if wanted is None:
-            self.end()
-            if isSwitchedOff:
-                self._goBack()
-            return
-        self._show(outcome, number, colored if p.sliceContour else (), isMapShown=bool(colored))
-        self.shown = wanted
+        isSwitchedOff = self.hiddenFor is not None and not self.model.parameters.focus
+        self.end()
+        if isSwitchedOff:
+            self._goBack()
 
     def end(self) -> None:
         """Put back what was hidden."""
@@ -68,7 +79,6 @@ class FocusView(VTKObservationMixin):
         focus.restoreOthers(slicer.mrmlScene)
 
     def release(self) -> None:
-        """Release the scene."""
         self.end()
         self.views, self.isBack = None, False
 

@@ -7,31 +7,27 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import folders, overlays, showHazard
 
 from ..work import waiting
+from .view import View
 
 
-class HazardView:
-    """Shows the hazard of the shown pair if requested. problem: the reason why it cannot be shown, or ""."""
+class HazardView(View):
+    """Shows the hazard of the shown pair if requested."""
 
-    def __init__(self, ui, model):
-        self.ui, self.model = ui, model
+    def wanted(self) -> tuple:
+        return *self.pair, self.model.parameters.showHazard
+
+    def draw(self) -> None:
+        """Show the hazard, or none."""
         self.problem = ""
-        self.shown = None
-
-    def show(self) -> None:
-        """Show the hazard, or none; does nothing if nothing has changed."""
-        outcome, number, isWanted = self.model.outcome, self.model.number(), self.model.parameters.showHazard
-        wanted = (outcome, number, isWanted)
-        if wanted == self.shown:
-            return
-        self.shown, self.problem = wanted, ""
+        outcome, number, isWanted = self.wanted()
         isMeasured = outcome is not None and bool(outcome.records) and "hazard" in outcome.settings.families
         self.ui.showHazardCheckBox.visible = isMeasured
         node = self._volume(outcome, number) if isMeasured and isWanted else None
         overlays.showOver(node, slicer.mrmlScene)
 
     def release(self) -> None:
-        """Release the outcome."""
-        self.shown, self.problem = None, ""
+        super().release()
+        self.problem = ""
 
     def _volume(self, outcome, number: int):
         """Return the volume node, created if it is missing or outdated; None if there is none."""

@@ -9,7 +9,7 @@ from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
 from ..enumerations import Mode
 from ..markup import explain
-from .lists import widen
+from .view import View, silent, widen
 
 # names of the segment list inside qMRMLSegmentSelectorWidget, and of the label before it
 SEGMENTS_FRAME = "frame_Segment"
@@ -21,7 +21,6 @@ class SegmentChooser:
 
     def __init__(self, selector, side: str, inputs):
         self.selector, self.side, self.inputs = selector, side, inputs
-        self.isShowing = False
         # For a new node, the selector reports the first segment before the node itself: wait until both are set.
         self.timer = qt.QTimer()
         self.timer.setSingleShot(True)
@@ -45,14 +44,11 @@ class SegmentChooser:
         if self.timer.isActive():
             return
         node, segment = self.inputs.chosen(self.side)
-        self.isShowing = True
-        try:
+        with silent(self.selector):
             if self.selector.currentNode() is not node:
                 self.selector.setCurrentNode(node)
             if node is not None and self.selector.currentSegmentID() != segment:
                 self.selector.setCurrentSegmentID(segment)
-        finally:
-            self.isShowing = False
         explain(self.selector, self.inputs.title(self.side))
         for box in self.boxes:
             widen(box)
@@ -63,7 +59,7 @@ class SegmentChooser:
             frame.visible = isShown
 
     def onSelectorChanged(self, _ignored=None) -> None:
-        if self.inputs.isActive and not self.isShowing and not slicer.mrmlScene.IsBatchProcessing():
+        if self.inputs.isActive and not slicer.mrmlScene.IsBatchProcessing():
             self.timer.start()
 
     def take(self) -> None:
@@ -75,13 +71,14 @@ class SegmentChooser:
         self.show()
 
 
-class InputsView:
+class InputsView(View):
     """The upper part of the panel: which segments, or which segmentations, are compared.
 
     The selectors keep following the scene: if the chosen segmentation is removed, they switch to another one.
     """
 
     def __init__(self, ui, model):
+        super().__init__(ui, model)
         self.inputs = model.inputs
         self.choosers = [
             SegmentChooser(getattr(ui, f"{side}Selector"), side, self.inputs) for side in REFERENCE_AND_TEST
@@ -94,8 +91,7 @@ class InputsView:
             chooser.timer.stop()
         self.inputs.setActive(isActive)
 
-    def show(self) -> None:
-        """Show the choice."""
+    def draw(self) -> None:
         isPair = self.inputs.parameters.mode == Mode.onePair
         for chooser in self.choosers:
             chooser.show()

@@ -2,17 +2,20 @@
 
 import slicer
 
+from .view import View
+
 LAYOUT = slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpPlotTableView
 
 
-class LayoutView:
+class LayoutView(View):
     """The button that shows table and plot in the layout and goes back to the layout before.
 
     plot: the DistancePlotView whose chart is shown.
     """
 
     def __init__(self, ui, model, plot):
-        self.ui, self.model, self.plot = ui, model, plot
+        super().__init__(ui, model)
+        self.plot = plot
         self.before = None  # the layout to go back to; None while table and plot are not shown there
         ui.layoutButton.connect("clicked(bool)", self.onClicked)
 
@@ -21,7 +24,7 @@ class LayoutView:
         """Whether table and plot are shown in the layout."""
         return self.before is not None
 
-    def show(self) -> None:
+    def draw(self) -> None:
         """Let the layout show the present table and plot, if the user wants them there."""
         manager = slicer.app.layoutManager()
         self.ui.layoutButton.enabled = manager is not None

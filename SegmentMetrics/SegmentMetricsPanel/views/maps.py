@@ -14,26 +14,25 @@ from ..enumerations import MapKind
 from ..markup import explain
 from ..work import waiting
 from .buttons import ExplainedButton
+from .view import View, silent
 
 # The controls of a map, except those of its range.
 OF_MAP = ("mapSideLabel", "mapSideComboBox", "mapKindLabel", "mapKindComboBox", "mapSurfaceLabel", "mapSurfaceComboBox",
           "opacityLabel", "opacitySlider", "mapOptionsLabel", "sliceContourCheckBox", "legendCheckBox")  # fmt: skip
 
 
-class MapView(VTKObservationMixin):
+class MapView(View, VTKObservationMixin):
     """Draws the maps of the shown pair according to the parameters, and hides those of all other pairs.
 
-    onRange: called with the range in mm that the user chose. problem: the reason why a requested map cannot be shown,
-    or "" if it can.
+    onRange: called with the range in mm that the user chose.
     """
 
     def __init__(self, ui, model, onRange):
-        super().__init__()
-        self.ui, self.model, self.onRange = ui, model, onRange
+        VTKObservationMixin.__init__(self)
+        View.__init__(self, ui, model)
+        self.onRange = onRange
         explain(ui.mapKindComboBox, "\n".join(f"{kind.label()}: {MapKind.meanings()[kind.name]}" for kind in MapKind))
         self.showButton = ExplainedButton(ui.showMapCheckBox)
-        self.problem = ""
-        self.shown = None
         self.isDrawing = False
         self.current = []  # the pair's maps on the chosen sides, shown or not
         self.visible = []  # all visible maps
@@ -41,17 +40,17 @@ class MapView(VTKObservationMixin):
         ui.rangeSpinBox.connect("valueChanged(double)", onRange)
         ui.automaticRangeCheckBox.connect("clicked(bool)", self.onAutomatic)
 
-    def show(self) -> None:
+    def wanted(self) -> tuple:
+        p = self.model.parameters
+        wanted = (p.showMap, p.mapSide, p.mapKind, p.mapSurface, p.automaticRange, p.opacity, p.sliceContour, p.legend)
+        return *self.pair, *wanted, None if p.automaticRange else p.range
+
+    def draw(self) -> None:
         """Show the map, or none without an outcome.
 
         If nothing has changed, nothing is done, so that changes made to the model outside the panel are kept.
         """
         p, outcome, number = self.model.parameters, self.model.outcome, self.model.number()
-        wanted = (p.showMap, p.mapSide, p.mapKind, p.mapSurface, p.automaticRange, p.opacity, p.sliceContour, p.legend)
-        wanted += (outcome, number, None if p.automaticRange else p.range)
-        if wanted == self.shown:
-            return
-        self.shown = None  # in case of an error
         self.isDrawing = True
         try:
             self._show(p, outcome, number)
@@ -59,12 +58,11 @@ class MapView(VTKObservationMixin):
             self.isDrawing = False
         self._watch(p, outcome, number)
         self._enable(p, self.model.record())
-        self.shown = wanted
 
     def release(self) -> None:
-        """Release the outcome and the scene."""
+        super().release()
         self.removeObservers()
-        self.shown, self.problem = None, ""
+        self.problem = ""
         self.current, self.visible = [], []
 
     def _show(self, p, outcome, number: int) -> None:
@@ -91,9 +89,8 @@ class MapView(VTKObservationMixin):
 
     def _showRange(self, range: float) -> None:
         """Show the range of a map in mm without storing it as a choice in the parameters."""
-        wasBlocked = self.ui.rangeSpinBox.blockSignals(True)
-        self.ui.rangeSpinBox.value = range
-        self.ui.rangeSpinBox.blockSignals(wasBlocked)
+        with silent(self.ui.rangeSpinBox):
+            self.ui.rangeSpinBox.value = range
 
     def onAutomatic(self, isAutomatic: bool) -> None:
         """Start from the shown range when the user turns off the automatic one."""

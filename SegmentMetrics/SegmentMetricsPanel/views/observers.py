@@ -12,9 +12,9 @@ from ..markup import asTip, explain
 from ..saving import askForPath
 from ..translation import _
 from .buttons import ExplainedButton
-from .lists import widen
 from .places import cameras
 from .tables import SortableTable, heightOf
+from .view import ChoiceList, View, silent
 
 # Rows of the list of candidates that are seen at least, and at most.
 LEAST_ROWS, MOST_ROWS = 3, 8
@@ -22,19 +22,18 @@ LEAST_ROWS, MOST_ROWS = 3, 8
 MATRIX_ROWS = 10
 
 
-class ObserverChoiceView:
+class ObserverChoiceView(View):
     """The list of segmentations, or of the segments of one, with boxes for who is included and who is a test."""
 
     def __init__(self, ui, model):
-        self.ui, self.model, self.observers = ui, model, model.observers
-        self.sources, self.shown, self.isShowing = [], None, False
+        super().__init__(ui, model)
+        self.observers, self.listed = model.observers, None
+        self.source = ChoiceList(ui.observersOfComboBox, self.observers.chooseSource)
         # what is for two only
         self.ofTwo = (ui.referenceLabel, ui.testLabel, ui.swapButton)
-        ui.observersOfComboBox.connect("currentIndexChanged(int)", self.onSource)
         ui.observersTable.connect("itemChanged(QTableWidgetItem*)", self.onItem)
 
-    def show(self) -> None:
-        """Show the choice."""
+    def draw(self) -> None:
         ui, isChosen = self.ui, self.observers.isChosen
         for widget in self.ofTwo:
             widget.visible = not isChosen
@@ -42,35 +41,24 @@ class ObserverChoiceView:
         for widget in (*widgets, ui.consensusComboBox):
             widget.visible = isChosen
         if isChosen:
-            self.isShowing = True
-            try:
-                self._showSources()
+            self._showSources()
+            with silent(ui.observersTable):
                 self._fill()
-            finally:
-                self.isShowing = False
 
     def _showSources(self) -> None:
-        scene, box = self.model.scene, self.ui.observersOfComboBox
+        scene = self.model.scene
         nodes = [node for node in scene.segmentations() if len(scene.segments(node)) > 1]
         chosen = self.model.parameters.observersOf
         if chosen is not None and chosen not in nodes:
             nodes.append(chosen)
-        sources = [
-            (None, _("Segmentations")),
-            *((n, _("Segments of {name}").format(name=scene.name(n))) for n in nodes),
-        ]
-        if sources != self.sources:
-            self.sources = sources
-            box.clear()
-            box.addItems([text for _node, text in sources])
-            widen(box)
-        box.currentIndex = [node for node, _text in sources].index(chosen)
+        texts = {node: _("Segments of {name}").format(name=scene.name(node)) for node in nodes}
+        self.source.show({None: _("Segmentations"), **texts}, chosen)
 
     def _fill(self) -> None:
         candidates, table = self.observers.candidates(), self.ui.observersTable
-        if candidates == self.shown:
+        if candidates == self.listed:
             return
-        self.shown = candidates
+        self.listed = candidates
         table.setColumnCount(2)
         table.setHorizontalHeaderLabels([_("Observer"), _("Is a test")])
         table.setRowCount(len(candidates))
@@ -88,62 +76,56 @@ class ObserverChoiceView:
         header.setSectionResizeMode(1, qt.QHeaderView.ResizeToContents)
         table.setFixedHeight(heightOf(table, max(LEAST_ROWS, min(MOST_ROWS, len(candidates)))))
 
-    def onSource(self, index: int) -> None:
-        if not self.isShowing and self.model.parameters is not None and 0 <= index < len(self.sources):
-            self.observers.chooseSource(self.sources[index][0])
-
     def onItem(self, item) -> None:
         """Take over a box that the user checked or unchecked."""
-        if self.isShowing or self.model.parameters is None:
+        if self.model.parameters is None:
             return
         row, isChecked = item.row(), item.checkState() == qt.Qt.Checked
         unchecked, checked = [("", "observer"), ("observer", "test")][item.column()]
-        self.shown = None  # the other box of the row may have to change, too
+        self.listed = None  # the other box of the row may have to change, too
         self.observers.setRole(row, checked if isChecked else unchecked)
 
 
-class ObserversView:
+class ObserversView(View):
     """The page of several observers: the matrix of a measurement, how they agree, and the outlier's worst places.
 
     onPair: called with the row and the column of a cell that the user chose.
     """
 
     def __init__(self, ui, model, onPair):
-        self.ui, self.model, self.observers, self.onPair = ui, model, model.observers, onPair
+        super().__init__(ui, model)
+        self.observers, self.onPair = model.observers, onPair
         self.places = SortableTable(ui.outlierTable, self.jump)
-        self.shown, self.isShowing = None, False
-        self.keys, self.names = [], []
+        self.structure = ChoiceList(ui.observedStructureComboBox, self.onStructure)
+        self.key = ChoiceList(ui.observedKeyComboBox, self.onKey)
         ui.matrixTable.connect("cellClicked(int,int)", self.onCell)
-        ui.observedStructureComboBox.connect("currentIndexChanged(int)", self.onStructure)
-        ui.observedKeyComboBox.connect("currentIndexChanged(int)", self.onKey)
         ui.allObserversButton.connect("clicked(bool)", lambda _checked=False: self.observers.leavePair())
 
-    def wanted(self) -> tuple | None:
-        """Return what tells one state of the page from another, None if there is nothing on it."""
+    def wanted(self) -> tuple:
+        """Return what tells one state of the page from another, an empty tuple if there is nothing on it."""
         if not self.observers.isShown:
-            return None
-        found = self.observers.structure()
-        return self.observers.outcome.run, found and found["name"], self.observers.key(), self.model.observedPair()
+            return ()
+        found, isPair = self.observers.structure(), self.model.outcome is not None
+        pair = self.model.observedPair()
+        return self.observers.outcome.run, found and found["name"], self.observers.key(), pair, isPair
 
-    def show(self) -> None:
-        """Show what was found of the observers, or nothing; does nothing if nothing has changed."""
-        wanted, isPair = self.wanted(), self.model.outcome is not None
-        self.ui.allObserversButton.visible = isPair
-        if wanted == self.shown:
-            return
-        self.shown = wanted
-        found, ui = (self.observers.structure() if wanted else None), self.ui
-        content = self.observers.outcome.content if wanted else {"structures": (), "remarks": ()}
-        self.isShowing = True
-        try:
-            self.names = [one["name"] for one in content["structures"]]
-            self.keys = list(found["matrix"]) if found else []
-            _list(ui.observedStructureComboBox, self.names, self.names.index(found["name"]) if found else -1)
-            key = self.observers.key() if found else ""
-            _list(ui.observedKeyComboBox, [*map(observers.keyTitle, self.keys)], self.keys.index(key) if key else -1)
-        finally:
-            self.isShowing = False
-        ui.observedStructureComboBox.visible = len(self.names) > 1
+    def release(self) -> None:
+        super().release()
+        self.draw()
+
+    def draw(self) -> None:
+        """Show what was found of the observers, or nothing."""
+        isPair, isShown, ui = self.model.outcome is not None, self.observers.isShown, self.ui
+        ui.allObserversButton.visible = isPair
+        found = self.observers.structure() if isShown else None
+        content = self.observers.outcome.content if isShown else {"structures": (), "remarks": ()}
+        names = [one["name"] for one in content["structures"]]
+        keys = {key: observers.keyTitle(key) for key in (found["matrix"] if found else ())}
+        self.structure.show(dict(zip(names, names)), found and found["name"])
+        self.key.show(keys, self.observers.key() if found else "")
+        for box in (ui.observedStructureComboBox, ui.observedKeyComboBox):
+            explain(box, box.currentText)
+        ui.observedStructureComboBox.visible = len(names) > 1
         self._fill(found)
         for label, text in (
             (ui.observersLabel, observers.about(found) if found else ""),
@@ -160,7 +142,7 @@ class ObserversView:
         table = self.ui.matrixTable
         names = self.observers.outcome.names if found else []
         pair = self.model.observedPair()
-        cells = observers.matrix(found, names, self.observers.key()) if found and self.keys else []
+        cells = observers.matrix(found, names, self.observers.key()) if found and found["matrix"] else []
         table.setRowCount(len(cells))
         table.setColumnCount(len(cells))
         for headerItem, kind in (
@@ -194,13 +176,11 @@ class ObserversView:
     def onCell(self, row: int, column: int) -> None:
         self.onPair(row, column)
 
-    def onStructure(self, index: int) -> None:
-        if not self.isShowing and self.model.parameters is not None and 0 <= index < len(self.names):
-            self.model.parameters.observedStructure = self.names[index]
+    def onStructure(self, name: str) -> None:
+        self.model.parameters.observedStructure = name
 
-    def onKey(self, index: int) -> None:
-        if not self.isShowing and self.model.parameters is not None and 0 <= index < len(self.keys):
-            self.model.parameters.observedKey = self.keys[index]
+    def onKey(self, key: str) -> None:
+        self.model.parameters.observedKey = key
 
     def jump(self, number: int) -> None:
         """Move all views to one of the outlier's places."""
@@ -208,20 +188,20 @@ class ObserversView:
         navigation.jumpTo(place.position, normal=place.normal, scene=slicer.mrmlScene, cameras=cameras())
 
 
-class ObserverFilesView:
+class ObserverFilesView(View):
     """The buttons for a report and a protocol of several observers.
 
     write: called with the path of the report; returns True on success.
     """
 
     def __init__(self, ui, model, write):
-        self.ui, self.model, self.write = ui, model, write
+        super().__init__(ui, model)
+        self.write = write
         self.buttons = [ExplainedButton(ui.observersReportButton), ExplainedButton(ui.observersProtocolButton)]
         ui.observersReportButton.connect("clicked(bool)", self.onReport)
         ui.observersProtocolButton.connect("clicked(bool)", self.onProtocol)
 
     def enable(self) -> None:
-        """Enable the buttons, or disable them and show the problem in their tool tips."""
         problem = self.model.whyNotObserverFiles()
         for button in self.buttons:
             button.enable(problem)
@@ -240,12 +220,3 @@ class ObserverFilesView:
             path = askForPath(self.ui.observersProtocolButton, _("Save protocol"), "observers.csv", kind)
             if path:
                 writeProtocol(protocol, path)
-
-
-def _list(box, texts, index: int) -> None:
-    """List texts in a combo box and choose one."""
-    box.clear()
-    box.addItems(texts)
-    box.currentIndex = index
-    widen(box)
-    explain(box, texts[index] if index >= 0 else "")

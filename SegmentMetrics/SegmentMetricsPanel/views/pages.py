@@ -6,17 +6,18 @@ import qt
 
 from ..contents.pages import allPages, rowsOf
 from ..markup import explain
+from .view import View
 
 # Pixels around the title of a button.
 PADDING = 8
 ICONS = Path(__file__).parents[2] / "Resources" / "Icons"
 
 
-class PagesView:
+class PagesView(View):
     """Shows one page at a time, and buttons for those that have something in them."""
 
     def __init__(self, ui, model):
-        self.ui, self.model = ui, model
+        super().__init__(ui, model)
         self.pages = {page.name: page for page in allPages()}
         self.current = next(iter(self.pages))
         self.offered = []
@@ -48,7 +49,15 @@ class PagesView:
         self.current = name
         self.show()
 
-    def show(self) -> None:
+    def wanted(self) -> tuple:
+        observers = self.model.observers
+        return *self.pair, observers.outcome, observers.isChosen, self.current
+
+    def release(self) -> None:
+        super().release()
+        self.draw()
+
+    def draw(self) -> None:
         """Offer the pages that have something in them, and show the current one if it is among them, or the first."""
         offered = [name for name, page in self.pages.items() if page.hasContent(self.model)]
         shown = self.current if self.current in offered else next(iter(offered), None)

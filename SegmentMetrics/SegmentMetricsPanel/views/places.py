@@ -9,13 +9,14 @@ from SegmentMetricsLib.mrml import folders, markers, navigation
 
 from ..contents import following, places
 from .tables import SortableTable
+from .view import View
 
 
-class PlacesView:
+class PlacesView(View):
     """Lists the worst places of the shown pair and shows their markers."""
 
     def __init__(self, ui, model):
-        self.ui, self.model = ui, model
+        super().__init__(ui, model)
         self.table = SortableTable(ui.placesTable, self.jump)
         self.places, self.about = (), ""
         self.visited = -1  # the place that was visited last while nothing is followed
@@ -30,13 +31,17 @@ class PlacesView:
         shortcut.enabled = False
         return shortcut
 
-    def release(self) -> None:
+    def close(self) -> None:
         """Release the main window before the panel is deleted."""
         for shortcut in self.shortcuts:
             shortcut.deleteLater()
         self.shortcuts = []
 
-    def show(self) -> None:
+    def wanted(self) -> tuple:
+        p = self.model.parameters
+        return *self.pair, p and p.showMarkers, self.model.isFollowing()
+
+    def draw(self) -> None:
         """List the places, or nothing without an outcome, and show their markers if requested.
 
         While the pair is followed, they are those of the edit, with those that are corrected ticked off.

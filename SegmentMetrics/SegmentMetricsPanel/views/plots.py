@@ -9,6 +9,7 @@ from SegmentMetricsLib.mrml import charts, folders
 
 from ..enumerations import Plot
 from ..work import waiting
+from .view import View
 
 
 class PlotView:
@@ -20,7 +21,7 @@ class PlotView:
 
     def __init__(self, layout, onSelected=None, height: int = 160):
         self.layout, self.onSelected, self.height = layout, onSelected, height
-        self.view = None
+        self.view, self.drawn = None, None
         # not in the scene: after a batch, the layout manager creates a view for every view node in the scene
         self.viewNode = slicer.vtkMRMLPlotViewNode()
         if onSelected is not None:
@@ -28,6 +29,7 @@ class PlotView:
 
     def draw(self, chart) -> None:
         """Show a vtkMRMLPlotChartNode, or hide the plot if it is None."""
+        self.drawn = chart
         if chart is not None and chart is self.chart:
             return
         if chart is not None:
@@ -43,6 +45,11 @@ class PlotView:
         """The shown vtkMRMLPlotChartNode, or None."""
         return slicer.mrmlScene.GetNodeByID(self.viewNode.GetPlotChartNodeID() or "")
 
+    @property
+    def isIntact(self) -> bool:
+        """Whether the chart that was drawn last is still what it was."""
+        return self.drawn is None or (self.chart is self.drawn and charts.isDrawn(self.drawn))
+
     def _ensureView(self) -> None:
         if self.view is not None:
             return
@@ -57,21 +64,26 @@ class PlotView:
             self.view.connect("dataSelected(vtkStringArray*,vtkCollection*)", self.onSelected)
 
 
-class DistancePlotView(PlotView):
-    """The plot of the distances of the shown pair or of all pairs.
+class DistancePlotView(View):
+    """The plot of the distances of the shown pair or of all pairs."""
 
-    problem: the reason why an expected plot is missing, or "".
-    """
+    def __init__(self, ui, model):
+        super().__init__(ui, model)
+        self.plot = PlotView(ui.plotFrame.layout())
 
-    def __init__(self, layout, model):
-        super().__init__(layout)
-        self.model = model
-        self.problem = ""
+    @property
+    def chart(self):
+        """The shown vtkMRMLPlotChartNode, or None."""
+        return self.plot.chart
 
-    def show(self) -> None:
+    def draw(self) -> None:
         """Show the chart of the shown pair, or of all pairs; nothing without an outcome."""
         self.problem = ""
-        self.draw(self._chart())
+        self.plot.draw(self._chart())
+
+    def release(self) -> None:
+        super().release()
+        self.plot.draw(None)
 
     def _chart(self):
         """Return the vtkMRMLPlotChartNode to show, created if it is missing or outdated; None if there is none."""

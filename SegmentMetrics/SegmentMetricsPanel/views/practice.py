@@ -12,9 +12,10 @@ from ..enumerations import Plot
 from ..following import Session
 from ..saving import askForPath
 from .buttons import ExplainedButton
+from .view import View
 
 
-class PracticeView:
+class PracticeView(View):
     """The switch of the practice mode, and what can be done in it.
 
     follower: the Follower, whose session is recorded. onForget: called to show no results any more. onReveal: called
@@ -22,14 +23,18 @@ class PracticeView:
     """
 
     def __init__(self, ui, model, follower, onForget, onReveal, onWritten):
-        self.ui, self.model, self.follower = ui, model, follower
+        super().__init__(ui, model)
+        self.follower = follower
         self.onForget, self.onReveal, self.onWritten = onForget, onReveal, onWritten
         self.switch = ExplainedButton(ui.practiceCheckBox)
         ui.practiceCheckBox.connect("clicked(bool)", self.onSwitch)
         ui.revealButton.connect("clicked(bool)", self.onClicked)
         ui.sessionButton.connect("clicked(bool)", self.onSave)
 
-    def show(self) -> None:
+    def release(self) -> None:
+        self.draw()
+
+    def draw(self) -> None:
         """Show whether the chosen reference is one for practicing, and what can be done with it."""
         p = self.model.parameters
         state = self.model.practiceState() if p is not None else ""

@@ -17,41 +17,29 @@ from ..contents import results, verdicts
 from ..markup import explain
 from ..saving import askForFile, askForPath
 from .buttons import ExplainedButton
-from .lists import widen
 from .tables import SortableTable, heightOf
+from .view import ChoiceList, View
 
 
-class ProtocolsView(VTKObservationMixin):
+class ProtocolsView(View, VTKObservationMixin):
     """The list of protocols: tables in the scene, examples that come with the library, and files.
 
     onEdited: called with an object and an event when the table of the chosen protocol changes.
     """
 
     def __init__(self, ui, model, onEdited):
-        super().__init__()
-        self.ui, self.model, self.onEdited = ui, model, onEdited
+        VTKObservationMixin.__init__(self)
+        View.__init__(self, ui, model)
+        self.onEdited = onEdited
         self.observed = None
-        self.isShowing = False
-        self.listed = []
+        self.choice = ChoiceList(ui.protocolComboBox, self.take)
         for widget in (ui.protocolLabel, ui.protocolComboBox):
             explain(widget, explanations.PROTOCOL)
-        ui.protocolComboBox.connect("currentIndexChanged(int)", self.take)
 
-    def show(self) -> None:
+    def draw(self) -> None:
         """List the available protocols and show the chosen one."""
-        chosen, choices = self.model.parameters.protocol, self.model.protocolChoices()
-        self.listed, texts = list(choices), list(choices.values())
-        self.isShowing = True
-        try:
-            box = self.ui.protocolComboBox
-            if texts != [box.itemText(n) for n in range(box.count)]:
-                box.clear()
-                box.addItems(texts)
-                widen(box)
-            box.currentIndex = self.listed.index(chosen)
-        finally:
-            self.isShowing = False
-
+        chosen = self.model.parameters.protocol
+        self.choice.show(self.model.protocolChoices(), chosen)
         if chosen is not self.observed:
             self.release()
             self.observed = chosen
@@ -59,14 +47,13 @@ class ProtocolsView(VTKObservationMixin):
                 self.addObserver(chosen, vtk.vtkCommand.ModifiedEvent, self.onEdited)
 
     def release(self) -> None:
-        """Release the scene."""
+        super().release()
         self.removeObservers()
         self.observed = None
 
-    def take(self, index: int) -> None:
-        if self.model.parameters is None or self.isShowing or index < 0:
+    def take(self, chosen) -> None:
+        if self.model.parameters is None:
             return
-        chosen = self.listed[index]
         if isinstance(chosen, str):
             chosen = self._read(chosen or self._askForFile())
         self.model.parameters.protocol = chosen
@@ -88,19 +75,27 @@ class ProtocolsView(VTKObservationMixin):
             return before
 
 
-class VerdictsView:
+class VerdictsView(View):
     """The summary and the table of a protocol's verdicts.
 
     onWritten: called with the path of a file that was written.
     """
 
     def __init__(self, ui, model, onWritten):
-        self.ui, self.model, self.onWritten = ui, model, onWritten
+        super().__init__(ui, model)
+        self.onWritten = onWritten
         self.table = SortableTable(ui.protocolTable)
         self.button = ExplainedButton(ui.verdictsButton)
         ui.verdictsButton.connect("clicked(bool)", self.onExport)
 
-    def show(self) -> None:
+    def wanted(self) -> tuple:
+        return self.pair
+
+    def release(self) -> None:
+        super().release()
+        self.draw()
+
+    def draw(self) -> None:
         """Show the verdicts on the outcome and on the shown pair, or nothing if it was not judged."""
         shown = self.model.outcome, self.model.number()
         text, rules = verdicts.verdict(*shown), verdicts.rules(*shown)
@@ -111,7 +106,6 @@ class VerdictsView:
         self.ui.protocolTable.setMaximumHeight(heightOf(self.ui.protocolTable, len(rules.rows)))
 
     def enable(self) -> None:
-        """Enable the button, or disable it and show the problem in its tool tip."""
         self.button.enable(self.model.whyNotReport())
 
     def onExport(self, _checked=False) -> None:

@@ -13,6 +13,7 @@ from ..contents import results
 from ..saving import askForPath
 from .buttons import ExplainedButton
 from .tables import SortableTable, heightOf
+from .view import ChoiceList, View
 
 # Pixels of the panel's height from which on there is room for all main numbers of a pair, and for alarms in full.
 ROOMY = 600
@@ -22,32 +23,36 @@ ALARMING = "background-color: #fde3d3; color: #4d1600; border: 1px solid #b3420b
 LEAST_ROWS, MOST_ROWS = 3, 10
 
 
-class ResultsView:
+class ResultsView(View):
     """Shows the model's outcome, with one pair in detail; the tables can be copied and exported.
 
     onWritten: called with the path of a file that was written.
     """
 
     def __init__(self, ui, model, onWritten):
-        self.ui, self.model, self.onWritten = ui, model, onWritten
+        super().__init__(ui, model)
+        self.onWritten = onWritten
         self.main = SortableTable(ui.mainTable, model.showPair)
         self.table = SortableTable(ui.resultsTable, self.onRow)
         self.sides = SortableTable(ui.sidesTable)
-        self.families = []
+        self.family = ""  # the family of metrics that is shown, "" if not restricted to one
         self.areNotesWanted = False  # what the user chose last
         self.buttons = [ExplainedButton(button) for button in (ui.copyButton, ui.exportButton)]
         ui.copyButton.connect("clicked(bool)", self.copy)
         ui.exportButton.connect("clicked(bool)", self.onExport)
-        ui.shownFamilyComboBox.connect("currentIndexChanged(int)", self.onFamily)
+        self.choice = ChoiceList(ui.shownFamilyComboBox, self.onFamily)
         ui.notesButton.connect("clicked(bool)", self.onNotes)
 
-    @property
-    def family(self) -> str:
-        """The family of metrics that is shown, "" if not restricted to one."""
-        index = self.ui.shownFamilyComboBox.currentIndex
-        return self.families[index - 1] if 0 < index <= len(self.families) else ""
+    def wanted(self) -> tuple:
+        observers = self.model.observers
+        found = observers.structure()
+        return *self.pair, observers.outcome, found and found["name"], observers.isChosen
 
-    def show(self) -> None:
+    def release(self) -> None:
+        super().release()
+        self.draw()
+
+    def draw(self) -> None:
         """Show the outcome, or nothing if there is none."""
         outcome, number = self.model.outcome, self.model.number()
         records = outcome.records if outcome is not None else ()
@@ -82,23 +87,19 @@ class ResultsView:
             label.visible = isOpen and bool(label.text)
 
     def enable(self) -> None:
-        """Enable the buttons below the table if they make sense, and say what to do next if there is no outcome."""
         for button in self.buttons:
             button.enable(self.model.whyNotReport())
         self.ui.summaryLabel.text = self.model.summary()
 
     def _listFamilies(self) -> None:
         """List the measured families, and keep the current one selected if it is among them."""
-        box, family, outcome = self.ui.shownFamilyComboBox, self.family, self.model.outcome
-        self.families = results.familiesOf(outcome)
-        wasBlocked = box.blockSignals(True)
-        box.clear()
-        box.addItems(results.choices(outcome))
-        box.currentIndex = self.families.index(family) + 1 if family in self.families else 0
-        box.blockSignals(wasBlocked)
-        box.visible = self.ui.shownFamilyLabel.visible = len(self.families) > 1
+        choices = results.choices(self.model.outcome)
+        self.family = self.family if self.family in choices else ""
+        self.choice.show(choices, self.family)
+        self.ui.shownFamilyComboBox.visible = self.ui.shownFamilyLabel.visible = len(choices) > 2
 
-    def onFamily(self, _index: int) -> None:
+    def onFamily(self, family: str) -> None:
+        self.family = family
         self._fill()
 
     def onRow(self, number: int) -> None:

@@ -7,55 +7,48 @@ from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.metrics.registry import FAMILIES
+from SegmentMetricsLib.settings.names import familyTitle
 from SegmentMetricsLib.settings.settings import DECLARED
 
 from ..chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, possibleCriticals, shownSettings
 from ..enumerations import translated
 from ..markup import explain
-from .lists import widen
+from .view import ChoiceList, View, silent, widen
 
 COLUMNS = 2
 
 
-class SettingsView:
+class SettingsView(View):
     """The check boxes of the families, the lists of critical structures and conventions, and the rows of settings."""
 
     def __init__(self, ui, model):
-        self.ui, self.model = ui, model
+        super().__init__(ui, model)
         self.boxes = {}
         for number, family in enumerate(FAMILIES):
-            box = qt.QCheckBox(family.capitalize())
+            box = qt.QCheckBox(familyTitle(family))
             explain(box, explanations.ofFamily(family))
             box.connect("toggled(bool)", self.takeFamilies)
             ui.familiesFrame.layout().addWidget(box, number // COLUMNS, number % COLUMNS)
             self.boxes[family] = box
-        self.isShowing = False
         self.listed = []
         ui.criticalComboBox.connect("checkedIndexesChanged()", self.takeCriticals)
-        self.conventions = [OWN_CONVENTION, *known()]
-        ui.conventionComboBox.addItems([OWN_CONVENTION, *(convention.label for convention in known().values())])
-        widen(ui.conventionComboBox)
-        ui.conventionComboBox.connect("currentIndexChanged(int)", self.takeConvention)
+        self.conventions = {OWN_CONVENTION: OWN_CONVENTION, **{key: one.label for key, one in known().items()}}
+        self.convention = ChoiceList(ui.conventionComboBox, self.takeConvention)
         addRows(ui)
         ui.settingsButton.connect("toggled(bool)", self.onOpen)
         for name, panel in IN_PANEL.items():
             for widget in (f"{panel.name}Label", f"{panel.name}{panel.control}"):
                 explain(getattr(ui, widget), explanations.ofSetting(name))
 
-    def show(self) -> None:
+    def draw(self) -> None:
         """Show the choices, and only the settings that the chosen families use."""
         parameters = self.model.parameters
-        families, convention = list(parameters.families), parameters.convention
-        self.isShowing = True
-        try:
-            for family, box in self.boxes.items():
+        families = list(parameters.families)
+        for family, box in self.boxes.items():
+            with silent(box):
                 box.checked = family in families
-            self._showCriticals()
-            # -1 for an unknown one, for which the panel shows a message
-            isKnown = convention in self.conventions
-            self.ui.conventionComboBox.currentIndex = self.conventions.index(convention) if isKnown else -1
-        finally:
-            self.isShowing = False
+        self._showCriticals()
+        self.convention.show(self.conventions, parameters.convention)  # none is an unknown one: a message says so
         shown = shownSettings(parameters)
         for panel in IN_PANEL.values():
             for widget in (f"{panel.name}Label", f"{panel.name}{panel.control}"):
@@ -70,32 +63,33 @@ class SettingsView:
         self.ui.settingsButton.arrowType = qt.Qt.DownArrow if isOpen else qt.Qt.RightArrow
 
     def takeFamilies(self, _checked=False) -> None:
-        if self.model.parameters and not self.isShowing:
+        if self.model.parameters:
             self.model.parameters.families = [family for family, box in self.boxes.items() if box.checked]
 
     def takeCriticals(self) -> None:
-        if self.model.parameters and not self.isShowing:
+        if self.model.parameters:
             box = self.ui.criticalComboBox
             states = [box.itemData(row, qt.Qt.CheckStateRole) for row in range(box.count)]
             chosen = [name for name, state in zip(self.listed, states) if state == qt.Qt.Checked]
             self.model.setCriticals(chosen, self.listed)
 
-    def takeConvention(self, index: int) -> None:
-        if self.model.parameters and not self.isShowing:
-            self.model.parameters.convention = self.conventions[index]
+    def takeConvention(self, convention: str) -> None:
+        if self.model.parameters:
+            self.model.parameters.convention = convention
 
     def _showCriticals(self) -> None:
         box, inputs = self.ui.criticalComboBox, (self.model.parameters, self.model.scene)
         names, chosen = possibleCriticals(*inputs), criticalNames(*inputs)
-        if names != self.listed:
-            box.clear()
-            box.addItems(names)
-            widen(box)
-            self.listed = names
-        for row, name in enumerate(names):
-            state = int(qt.Qt.Checked if name in chosen else qt.Qt.Unchecked)
-            if box.itemData(row, qt.Qt.CheckStateRole) != state:
-                box.setItemData(row, state, qt.Qt.CheckStateRole)
+        with silent(box):
+            if names != self.listed:
+                box.clear()
+                box.addItems(names)
+                widen(box)
+                self.listed = names
+            for row, name in enumerate(names):
+                state = int(qt.Qt.Checked if name in chosen else qt.Qt.Unchecked)
+                if box.itemData(row, qt.Qt.CheckStateRole) != state:
+                    box.setItemData(row, state, qt.Qt.CheckStateRole)
         tip = explanations.ofSetting("critical")
         explain(box, f"{tip}\n{', '.join(chosen)}" if chosen else tip)
 

@@ -6,12 +6,12 @@ import slicer
 
 from SegmentMetricsLib.metrics.slices import SliceRow
 from SegmentMetricsLib.mrml import navigation, showSlices
-from SegmentMetricsLib.mrml.charts import isDrawn
 from SegmentMetricsLib.mrml.folders import ComparedPair
 
 from ..contents import slices
 from .plots import PlotView
 from .tables import SortableTable
+from .view import View
 
 
 @dataclass(frozen=True)
@@ -21,45 +21,37 @@ class ProfiledPair(ComparedPair):
     slices: tuple[SliceRow, ...]
 
 
-class SlicesView:
+class SlicesView(View):
     """Shows the per-slice profile of the shown pair, or nothing if it was not measured."""
 
     def __init__(self, ui, model):
-        self.ui, self.model = ui, model
+        super().__init__(ui, model)
         self.rows = ()
         self.table = SortableTable(ui.slicesTable, self.jump)
         self.plot = PlotView(ui.slicesPlotFrame.layout(), self.onSelected, height=132)  # with a table below it
-        self.shown = None
-        self.chart = None
 
-    def show(self) -> None:
-        """Show the profile; does nothing if nothing has changed."""
+    def wanted(self) -> tuple | None:
+        return (*self.pair, self.model.parameters.sliceQuantity) if self.plot.isIntact else None
+
+    def draw(self) -> None:
         outcome, number, record = self.model.outcome, self.model.number(), self.model.record()
-        quantity = self.model.parameters.sliceQuantity
-        wanted, before = (outcome, number, quantity), self.shown
-        isIntact = self.chart is not None and self.plot.chart is self.chart and isDrawn(self.chart)
-        if wanted == before and (isIntact or not self.rows):
-            return
-        self.shown = wanted
-        self.rows = record.slices if record else ()
-        self._showWidgets()
-        if before is None or wanted[:2] != before[:2]:
-            self.table.show(slices.slices(self.rows))
-        self.chart = None
+        chart = None
+        self._list(record.slices if record else ())
         if self.rows:
-            pair = outcome.pair(number)
-            profiled = ProfiledPair(pair.reference, pair.test, self.rows)
-            self.chart = outcome.mark(showSlices(profiled, quantity=slices.keyOf(quantity, self.rows)))
-        self.plot.draw(self.chart)
+            pair, key = outcome.pair(number), slices.keyOf(self.model.parameters.sliceQuantity, self.rows)
+            chart = outcome.mark(showSlices(ProfiledPair(pair.reference, pair.test, self.rows), quantity=key))
+        self.plot.draw(chart)
 
     def release(self) -> None:
-        """Show nothing, while no scene is available."""
-        self.shown, self.rows, self.chart = None, (), None
-        self.table.show(slices.slices(()))
-        self._showWidgets()
+        super().release()
+        self.plot.draw(None)
+        self._list(())
 
-    def _showWidgets(self) -> None:
-        """Show plot and table, or that there are none."""
+    def _list(self, rows) -> None:
+        """List the slices; without any, show that there are none."""
+        if rows is not self.rows:  # the table keeps its selection
+            self.rows = rows
+            self.table.show(slices.slices(rows))
         ui = self.ui
         for widget in (ui.sliceQuantityLabel, ui.sliceQuantityComboBox, ui.slicesPlotFrame, ui.slicesTable):
             widget.visible = bool(self.rows)

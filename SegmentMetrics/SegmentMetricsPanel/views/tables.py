@@ -6,6 +6,7 @@ import qt
 
 from ..contents.table import Cell, Table
 from ..markup import asTip, breakableInColumn
+from .view import silent
 
 # Maximum width of a column in characters: a long name would leave no room for the numbers beside it.
 WIDEST = 20
@@ -26,7 +27,6 @@ class SortableTable:
         self.unsorted: list[int] = []
         self.selected: int | None = None
         self.sortedBy: tuple[int, bool] | None = None
-        self.isMarking = False
         header = table.horizontalHeader()
         header.setSectionsClickable(True)
         table.verticalHeader().setSectionResizeMode(qt.QHeaderView.ResizeToContents)  # long names take several lines
@@ -71,15 +71,12 @@ class SortableTable:
     def select(self, number: int | None) -> None:
         """Select the row with this number, or none for None."""
         self.selected = number
-        self.isMarking = True
-        try:
+        with silent(self.table):
             if number is not None and number in self.order:
                 self.table.selectRow(self.order.index(number))
             else:
                 self.table.setCurrentCell(-1, -1)  # so that the arrow keys start at the top of the new rows
                 self.table.clearSelection()
-        finally:
-            self.isMarking = False
 
     def texts(self) -> list[list[str]]:
         """Return headings and rows as shown."""
@@ -100,16 +97,13 @@ class SortableTable:
 
     def onSelection(self) -> None:
         """Follow the keyboard, which selects rows without a click."""
-        lines = [] if self.isMarking else [item.row() for item in self.table.selectedItems()]
+        lines = [item.row() for item in self.table.selectedItems()]
         if lines and lines[0] < len(self.order) and self.order[lines[0]] != self.selected:
             self.onCell(lines[0], 0)
 
     def _fill(self) -> None:
-        self.isMarking = True  # removing rows changes the selection
-        try:
+        with silent(self.table):  # removing rows changes the selection
             self._fillRows()
-        finally:
-            self.isMarking = False
         self.select(self.selected)
 
     def _fillRows(self) -> None:

@@ -6,24 +6,22 @@ from slicer.util import VTKObservationMixin
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import colors, folders, navigation, showConsensus, showVariation
 from SegmentMetricsLib.mrml.conversion import pointsOf
-from SegmentMetricsLib.mrml.observedoutcomes import CONSENSUS_ROLE, VARIATION_ROLE, coverIn3D, variationMaps
+from SegmentMetricsLib.mrml.outcomes import CONSENSUS_ROLE, VARIATION_ROLE, coverIn3D, variationMaps
 
 from ..contents.observers import outlierPlaces
 from ..translation import _
 from ..work import waiting
 from .places import cameras
+from .view import View
 
 
-class VariationView(VTKObservationMixin):
-    """Shows the map of the local SD while all observers are looked at together.
+class VariationView(View, VTKObservationMixin):
+    """Shows the map of the local SD while all observers are looked at together."""
 
-    problem: the reason why it cannot be shown, or "".
-    """
-
-    def __init__(self, model):
-        super().__init__()
-        self.model, self.observers = model, model.observers
-        self.problem, self.shown, self.isNew = "", None, False
+    def __init__(self, ui, model):
+        VTKObservationMixin.__init__(self)
+        View.__init__(self, ui, model)
+        self.observers, self.isNew, self.shown = model.observers, False, ()
         self.map = None  # the model that is shown
         self.isDrawing = False
 
@@ -32,18 +30,18 @@ class VariationView(VTKObservationMixin):
         self.shown, self.isNew = None, True
 
     def release(self) -> None:
-        """Release the results."""
         self.removeObservers()
-        self.problem, self.shown, self.isNew, self.map = "", None, False, None
+        self.problem, self.shown, self.isNew, self.map = "", (), False, None
 
-    def show(self) -> None:
-        """Show the map, or none; does nothing if nothing has changed."""
+    def wanted(self) -> tuple:
+        """Return the run and the structure whose map is wanted; an empty tuple for none."""
         outcome, found = self.observers.outcome, self.observers.structure()
         isWanted = self.observers.isShown and self.model.parameters.showVariation and self.model.outcome is None
-        wanted = (outcome.run, found["name"]) if isWanted and found and found["variation"] else None
-        if wanted == self.shown and not self.isNew:
-            return
-        self.shown, self.problem = wanted, ""
+        return (outcome.run, found["name"]) if isWanted and found and found["variation"] else ()
+
+    def draw(self) -> None:
+        """Show the map, or none."""
+        outcome, found, wanted, self.problem = self.observers.outcome, self.observers.structure(), self.wanted(), ""
         self.isDrawing = True
         try:
             self._show(outcome, found, wanted)

@@ -80,7 +80,7 @@ def checkMapOptions(session: Session) -> None:
 
 def checkPlot(session: Session) -> None:
     """The plot shows the histogram, or the cumulative curve, with the tolerance marked."""
-    plot = session.panel.plot
+    plot = session.panel.plot.plot
     histogram = plot.chart
     assert histogram.GetAttribute("SegmentMetrics.Role") == "histogram"
     series = [histogram.GetNthPlotSeriesNode(n) for n in range(histogram.GetNumberOfPlotSeriesNodes())]
@@ -205,6 +205,6 @@ def checkPlotViews(session: Session) -> None:
     scene.StartState(scene.BatchProcessState)
     scene.EndState(scene.BatchProcessState)
     session.settle(0.1)
-    own = [plot.viewNode for plot in (session.panel.plot, session.panel.slices.plot)]
+    own = [view.plot.viewNode for view in (session.panel.plot, session.panel.slices)]
     views = [manager.plotWidget(number).mrmlPlotViewNode() for number in range(manager.plotViewCount)]
     assert manager.plotViewCount == before and not any(view is node for view in views for node in own)

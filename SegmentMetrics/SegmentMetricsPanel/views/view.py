@@ -1,0 +1,86 @@
+"""What all views have in common, and lists to choose from."""
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+
+import qt
+
+
+class View:
+    """A part of the panel. `problem` is the reason why what is wanted cannot be shown, or ""."""
+
+    problem = ""
+    shown = None  # what wanted() returned when it was drawn; None: it must be drawn again
+
+    def __init__(self, ui, model):
+        self.ui, self.model = ui, model
+
+    @property
+    def pair(self) -> tuple:
+        """The outcome and the number of its pair that is shown in detail."""
+        return self.model.outcome, self.model.number()
+
+    def wanted(self) -> tuple | None:
+        """Return what tells one state of the view from another; None to draw it each time."""
+        return None
+
+    def show(self) -> None:
+        """Draw the view if what is wanted has changed."""
+        wanted = self.wanted()
+        if wanted is None or wanted != self.shown:
+            self.shown = None  # in case of an error
+            self.draw()
+            self.shown = wanted
+
+    def draw(self) -> None:
+        """Show what the model says."""
+
+    def enable(self) -> None:
+        """Enable what takes results out of the panel, or disable it and show the reason in a tool tip."""
+
+    def release(self) -> None:
+        """Let go of the scene, and show nothing of it."""
+        self.shown = None
+
+
+@contextmanager
+def silent(widget):
+    """Keep a widget from telling about changes: they are not the user's."""
+    wasBlocked = widget.blockSignals(True)
+    try:
+        yield
+    finally:
+        widget.blockSignals(wasBlocked)
+
+
+class ChoiceList:
+    """A combo box whose entries may change. onChosen: called with the key of the entry that the user chose."""
+
+    def __init__(self, box: qt.QComboBox, onChosen):
+        self.box, self.onChosen, self.keys = box, onChosen, []
+        box.connect("currentIndexChanged(int)", self.onIndex)
+
+    def show(self, choices: Mapping, chosen) -> None:
+        """List the texts by key, and show the chosen one; none for a key that is not listed."""
+        self.keys, texts, box = list(choices), list(choices.values()), self.box
+        with silent(box):
+            if texts != [box.itemText(n) for n in range(box.count)]:
+                box.clear()
+                box.addItems(texts)
+                widen(box)
+            box.currentIndex = self.keys.index(chosen) if chosen in self.keys else -1
+
+    def onIndex(self, index: int) -> None:
+        if 0 <= index < len(self.keys):
+            self.onChosen(self.keys[index])
+
+
+def widen(box) -> None:
+    """Make the list that a combo box opens wide enough for its entries; to be called whenever they have changed.
+
+    The names that differ at their ends could not be told apart otherwise.
+    """
+    view = box.view()
+    bar = view.verticalScrollBar().sizeHint.width()
+    view.setMinimumWidth(view.sizeHintForColumn(0) + bar)
+    view.setTextElideMode(qt.Qt.ElideMiddle)
