@@ -281,7 +281,7 @@ class TestRecords:
             key = definition.keyFor(
                 {"percentile": "99.5", "tolerance": "2.5", "beta": "0.5", "quantile": "0.9", **ofDose}
             )
-            found, words = findMetric(key)
-            assert found is definition and definition.key.format(**words) == key
-        assert findMetric("HD")[0].key == "HD"
+            found = findMetric(key)
+            assert found.metric is definition and definition.key.format(**found.words) == key
+        assert findMetric("HD").metric.key == "HD"
         assert findMetric("HDmax") is None and findMetric("") is None

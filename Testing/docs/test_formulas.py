@@ -159,7 +159,7 @@ def testOtherCodeIsRefused():
     """A step that is not taken."""
     definition = next(one for one in REGISTRY if one.key == "MASD")
     with pytest.raises(AssertionError, match="not taken"):
-        requireItsCode(replace(definition, steps=("distances.field.Field.percentile",)))
+        requireItsCode(replace(definition, steps=("metrics.overlap.dice",)))
 
 
 def testThePageIsUpToDate():

@@ -34,7 +34,7 @@ SIZES = (
 
 def requireSound(key: str, measurement: Measurement) -> None:
     """Require status, reason, range, bounds and what is stored to go together."""
-    definition, _ = findMetric(key)
+    definition = findMetric(key).metric
     value = measurement.value
     assert measurement.status == ("undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok")
     assert measurement.status == "ok" or measurement.reason.strip()
@@ -52,7 +52,7 @@ def requireSound(key: str, measurement: Measurement) -> None:
 
 
 def isOfDose(key: str) -> bool:
-    return findMetric(key)[0].family == "dose"
+    return findMetric(key).metric.family == "dose"
 
 
 def exchanged(key: str) -> str:
@@ -70,7 +70,7 @@ def exchanged(key: str) -> str:
 
 def requireSymmetry(key: str, there, back, error: float = ROUNDING) -> None:
     """Require a measurement of two comparisons, one with reference and test exchanged, to tell the same."""
-    definition, _ = findMetric(key)
+    definition = findMetric(key).metric
     measurement = there[key]
     isTurned = key in TURNED or (isOfDose(key) and key.endswith("Difference"))
     if definition.symmetric or exchanged(key) != key or isTurned:
@@ -83,7 +83,7 @@ def requireSymmetry(key: str, there, back, error: float = ROUNDING) -> None:
 
 def requireIdentity(key: str, same, other, error: float = ROUNDING) -> None:
     """Require the value that equal structures have, and that nothing is better than that."""
-    definition, _ = findMetric(key)
+    definition = findMetric(key).metric
     measurement = same[key]
     if definition.identity is None or measurement.status == "undefined":
         return
@@ -107,7 +107,7 @@ def requireNoDifference(key: str, measurement: Measurement) -> None:
 def requireTrend(definition, found: dict[str, Measurement], error: float = ROUNDING) -> None:
     """Require larger tolerances, percentiles and quantiles to change a value the way that its entry declares."""
     if definition.trend in ("rising", "falling"):
-        ordered = sorted(found, key=lambda key: float(next(iter(findMetric(key)[1].values()))))
+        ordered = sorted(found, key=lambda key: float(next(iter(findMetric(key).parameters.values()))))
         values = [found[key].value for key in ordered if found[key].status != "undefined"]
         assert (np.diff(values) * (1 if definition.trend == "rising" else -1) >= -error).all(), (definition.key, values)
 
@@ -121,7 +121,7 @@ def bounded(measurement: Measurement) -> tuple[float, float]:
 
 def requireOrder(comparison) -> None:
     """Require measurements that are never larger than others to be so."""
-    percentiles = [key for key in comparison if findMetric(key)[0].key == "HD{percentile}"]
+    percentiles = [key for key in comparison if findMetric(key).metric.key == "HD{percentile}"]
     quantiles = [key for key in comparison if key.startswith("HDvox_")]
     order = [(key, "HD") for key in (*percentiles, "MASD", "ASSD", "OverMax", "UnderMax")]
     order += [("AVD", "HDvox"), *((key, "HDvox") for key in quantiles)]

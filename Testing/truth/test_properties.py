@@ -54,7 +54,7 @@ def testExchangingReferenceAndTest(pair, settings):
     assert there.keys() == back.keys()
     for key in there:
         # the image is another one where only one of the two has one
-        if not (findMetric(key)[0].dependsOnGrid and settings.grid == "reference"):
+        if not (findMetric(key).metric.dependsOnGrid and settings.grid == "reference"):
             promises.requireSymmetry(key, there, back)
 
 
@@ -71,7 +71,7 @@ def testNothingIsBetterThanTheSame(pair, settings):
 def testTrendInTheParameter(pair, settings):
     found = {}
     for key, measurement in compared(pair, settings).items():
-        found.setdefault(findMetric(key)[0], {})[key] = measurement
+        found.setdefault(findMetric(key).metric, {})[key] = measurement
     for definition, measurements in found.items():
         promises.requireTrend(definition, measurements)
 
