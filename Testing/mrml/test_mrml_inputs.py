@@ -367,11 +367,12 @@ def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
     assert [s.name for s in comparisons.unmatchedReference] == ["Submandibular_R"] and not comparisons.unmatchedTest
     segments = sum(node.GetSegmentation().GetNumberOfSegments() for node in nodes)
     assert seen[0][:2] == (0, segments) and seen[segments][:2] == (0, len(comparisons))
-    assert [name for _, _, name in seen[segments:]] == [c.reference.name for c in comparisons]
+    # small ones are measured together
+    assert sorted(name for _, _, name in seen[segments:]) == sorted(c.reference.name for c in comparisons)
     fromFiles = [{s.name: s for s in readStructures(path)} for path in paths]
     for comparison in comparisons:
         name = comparison.reference.name
-        assert values(comparison) == pytest.approx(values(compare(fromFiles[0][name], fromFiles[1][name])), abs=1e-9), (
+        assert values(comparison) == pytest.approx(values(compare(fromFiles[0][name], fromFiles[1][name])), abs=1e-6), (
             name
         )
     stopped = mrml.compareSegmentations(*nodes, progress=lambda number, count, name: count == segments or number < 2)
