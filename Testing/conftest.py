@@ -120,7 +120,8 @@ def inOneProcess(monkeypatch):
 @pytest.fixture
 def withoutPictures(inOneProcess, monkeypatch):
     """Commands that compare draw no pictures; test_writing looks at those."""
-    monkeypatch.setattr("SegmentMetricsLib.commands.pairwork.Overlays.prepared", lambda *given: None)
+    for name in ("drawOverlay", "drawVariation"):
+        monkeypatch.setattr(f"SegmentMetricsLib.show.pictures.overlay.{name}", lambda *given, **options: None)
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,8 @@ class Task:
     module that makes the surface which Slicer displays of a structure, None if the settings do not ask for it. names:
     of the structures to compare, in any spelling, besides those in choices; () for all. image: path of the image under
     the contours, "" for none. script: as of a Report. isSpread: as of a PairWork. dose: path of the
-    dose of a plan, "" for none.
+    dose of a plan, "" for none. structuredReport: DICOM file for a report, "" for none; hasCopies: as for
+    writeReport().
     """
 
     case: str
@@ -71,6 +72,8 @@ class Task:
     isSpread: bool = False
     names: tuple[str, ...] = ()
     dose: str = ""
+    structuredReport: str = ""
+    hasCopies: bool = True
 
     @property
     def key(self) -> tuple[str, str]:

@@ -583,8 +583,8 @@ def heatMap(cohort: Cohort, options: Options, keys: Sequence[str]) -> tuple[Any,
     figure.colorbar(picture, shrink=0.6, label="Spearman's rank correlation")
     contours = found.attrs["contours"]
     caption = (
-        f"Rank correlations of measurements over {counted(contours, 'contour')}: 1 means the same ranking from the best "
-        "to the worst, also of a distance and an overlap; 0 means that they have nothing in common."
+        f"Rank correlations of measurements over {counted(contours, 'contour')}: 1 means the same ranking from the "
+        "best to the worst, also of a distance and an overlap; 0 means that they have nothing in common."
     )
     return figure, caption
 

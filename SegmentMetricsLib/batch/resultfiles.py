@@ -38,6 +38,8 @@ from .tableschema import CONVENTION_WORDS, METHOD_WORDS, RESULTS_FILE, SCHEMA_FI
 TABLE, SCHEMA = RESULTS_FILE, "results.schema.csv"
 # The folder of the reports, and a pattern of their file names.
 REPORTS, PAGE = "reports", re.compile(r"[^/\\]+\.html")
+# The folder of the structured reports, with one for each case, and the name of the report there.
+DICOM, REPORT = "dicom", "report.dcm"
 PARQUET = "results.parquet"
 IDENTITY = {
     "Case": "Name of the case",
@@ -229,7 +231,8 @@ class CohortFiles:
         if outcome["status"] != OK:
             return False
         if not task.report:
-            return outcome["fingerprint"].split(" ")[:2] == task.fingerprint.split(" ")[:2]
+            known, asked = outcome["fingerprint"].split(" "), task.fingerprint.split(" ")
+            return known[:2] == asked[:2] and set(asked) <= set(known)
         name = _reportOf(outcome)
         isThere = name == Path(task.report).name and (self.folder / REPORTS / name).exists()
         return outcome["fingerprint"] == task.fingerprint and isThere

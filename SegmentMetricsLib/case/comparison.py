@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import SimpleITK
 
-from ..base.errors import InputError, Undefined, asPath
+from ..base.errors import InputError, Undefined
 from ..conventions.chosen import definitionsOf
 from ..distances import surfacedistances
 from ..distances.surfacedistances import SurfaceDistances
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 # The measurement whose distances are those of each lesion, which would take long if nothing else needed them.
 LESION_DISTANCES = "LesionHD95"
 # What it takes as a dose: an image in Gy, or a file.
-DoseLike = Dose | SimpleITK.Image | str | os.PathLike
+DoseLike = Dose | SimpleITK.Image | str | os.PathLike | Sequence[str | os.PathLike]
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,17 +259,12 @@ class Comparison(Mapping):
     def picture(self, path: str | os.PathLike, *, size: tuple[int, int] = (1200, 700), kind: str = "signed") -> Path:
         """Draw both surfaces colored by their distance, side by side, write them as PNG and return the path.
 
-        size: width and height in pixels, at least 640 x 400. kind: of the map, as for mrml.showDistanceMap. It needs
-        Slicer or the package slicer-core. Raises InputError if both are missing or there are no distances, RuntimeError
-        on a machine that cannot draw, and OSError if the file cannot be written.
+        The measured surfaces are drawn. size: width and height in pixels, at least 640 x 400. kind: of the map, as for
+        mrml.showDistanceMap. Raises InputError if there are no distances, and OSError if the file cannot be written.
         """
-        from ..mrml import headless, pictures
+        from ..show.pictures.overlay import drawOverlay
 
-        path, problem = asPath(path), headless.whyUnavailable()
-        if problem:
-            raise InputError(f"The picture is drawn by Slicer's 3D view, but {problem}")
-        with pictures.ViewCache() as views:
-            return pictures.Overlay(self, size=size, kind=kind).write(path, views)
+        return drawOverlay(self, path, size=size, kind=kind)
 
     def toFrame(self):
         """Return the measurements as a pandas DataFrame, one row per key, whose columns are those of a Measurement.

@@ -43,6 +43,7 @@ from .options import (
     requireWritable,
 )
 from .results import finalStatus, progressBar, tellFailures, terminalWidth
+from .structuredreports import addStructuredReport
 
 if TYPE_CHECKING:
     from ..batch.batchresults import BatchResults
@@ -96,6 +97,7 @@ def add(commands) -> None:
     )
     addProtocol(batch)
     addReport(batch)
+    addStructuredReport(batch, isForEach=True)
     addGridUncertainty(batch)
     where = batch.add_mutually_exclusive_group()
     where.add_argument(

@@ -126,6 +126,8 @@ def planned(options: argparse.Namespace) -> Plan:
     inputs = (options.cases, options.protocol, given.labels, options.settings, options.dose)
     requireInputsKept(requireOutput(options), [Path(file) for file in inputs if isinstance(file, (str, Path))])
     plan = replace(plan, plotted=plotted, plottedStructures=options.plot_structure or ())
+    if options.sr:
+        plan = withStructuredReports(plan, hasCopies=not options.sr_by_name)
     return withReports(plan, options.report_conventions) if plan.isReported else plan
 
 
@@ -229,3 +231,22 @@ def withReports(plan: Plan, withConventions: bool = False) -> Plan:
         for task, name in zip(plan.tasks, names, strict=True)
     ]
     return replace(plan, tasks=tasks, isReported=True)
+
+
+def withStructuredReports(plan: Plan, hasCopies: bool) -> Plan:
+    """Return a plan with a DICOM structured report for each case, in the folder dicom of the results."""
+    from ..batch.resultfiles import DICOM, REPORT
+    from ..show.writing import fileNames
+
+    folder = (plan.output / DICOM).resolve()
+    names = fileNames("_".join(filter(None, task.key)) for task in plan.tasks)
+    tasks = [
+        replace(
+            task,
+            structuredReport=str(folder / name / REPORT),
+            hasCopies=hasCopies,
+            fingerprint=f"{task.fingerprint} dicom" + ("" if hasCopies else " by name"),
+        )
+        for task, name in zip(plan.tasks, names, strict=True)
+    ]
+    return replace(plan, tasks=tasks)

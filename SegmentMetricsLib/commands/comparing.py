@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -37,27 +37,29 @@ def compareAndWrite(
     workers: int | None = None,
     isNumbersOnly: bool = False,
     isJson: bool = False,
+    structuredReport: tuple[Path, dict] | None = None,
 ) -> int:
     """Compare all pairs, write the results and print the tables; either all files are written or none.
 
     output: folder for the files, None to write nothing. extraFiles: copied to that folder. report: to be filled and
     written, or None. failOn: the verdict from which on the exit status is 3, in the spelling of the option. workers:
     number of processes, None for as many as are worthwhile. isNumbersOnly: whether surfaces, pictures and worst places
-    are omitted. isJson: whether to print the content of metrics.json instead of tables. Returns the exit status: 1 if
+    are omitted. isJson: whether to print the content of metrics.json instead of tables. structuredReport: the file of
+    one, and the keyword arguments of writeReport(). Returns the exit status: 1 if
     some pairs could not be compared, 3 if the verdict is at least as bad as failOn. Raises InputError when none could
     be compared.
     """
     from ..case.records import Record
     from ..show import writing
-    from .pairwork import Overlays, Written, WrittenPairs
+    from .pairwork import Written, WrittenPairs
 
     pairs, found = case.pairing.pairs, dict[int, Written]()
     names = list(writing.fileNames(reference.name for reference, _ in pairs))
     hasPlaces = report is not None or not (isNumbersOnly or (output is None and not isJson))
     with nullcontext() if output is None else unfinishedResults(output) as unfinished:
         isShowing = unfinished is not None and not isNumbersOnly
-        with progressBar(len(pairs), "pair", len(pairs) > 1) as progress, closing(Overlays()) as overlays:
-            work = WrittenPairs(case, names, unfinished, report, isShowing, hasPlaces, overlays)
+        with progressBar(len(pairs), "pair", len(pairs) > 1) as progress:
+            work = WrittenPairs(case, names, unfinished, report, isShowing, hasPlaces)
             for number, one in work.each(workers):
                 progress.set_postfix_str(oneLine(pairs[number].reference.name), refresh=False)
                 progress.update()
@@ -74,6 +76,10 @@ def compareAndWrite(
             for path in extraFiles:
                 shutil.copy(path, unfinished / path.name)
     where = UNWRITTEN_FILE if output is None else METRICS_FILE
+    if structuredReport is not None:
+        from ..show.structuredreport import writeReport
+
+        writeReport(result, structuredReport[0], **structuredReport[1])
     if isJson:
         print(json.dumps(document, indent=1, allow_nan=False))
     else:
@@ -81,8 +87,6 @@ def compareAndWrite(
     said = f"Results are in {oneLine(str(output))}{os.sep}" if output else "" if isJson else NOT_WRITTEN
     if said:
         print(f"\n{said}", file=sys.stderr if isJson else sys.stdout)
-    if problem := next((found[number].problem for number in order if found[number].problem), ""):
-        print(f"No overlay pictures: {oneLine(problem)}", file=sys.stderr)
     unusable = [why for title, why in case.unusable.items() if title not in result.errors]
     problems = list(dict.fromkeys([*map(str, result.errors.values()), *unusable]))
     tellFailures(problems, where)

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,12 +26,12 @@ from .options import (
     tellWithoutEffect,
 )
 from .results import NOT_WRITTEN, SOME_FAILED, progressBar, terminalWidth, unfinishedResults
+from .structuredreports import aboutReport, addStructuredReport, requireNew, requireReportable
 
 if TYPE_CHECKING:
     from ..case.observers.gathering import Organ
     from ..case.observers.observed import ObservedStructure
     from ..case.observers.study import ObserverStudy, Work
-    from .pairwork import Overlays
 
 METHODS = ("majority", "staple", "mean-surface")
 
@@ -90,6 +90,10 @@ def add(commands) -> None:
     observers.add_argument(
         "--workers", metavar="N", type=int, help="number of processes on this computer (one per processor, if it pays)"
     )
+    addStructuredReport(observers)
+    observers.add_argument(
+        "--consensus-seg", metavar="FILE.dcm", type=pathFrom, help="write the consensus as DICOM segmentation (SEG)"
+    )
     addSettings(observers)
     observers.set_defaults(run=run)
 
@@ -104,13 +108,16 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--report writes files and needs a folder for them: give --output DIR.")
     if options.write_protocol is not None:
         requireWritable(options.write_protocol.absolute().parent)
+    requireReportable(options)
+    if options.consensus_seg is not None:
+        requireNew(options.consensus_seg)
     tellWithoutEffect(options, settings, [], ["ignore"])
     from ..case.observers.gathering import gather
     from ..case.observers.study import Work, comparable, studied
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
-    from .pairwork import Overlays, displayed
+    from .pairwork import displayed
 
     labelNames = labelNamesFrom(options.label_names)
     names = None if options.names is None else namesFrom(options.names)
@@ -118,9 +125,9 @@ def run(options: argparse.Namespace) -> int:
     work = Work.of(gathered, settings, options.consensus, labelNames, displayed)
     organs = comparable(gathered)
     files = writing.fileNames(organ.name for organ in organs)
-    with _results(options.output) as unfinished, closing(Overlays()) as overlays:
-        written = Written(work, files, unfinished, None if options.numbers_only else overlays)
-        results, problem = _each(written, organs, options.workers)
+    with _results(options.output) as unfinished:
+        written = Written(work, files, unfinished, not options.numbers_only)
+        results = _each(written, organs, options.workers)
         study = studied(gathered, settings, iter(results))
         shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
         extra = {}
@@ -131,13 +138,20 @@ def run(options: argparse.Namespace) -> int:
             extra["report"] = writing.REPORT_FILE
         if unfinished is not None:
             observerfiles.write(study, shown, unfinished, extra)
+    if options.sr is not None or options.consensus_seg is not None:
+        from ..show.structuredreport import writeConsensus
+        from ..show.structuredreport import writeReport as writeStructuredReport
+
+        about = aboutReport(options)
+        if options.sr is not None:
+            writeStructuredReport(study, options.sr, **about)
+        if options.consensus_seg is not None:
+            writeConsensus(study, options.consensus_seg, sources=about["sources"], given=about["given"])
     # after the results, which are kept if there is no protocol, and whose folder may be its own
     unwritten = "" if options.write_protocol is None else _protocolProblem(study, options.write_protocol)
     _show(study, options, bool(options.write_protocol and not unwritten))
     if unwritten:
         print(f"segment-metrics: {oneLine(unwritten)}", file=sys.stderr)
-    if problem:
-        print(f"No pictures: {oneLine(problem)}", file=sys.stderr)
     isPartial = len(study) < len(organs) or bool(gathered.failures or gathered.leftOut or unwritten)
     return SOME_FAILED if isPartial else 0
 
@@ -156,20 +170,17 @@ def _results(output: Path | None) -> AbstractContextManager[Path | None]:
 class Written:
     """The work on any structure of a study with the files about it; each process has its own.
 
-    names: of the files of each structure. folder: for the files, None to write none. overlays: draws the pictures, None
-    to draw none.
+    names: of the files of each structure. folder: for the files, None to write none. isDrawn: whether to draw
+    pictures.
     """
 
     work: Work
     names: Sequence[str]
     folder: Path | None
-    overlays: Overlays | None
+    isDrawn: bool
 
-    def __call__(self, task: tuple[int, Organ]) -> tuple[ObservedStructure, str]:
-        """Return what was found of a structure, given with its number, and why it has no picture, "" if it may have.
-
-        Its files are written before.
-        """
+    def __call__(self, task: tuple[int, Organ]) -> ObservedStructure:
+        """Return what was found of a structure, given with its number, after writing its files."""
         found = self.work(task[1])
         if isinstance(found, InputError):
             raise found
@@ -178,21 +189,16 @@ class Written:
 
             name = self.names[task[0]]
             observerfiles.writeStructure(found, name, self.folder)
-            if self.overlays is not None and found.variation is not None:
-                picture = self.overlays.prepared(found)
-                self.overlays.write(picture, self.folder / observerfiles.fileName("picture", name))
+            if self.isDrawn and found.variation is not None:
+                from ..show.pictures.overlay import drawVariation
+
+                drawVariation(found, self.folder / observerfiles.fileName("picture", name))
         # without the surfaces, which are many times as large as the voxels that they are made of
-        found = replace(found, structures=[None if s is None else s.anew() for s in found.structures])
-        return found, "" if self.overlays is None else self.overlays.problem
+        return replace(found, structures=[None if s is None else s.anew() for s in found.structures])
 
 
-def _each(
-    written: Written, organs: Sequence[Organ], workers: int | None
-) -> tuple[list[ObservedStructure | InputError], str]:
-    """Return the result for every structure, and why pictures cannot be drawn, "" if they can.
-
-    workers: number of processes, None for as many as are worthwhile.
-    """
+def _each(written: Written, organs: Sequence[Organ], workers: int | None) -> list[ObservedStructure | InputError]:
+    """Return the result for every structure. workers: number of processes, None for as many as are worthwhile."""
     from ..case.casework import costOf
 
     def cost(task: tuple[int, Organ]) -> float:
@@ -200,19 +206,14 @@ def _each(
         return len(members) * (0.1 + 1e-5 * costOf(members))
 
     found: dict[int, ObservedStructure | InputError] = {}
-    problem = ""
     with progressBar(len(organs), "structure", len(organs) > 1) as progress:
         for number, outcome in spread(written, list(enumerate(organs)), cost, workers):
             progress.set_postfix_str(oneLine(organs[number].name), refresh=False)
             progress.update()
             if isinstance(outcome, Exception) and not isinstance(outcome, InputError):
                 raise outcome
-            if isinstance(outcome, InputError):
-                found[number] = outcome
-            else:
-                found[number], why = outcome
-                problem = problem or why
-    return [found[number] for number in range(len(organs))], problem
+            found[number] = outcome
+    return [found[number] for number in range(len(organs))]
 
 
 def _protocolProblem(study: ObserverStudy, path: Path) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,11 +12,9 @@ from ..base.parallel import Died, spread
 from ..case.casework import Case, costOf
 from ..case.comparison import Comparison
 from ..case.records import Record
-from ..model.grayimages import GrayImage
 from ..model.structures import Match, Pairing, Structure
 
 if TYPE_CHECKING:
-    from ..mrml.pictures import ViewCache
     from ..show.report import Report
     from ..show.report.document import Part
 
@@ -29,71 +26,11 @@ def displayed(structure: Structure) -> Structure:
     return inputs.displayed(structure)
 
 
-class Overlays:
-    """Draws overlay pictures until it is closed, if the machine can; `problem` is the reason if not."""
-
-    def __init__(self) -> None:
-        self.problem = ""
-        self._views: ViewCache | None = None
-
-    def __reduce__(self):
-        return Overlays, ()  # every process draws by itself
-
-    def prepared(self, result, image: GrayImage | None = None):
-        """Return the picture of a comparison for write(), which does not need the comparison; None if there is none.
-
-        result: a Comparison, or an ObservedStructure, whose picture is that of where the observers differ. image:
-        to show slices of, or None.
-        """
-        if not self._isReady():
-            return None
-        from ..mrml import pictures
-
-        if not hasattr(result, "distances"):
-            return pictures.VariationPicture(result)
-        return pictures.Overlay(result, image=image)
-
-    def _isReady(self) -> bool:
-        """Make the views, unless there are some already or the machine cannot draw; return whether there are."""
-        if self.problem or self._views is not None:
-            return not self.problem
-        from ..mrml import headless, views
-
-        views.startOpenGLCheck()  # runs in parallel to the import of Slicer
-        self.problem = headless.whyUnavailable()
-        if self.problem:
-            return False
-        from ..mrml import pictures
-
-        self._views = pictures.ViewCache()
-        # graphics that still exist when the interpreter shuts down may crash it
-        atexit.register(self.close)
-        return True
-
-    def write(self, picture, path: Path) -> None:
-        """Draw the result of prepared() into a file; nothing for None."""
-        if picture is None:
-            return
-        from ..mrml import views
-
-        try:
-            picture.write(path, self._views)
-        except views.NoOpenGLError as error:
-            self.problem = str(error)
-
-    def close(self) -> None:
-        """Free the resources for drawing; nothing can be drawn afterwards."""
-        if self._views is not None:
-            self._views.close()
-            self._views = None
-
-
 class Written(NamedTuple):
-    """What is kept of a pair: its record or why there is none, its part of the report, and why there is no picture."""
+    """What is kept of a pair: its record or why there is none, and its part of the report."""
 
     record: Record | PairError
     part: Part | None = None
-    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,7 +48,6 @@ class WrittenPairs:
     report: Report | None = None
     isShowing: bool = True
     hasPlaces: bool = True
-    overlays: Overlays = field(default_factory=Overlays)
 
     def each(self, workers: int | None) -> Iterator[tuple[int, Written]]:
         """Compare all pairs, and yield the number of each, from 0, and what is kept of it.
@@ -163,7 +99,6 @@ class WrittenPairs:
         """Write the files of a pair; after an error there are none."""
         from ..show import writing
 
-        picture = None
         if isinstance(comparison, PairError):
             return Written(comparison)
         record = comparison.record(hasPlaces=self.hasPlaces)
@@ -177,12 +112,11 @@ class WrittenPairs:
             # otherwise the modules for these are not even imported
             if comparison.distances is not None and self.isShowing:
                 writing.writeSurfaces(comparison, self.folder / writing.fileName("distances", name))
-                picture = self.overlays.prepared(comparison, self.case.image)
-            # free memory, as drawing needs as much again
-            del comparison
-            self.overlays.write(picture, self.folder / writing.fileName("overlay", name))
+                from ..show.pictures.overlay import drawOverlay
+
+                drawOverlay(comparison, self.folder / writing.fileName("overlay", name), image=self.case.image)
         except InputError as error:
             for file in self.filesOf(number).values():
                 (self.folder / file).unlink()
             return Written(PairError(f"{record.name}: {error}", str(error)))
-        return Written(record, part, self.overlays.problem)
+        return Written(record, part)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
+from ..base.palettes import rgb
 from ..model.structures import REFERENCE_AND_TEST
-from .colors import rgb
 from .folders import isResult
 from .maps import isMap
 

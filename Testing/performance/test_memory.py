@@ -44,8 +44,7 @@ def structure(image, name: str = "A") -> Structure:
     return Structure(name, *labelMasks(image, 0.5).values())
 
 
-@pytest.mark.parametrize("drawn", [False, pytest.param(True, marks=pytest.mark.opengl)])
-def testWhatStructuresNeedGoesWithThem(files, monkeypatch, drawn):
+def testWhatStructuresNeedGoesWithThem(files, monkeypatch):
     """Of every further structure a command keeps its numbers, which are a thousandth of the arrays behind them."""
     kept, needed = [], []
     original = pairwork.WrittenPairs.__call__
@@ -60,8 +59,6 @@ def testWhatStructuresNeedGoesWithThem(files, monkeypatch, drawn):
         return outcome
 
     monkeypatch.setattr(pairwork.WrittenPairs, "__call__", watched)
-    if not drawn:
-        monkeypatch.setattr(pairwork.Overlays, "prepared", lambda *given: None)
     tracemalloc.start()
     try:
         assert __main__.main(["compare", *files, "--output", "out", "--workers", "1"]) == 0
@@ -70,57 +67,6 @@ def testWhatStructuresNeedGoesWithThem(files, monkeypatch, drawn):
     assert len(kept) == STRUCTURES
     # what the first ones leave are tables and modules
     assert (kept[-1] - kept[2]) / (STRUCTURES - 3) < min(needed[2:]) / 50
-
-
-@pytest.mark.opengl
-def testDrawnSurfacesGoWithTheirPair(files, monkeypatch):
-    """Slicer's smooth surfaces are kept along with their masks, which stay until all are compared."""
-    pytest.importorskip("slicer", reason="needs the slicer-core package")
-    from SegmentMetricsLib.mrml import conversion, views
-
-    try:
-        views.requireOpenGL()
-    except views.NoOpenGLError as error:
-        pytest.skip(str(error))
-    made, alive = 0, set()
-    original = conversion.closedSurface
-
-    def watched(*given):
-        nonlocal made
-        # at most the other one of the pair
-        assert len(alive) <= 1
-        surface = original(*given)
-        made += 1
-        alive.add(made)
-        surface.AddObserver("DeleteEvent", lambda *_, number=made: alive.remove(number))
-        return surface
-
-    monkeypatch.setattr(conversion, "closedSurface", watched)
-    assert __main__.main(["compare", *files, "--output", "out", "--workers", "1"]) == 0
-    assert made == 2 * STRUCTURES and not alive
-
-
-def testNothingOfAComparisonIsKeptWhileItIsDrawn(files, monkeypatch):
-    """Drawing takes as much memory again: the distances have to be gone by then."""
-    import weakref
-
-    seen = []
-    original = pairwork.Match.anew
-
-    def watched(match):
-        copied = original(match)
-        seen[:] = [weakref.ref(copied.reference), weakref.ref(copied.test)]
-        return copied
-
-    def draw(self, picture, path):
-        assert [reference() for reference in seen] == [None, None]
-        path.write_bytes(b"")
-
-    monkeypatch.setattr(pairwork.Match, "anew", watched)
-    monkeypatch.setattr(pairwork.Overlays, "prepared", lambda *given: None)
-    monkeypatch.setattr(pairwork.Overlays, "write", draw)
-    assert __main__.main(["compare", *files, "--output", "out", "--workers", "1"]) == 0
-    assert len(list(Path("out").glob("overlay_*"))) == STRUCTURES
 
 
 def testSurfacesOfACaseGoWithTheirPair(files, monkeypatch):

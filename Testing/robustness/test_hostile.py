@@ -17,7 +17,6 @@ from hostile.builders import REFERENCE, SHIFTED, save
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.base import parallel
-from SegmentMetricsLib.commands import pairwork
 
 # What belongs to the inner life of programs.
 INTERNALS = re.compile(r"0x|\bitk|\bvtk|Traceback|Exception|Errno|np\.|\.cxx|\.hxx|nan mm|array", re.IGNORECASE)
@@ -160,7 +159,7 @@ def compareNames(folder: Path, names: list[str], *options) -> Path:
     fields = [{"ID": f"S{n}", "Name": name, "LabelValue": n, "Layer": 0} for n, name in enumerate(names, 1)]
     path = save(shapes.segmentation([array], fields), folder / CODE_AS_FILE)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairwork.Overlays, "prepared", lambda *given: None)
+        patch.setattr("SegmentMetricsLib.show.pictures.overlay.drawOverlay", lambda *given, **options: None)
         patch.setattr(parallel, "WORTH_WORKERS", math.inf)
         given = [
             "compare",
