@@ -92,6 +92,8 @@ def registerSampleData() -> None:
     samples = (
         ("HeadAndNeckObservers", "Observer 1", SegmentMetricsLogic.loadSample),
         ("ContouringPractice", "Trainee", SegmentMetricsLogic.loadPractice),
+        ("BrainLesions", "Observer 1", lambda: SegmentMetricsLogic.loadSample("lesions")),
+        ("BranchingVessel", "Observer 1", lambda: SegmentMetricsLogic.loadSample("vessel")),
     )
     for name, node, load in samples:
         logic.registerCustomSampleDataSource(
@@ -235,6 +237,7 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         work: a LongWork. isPartWanted: whether to keep what is finished if the work is stopped; raises Cancelled if
         not, and if nothing is.
         """
+        from SegmentMetricsLib import Comparison
         from SegmentMetricsLib.base.progress import Cancelled
         from SegmentMetricsLib.case.protocol.measuring import measuredFor
 
@@ -242,12 +245,14 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         settings, protocol, measured = model.settings(), model.protocol(), []
 
         def inFull(compare):
-            """Return a comparison with all that is shown of it, so that it is finished when the next is stopped."""
-            comparison = compare()
-            comparison.record()  # finding the worst places in large structures is slow; the result is cached
-            if protocol is not None:
-                measured.append(measuredFor(comparison, protocol))
-            return comparison
+            """Return comparisons with all that is shown of them, finished when the next are stopped."""
+            found = compare()
+            for comparison in found if isinstance(found, list) else [found]:
+                if isinstance(comparison, Comparison):
+                    comparison.record()  # finding the worst places in large structures is slow; the result is cached
+                    if protocol is not None:
+                        measured.append(measuredFor(comparison, protocol))
+            return found
 
         comparisons = self.compareChosen(p, settings, work, inFull=inFull)
         if comparisons.wasStopped and not (isPartWanted and work.isWanted()):
@@ -350,19 +355,21 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         if protocol is None:
             return None
         isWhole = parameters.mode == Mode.allStructures
-        # the last one may have been finished when the work was stopped
-        ofEach = measured[: len(comparisons)]
+        byNames = dict(measured)
+        names = [(comparison.reference.name, comparison.test.name) for comparison in comparisons]
+        ofEach = [(one, byNames[one]) for one in names]
         return judgeCase(protocol, ofEach, comparisons.unmatched, isWhole=isWhole, failures=comparisons.failures)
 
     @staticmethod
-    def loadSample() -> list:
-        """Load the two observers' contours that come with the extension, and return their segmentation nodes.
+    def loadSample(name: str = "head-and-neck") -> list:
+        """Load the two observers' contours of a sample that comes with the extension, and return their nodes.
 
-        The CT that they have drawn on is loaded, too, and shown in the slice views.
+        name: "head-and-neck", whose CT is loaded, too, and shown in the slice views; "lesions" or "vessel".
         """
         from SegmentMetricsLib.mrml import sample
 
-        return SegmentMetricsLogic._withImage(sample.loadSample(scene=slicer.mrmlScene))
+        nodes = sample.loadSample(sample=name, scene=slicer.mrmlScene)
+        return SegmentMetricsLogic._withImage(nodes) if name == "head-and-neck" else nodes
 
     @staticmethod
     def loadPractice() -> list:

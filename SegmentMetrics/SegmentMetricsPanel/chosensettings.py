@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.relevance import isRelevant
-from SegmentMetricsLib.settings.names import BRATS, PANOPTICA, PRESETS
+from SegmentMetricsLib.settings.names import BRATS, PANOPTICA, PRESETS, familyTitle
 from SegmentMetricsLib.settings.settings import DECLARED, OWN_CONVENTION, Settings
 
 from .enumerations import Mode
@@ -103,7 +103,7 @@ NAMED_FAMILIES = 3
 def inOneLine(parameters) -> str:
     """Return the settings that matter most, short enough for one line of the panel."""
     families = list(parameters.families)
-    named = ", ".join(families) if families else _("no metrics")
+    named = ", ".join(familyTitle(family).lower() for family in families) if families else _("no metrics")
     if len(families) > NAMED_FAMILIES:
         named = _("{count} families").format(count=len(families))
     texts = [
@@ -116,7 +116,7 @@ def inOneLine(parameters) -> str:
 
 def inFull(parameters, protocol: str) -> str:
     """Return the settings of the line above with all names, one to a line. protocol: its name, "" for none."""
-    families = ", ".join(family.capitalize() for family in parameters.families)
+    families = ", ".join(map(familyTitle, parameters.families))
     convention = conventionOf(parameters)
     lines = [
         _("Metrics: {names}").format(names=families) if families else "",

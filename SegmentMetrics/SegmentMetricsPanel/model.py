@@ -183,6 +183,11 @@ class PanelModel:
         """Return the Record of the pair that is shown in detail, or None."""
         return self.outcome.records[self.number()] if self.outcome is not None and self.outcome.records else None
 
+    def areLesionsShown(self) -> bool:
+        """Return whether the lesions of the shown pair are colored, in place of the map."""
+        p, record = self.parameters, self.record()
+        return record is not None and bool(record.lesions) and p.showLesions and not p.showMap
+
     def showPair(self, number: int) -> None:
         """Show the pair with this index in detail, if all structures were compared; do nothing if there is none."""
         if self.parameters and self.outcome and self.outcome.isOfAll and number < len(self.outcome.records):

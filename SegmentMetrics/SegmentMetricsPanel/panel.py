@@ -43,7 +43,7 @@ from .views.slices import SlicesView
 from .views.variation import VariationView
 from .watching import DELAY as USUAL_DELAY
 from .watching import SegmentWatcher
-from .work import LongWork, waiting
+from .work import LongWork, offer, waiting
 
 
 class Panel(VTKObservationMixin):
@@ -209,6 +209,8 @@ class Panel(VTKObservationMixin):
     # Reacting to changes
 
     def onApply(self, _checked=False) -> None:
+        if "topology" in self.parameters.families:
+            offer("scikit-image>=0.22", "skimage")
         with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
             self.apply()
 

@@ -86,6 +86,7 @@ class SegmentMetricsParameterNode:
     legend: bool = True
     showMarkers: bool = False
     showHazard: bool = False
+    showLesions: bool = False
     sliceQuantity: SliceQuantity = SliceQuantity.HD
     reportConventions: bool = False
 

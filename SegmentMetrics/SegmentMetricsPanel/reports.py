@@ -54,15 +54,15 @@ def write(path: Path, model, logic, work) -> list[str]:
 
 def writeObservers(path: Path, study, work) -> None:
     """Write a report on several observers. study: an ObserverStudy. work: a LongWork. Raises OSError."""
-    from SegmentMetricsLib.mrml.pictures import VariationPicture, ViewCache
+    from SegmentMetricsLib.show.pictures.overlay import drawVariation
     from SegmentMetricsLib.show.report.observers import pageOf, pictureOf
 
     pictures = []
-    with TemporaryDirectory() as folder, ViewCache() as cache:
+    with TemporaryDirectory() as folder:
         for number, found in enumerate(study):
             work.report(number, len(study), found.name)
             file = Path(folder) / f"{number}.png"
             if found.variation is not None:
-                VariationPicture(found).write(file, cache)
+                drawVariation(found, file)
             pictures.append(pictureOf(file))
     path.write_text(pageOf(study, pictures, path.stem), encoding="utf-8", errors="backslashreplace")

@@ -1,5 +1,6 @@
 """Long calculations with a progress dialog that can stop them."""
 
+import importlib
 import threading
 import time
 from contextlib import contextmanager
@@ -28,6 +29,33 @@ def waiting():
         yield
     finally:
         slicer.app.restoreOverrideCursor()
+
+
+_declined = set()
+
+
+def offer(package: str, module: str) -> None:
+    """Offer to install a Python package whose module is missing, once; without it, some results are missing."""
+    try:
+        importlib.import_module(module)
+        return
+    except ImportError:
+        if package in _declined:
+            return
+    try:
+        from slicer import packaging
+    except ImportError:  # before Slicer 5.11
+        question = _("The Python package {package} is needed. Install it?").format(package=package)
+        if slicer.util.confirmOkCancelDisplay(question, _("Segment Metrics")):
+            slicer.util.pip_install(package)
+            return
+    else:
+        try:
+            packaging.pip_ensure(package, requester="Segment Metrics")
+            return
+        except RuntimeError:  # the user does not want it, or it cannot be installed
+            pass
+    _declined.add(package)
 
 
 class LongWork:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,8 +19,14 @@ class InputError(ValueError):
     """Input that cannot be compared or settings out of range; the message names the problem in words for users."""
 
 
+# What Slicer can install of the extras of this package, for which its Python has no pip in a shell.
+IN_SLICER = {"skeletons": "scikit-image", "report": "plotly", "dicom": "pydicom highdicom", "plots": "matplotlib"}
+
+
 def installing(extra: str) -> str:
     """Return the command that installs what an extra of this package needs, for messages that something is missing."""
+    if hasattr(sys.modules.get("slicer"), "app"):  # in the application
+        return f'slicer.util.pip_install("{IN_SLICER.get(extra, extra)}")'
     return f'pip install "segment-metrics[{extra}]"'
 
 

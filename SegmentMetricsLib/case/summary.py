@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..base.errors import Cause
+from ..base.texts import counted
 from ..metrics.findings import Kind, asFinding
 from ..metrics.measurement import Measurement
 from ..model.structures import REFERENCE_AND_TEST
@@ -37,9 +38,9 @@ SAME_VOLUME = 0.005
 def sentence(pair: Comparison | Record) -> str:
     """Return the outcome of a comparison in a sentence that a clinician reads at a glance.
 
-    As far as it was measured: how much the contours overlap, how far apart they are, how much lies within the first
-    tolerance, which one is larger, and where the test is over- or under-contoured. A Record keeps the sentence of its
-    comparison, because the directions need the geometry.
+    As far as it was measured: which lesions were missed and invented, how much the contours overlap, how far apart they
+    are, how much lies within the first tolerance, which one is larger, and where the test is over- or under-contoured.
+    A Record keeps the sentence of its comparison, because the directions need the geometry.
     """
     if isinstance(pair, Record) and pair.summary:
         return pair.summary
@@ -53,7 +54,7 @@ def sentence(pair: Comparison | Record) -> str:
     measurements = pair.measurements
     if _isIdentical(measurements):
         return "The two contours are identical."
-    parts = [_closeness(measurements), _difference(pair)]
+    parts = [_lesions(pair.lesions or ()), _closeness(measurements), _difference(pair)]
     text = "; ".join(part for part in parts if part)
     return f"{text[:1].upper()}{text[1:]}." if text else "The chosen measurements do not allow a summary."
 
@@ -68,6 +69,17 @@ def _isIdentical(measurements: Mapping[str, Measurement]) -> bool:
     if "HD" in measurements:
         return measurements["HD"].value <= EQUAL
     return _value(measurements, "IoU") == 1
+
+
+def _lesions(lesions) -> str:
+    """Return what happened to lesions in words: "2 of 9 lesions missed, 1 invented"; "" without any."""
+    events = [lesion.event for lesion in lesions]
+    missed, invented = events.count("missed"), events.count("invented")
+    count = len(events) - invented
+    if not count:
+        return f"{counted(invented, 'lesion')} invented" if invented else ""
+    more = f", {invented} invented" if invented else ""
+    return f"{missed or 'none'} of {counted(count, 'lesion')} missed{more}"
 
 
 def _closeness(measurements: Mapping[str, Measurement]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..base.errors import InputError
 from ..base.parallel import requireWorkers
 from ..base.texts import tellingApart
-from .comparing import Request, compareAndWrite
+from .comparing import compareAndWrite
 from .options import (
     DEFAULTS,
     addDose,
@@ -100,6 +100,7 @@ def run(options: argparse.Namespace) -> int:
     from ..case.casework import openCase
     from ..case.comparison import withDose
     from ..io.labelnames import labelNamesFrom
+    from .pairwork import displayed
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
@@ -115,21 +116,21 @@ def run(options: argparse.Namespace) -> int:
         needsPair=True,
         dose=dose,
         image=options.image,
+        protocol=protocol,
     )
+    case = replace(case, displayed=displayed, isSpread=options.grid_uncertainty)
     report = newReport(options, case) if isReported else None
     if report is not None:
         case = replace(case, settings=report.settings)
-    request = Request(
+    return compareAndWrite(
+        case,
         options.output,
-        protocol=protocol,
-        failOn=options.fail_on,
         report=report,
+        failOn=options.fail_on,
         workers=options.workers,
         isNumbersOnly=options.numbers_only,
-        isSpread=options.grid_uncertainty,
         isJson=options.json,
     )
-    return compareAndWrite(case, request)
 
 
 def requireFolderForReport(options: argparse.Namespace) -> None:

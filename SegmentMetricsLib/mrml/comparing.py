@@ -6,11 +6,10 @@ import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from ..base.errors import InputError, reasonOf, requireFunction
 from ..case.caseresult import CaseResult
-from ..case.casework import Case, PairWork, atOnce, oneByOne
+from ..case.casework import Case, atOnce
 from ..case.comparison import Comparison, compare, withDose
 from ..case.pairing import pairStructures, withProposals
 from ..case.protocol.protocol import Protocol, asProtocol
@@ -139,7 +138,7 @@ def compareSegmentations(
     settings: Settings | None = None,
     *,
     progress: Callable[[int, int, str], bool | None] | None = None,
-    run: Callable[[Callable[[], Comparison]], Comparison] = atOnce,
+    run: Callable[[Callable[[], list]], list] = atOnce,
     choices: Mapping[str, str | None] | None = None,
     proposed: Mapping[str, float] | None = None,
     protocol: Protocol | str | os.PathLike | None = None,
@@ -159,8 +158,8 @@ def compareSegmentations(
         Called before every segment is read and before every pair is compared, with its index, the total count and the
         structure's name; returning False stops the comparison, and the pairs compared so far are returned. If it or run
         raises progress.Cancelled, the same happens unless no pair was compared yet.
-    run : Callable[[Callable[[], Comparison]], Comparison], optional
-        As in compareSegments.
+    run : Callable[[Callable[[], list]], list], optional
+        As in compareSegments, but for several small segments that are measured together.
     choices : Mapping[str, str | None] | None, optional
         As for pairing.pairStructures.
     proposed : Mapping[str, float] | None, optional
@@ -201,9 +200,8 @@ def compareSegmentations(
     if settings.instanceMaps:  # every segment is a lesion
         sides = annotated(everything, settings.ignore, join=lambda own: own.having(joined(own, classes)))
         lost = {name: why for reasons in problems for name, why in reasons.items()}
-        case = Case(pairStructures(*sides, choices=choices), settings, unusable=lost)
-        work = PairWork(settings, protocol, criticals, run=run)
-        return case.compare(protocol, work, partial(oneByOne, progress=progress))
+        case = Case(pairStructures(*sides, choices=choices), settings, protocol, criticals, unusable=lost)
+        return case.compare(progress, run)
     if settings.ignore is not None:
         known = annotated(everything, settings.ignore)
         read = [{one.segmentID: one for one in _shownAgain(side, settings)} for side in known]
@@ -212,9 +210,8 @@ def compareSegmentations(
     alone = [nameMeant(r, pairing.unmatchedReference) for r, t in (choices or {}).items() if t is None]
     pairing = withProposals(_measurable(pairing, *read), alone)
     emptyNodes = [node.GetName() for node in nodes if segmentationOf(node).GetNumberOfSegments() == 0]
-    case = Case(replace(pairing, failures={}), settings, unusable=failures)
-    work = PairWork(settings, protocol, criticals, run=run, dose=plan)
-    result = case.compare(protocol, work, partial(oneByOne, progress=progress))
+    case = Case(replace(pairing, failures={}), settings, protocol, criticals, plan, unusable=failures)
+    result = case.compare(progress, run)
     result.emptyNodes = tuple(emptyNodes)
     return result
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
+from ..base.palettes import rgb
 from ..model.structures import REFERENCE_AND_TEST
-from .colors import rgb
+from .folders import isResult
 from .maps import isMap
 
 # On display nodes of others that were visible and are hidden now. It is saved with a scene, so that they come back when
@@ -32,7 +33,7 @@ def hideOthers(scene) -> list:
     hidden = []
     for display in _displayNodes(scene):
         node = display.GetDisplayableNode()
-        isOurs = node is None or node.GetHideFromEditors() or isMap(node)
+        isOurs = node is None or node.GetHideFromEditors() or isMap(node) or isResult(node, "lesions")
         if display.GetVisibility() and not isOurs:
             wasModifying = display.StartModify()
             display.SetAttribute(HIDDEN_ATTRIBUTE, "1")

@@ -31,6 +31,7 @@ PURPOSES = {
 FAMILIES = tuple(PURPOSES)
 # What people call some of them.
 CALLED = {"lesions": "instances", "vessels": "topology"}
+TITLES = {family: name.capitalize() for name, family in CALLED.items()}
 # Not among "all": whoever gives what such a family needs asks for it.
 ONLY_BY_NAME = ("dose",)
 DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
@@ -77,6 +78,11 @@ def inOrder(families: Iterable[str]) -> tuple[str, ...]:
     families = set(families)
     isAll = ALL in families
     return tuple(one for one in FAMILIES if one in families or (isAll and one not in ONLY_BY_NAME))
+
+
+def familyTitle(family: str) -> str:
+    """Return the name of a family for readers: "Lesions" for instances, "Boundary" for boundary."""
+    return TITLES.get(family, family.capitalize())
 
 
 def isFamily(name: str) -> bool:

@@ -327,7 +327,7 @@ def testWhatShouldNotHappenIsARowToo(study, monkeypatch):
     def broken(*given):
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr("SegmentMetricsLib.batch.caseoutcomes.compared", broken)
+    monkeypatch.setattr("SegmentMetricsLib.batch.caseoutcomes.outcomeOf", broken)
     outcome = runCase(Task("a", "", "r", "t"))
     assert (outcome["status"], outcome["reason"]) == ("failed", "This should not happen: ZeroDivisionError: by nothing")
 
@@ -345,8 +345,8 @@ def testFailuresAreListedInTheOrderOfTheCases(study, inline, monkeypatch, capsys
     """Whichever process is done first, another run says the same."""
     original = cohort.runAll
 
-    def lastFirst(*given):
-        yield from reversed(list(original(*given)))
+    def lastFirst(*given, **named):
+        yield from reversed(list(original(*given, **named)))
 
     monkeypatch.setattr(cohort, "runAll", lastFirst)
     cases = write("a,gone.nrrd,t1.nrrd,,", "b,ref.nrrd,t1.nrrd,,", "c,away.nrrd,t1.nrrd,,")

@@ -188,7 +188,7 @@ def testNothingToDoLeavesTheSummary(study, inline, monkeypatch):
     write("a,ref.nrrd,t1.nrrd")
     assert batch() == 0
 
-    def interrupt(*given):
+    def interrupt(*given, **named):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cohort, "runAll", interrupt)

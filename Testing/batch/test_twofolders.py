@@ -188,7 +188,7 @@ def testFilesStandForCases(here):
 
 
 def testAnInterruptedBatchSaysHowToGoOn(folders, capsys, monkeypatch):
-    def stopped(*_):
+    def stopped(*_, **__):
         raise KeyboardInterrupt
         yield
 

@@ -217,7 +217,7 @@ def testNothingRunsWhenTheModuleIsImported():
     assert len(atFileScope("import tqdm\nfor x in y:\n    pass\nf()\nx = 1\nif TYPE_CHECKING:\n    import qt")) == 3
 
 
-@pytest.mark.parametrize("name", ["HeadAndNeckObservers", "ContouringPractice"])
+@pytest.mark.parametrize("name", ["HeadAndNeckObservers", "ContouringPractice", "BrainLesions", "BranchingVessel"])
 def testSamplesHavePicturesOfTheirOwn(name):
     """Slicer's template asks for about 260 x 280 pixels."""
     assert pngSize(ROOT / "SegmentMetrics" / "Resources" / "Icons" / f"{name}.png") == (260, 280)

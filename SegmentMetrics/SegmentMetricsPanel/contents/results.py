@@ -9,7 +9,7 @@ from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.metrics.findings import Kind, split
 from SegmentMetricsLib.metrics.measurement import fixed, typeset
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
-from SegmentMetricsLib.settings.names import PURPOSES
+from SegmentMetricsLib.settings.names import PURPOSES, familyTitle
 from SegmentMetricsLib.settings.settings import OWN_CONVENTION
 from SegmentMetricsLib.show import tables
 from SegmentMetricsLib.show.writing import fileNames
@@ -81,7 +81,7 @@ def notes(outcome, number: int) -> str:
 def choices(outcome) -> dict[str, str]:
     """Return the texts for the choice of what the table of all numbers shows: "" for everything, then each family."""
     text = _("{family} of all structures") if outcome is not None and outcome.isOfAll else "{family}"
-    families = {family: text.format(family=family.capitalize()) for family in familiesOf(outcome)}
+    families = {family: text.format(family=familyTitle(family)) for family in familiesOf(outcome)}
     return {"": _("All metrics"), **families}
 
 
@@ -199,7 +199,7 @@ def groups(record) -> list[tuple[str, str]]:
     families = [measurement.family for measurement in shown(record, "")]
     if len(set(families)) < 2:
         return []
-    return [(family.capitalize(), PURPOSES.get(family, "")) for family in families]
+    return [(familyTitle(family), PURPOSES.get(family, "")) for family in families]
 
 
 def sides(record) -> tuple:

@@ -49,7 +49,7 @@ class FocusView(View, VTKObservationMixin):
         if not (p.focus and self.isPossible()):
             return ()
         colored = tuple(maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m))
-        return *self.pair, colored, p.sliceContour, p.mapSurface
+        return *self.pair, colored, self.model.areLesionsShown(), p.sliceContour, p.mapSurface
 
     def show(self) -> None:
         """Show the pair as chosen; to be called after its maps are shown."""
@@ -62,8 +62,9 @@ class FocusView(View, VTKObservationMixin):
     def draw(self) -> None:
         wanted = self.wanted()
         if wanted:
-            outcome, number, colored, isContour, _surface = wanted
-            self._show(outcome, number, colored if isContour else (), isMapShown=bool(colored))
+            outcome, number, colored, areLesionsShown, isContour, _surface = wanted
+            sides = REFERENCE_AND_TEST if areLesionsShown else colored if isContour else ()
+            self._show(outcome, number, sides, isMapShown=bool(colored) or areLesionsShown)
             return
         isSwitchedOff = self.hiddenFor is not None and not self.model.parameters.focus
         self.end()

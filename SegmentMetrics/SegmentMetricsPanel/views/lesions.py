@@ -6,6 +6,7 @@ from slicer.i18n import tr as _
 from SegmentMetricsLib.mrml import folders, navigation, showLesions
 
 from ..contents import lesions
+from ..work import waiting
 from .buttons import ExplainedButton
 from .places import cameras
 from .tables import SortableTable
@@ -18,42 +19,42 @@ class LesionsView(View):
     def __init__(self, ui, model):
         super().__init__(ui, model)
         self.table = SortableTable(ui.lesionsTable, self.jump)
-        self.button = ExplainedButton(ui.lesionsButton, _("Show the lesions in all views, colored by what happened."))
-        ui.lesionsButton.connect("clicked(bool)", self.color)
+        self.button = ExplainedButton(ui.lesionsButton)
+        ui.lesionsButton.connect("clicked(bool)", self.onClicked)
         self.places = []
 
     def wanted(self) -> tuple:
-        return self.pair
+        return *self.pair, self.model.areLesionsShown()
 
     def draw(self) -> None:
-        """List the lesions, or nothing without an outcome, and hide those of other pairs."""
-        record = self.model.record()
+        """List the lesions, or nothing without an outcome; show those of the pair if asked, and hide all others."""
+        outcome, number, isShown = self.wanted()
+        record, ui = self.model.record(), self.ui
         self.places = lesions.places(record) if record else []
         self.table.show(lesions.lesions(record))
-        self.ui.lesionsTable.visible = bool(self.places)
-        self.ui.lesionsLabel.text = lesions.about(record)
-        self.ui.lesionsButton.visible = bool(record and record.lesions)
-        hasSurfaces = record is not None and self.model.outcome.comparisons is not None
-        self.button.enable("" if hasSurfaces else _("Apply again: a saved scene holds no lesions to color."))
-        number = self.model.number()
-        mine = folders.findResult(self.model.outcome.pair(number), "lesions", slicer.mrmlScene) if record else None
-        for node in slicer.util.getNodesByClass("vtkMRMLModelNode"):
-            isOther = node is not mine or not self.model.outcome.shows(node)
-            if isOther and folders.isResult(node, "lesions") and node.GetDisplayNode():
-                node.GetDisplayNode().SetVisibility(False)
+        ui.lesionsTable.visible = bool(self.places)
+        ui.lesionsLabel.text = lesions.about(record)
+        ui.lesionsButton.visible = bool(record and record.lesions)
+        ui.lesionsButton.text = _("Back to the map") if isShown else _("Color lesions")
+        hides = _("Show the lesions in all views, colored by what happened, in place of the distance map.")
+        self.button.tip = _("Show the distance map again, in place of the lesions.") if isShown else hides
+        node = folders.findResult(outcome.pair(number), "lesions", slicer.mrmlScene) if record else None
+        isThere = node is not None and outcome.shows(node) and node.GetPolyData() is not None
+        isPossible = isThere or (record is not None and outcome.comparisons is not None)
+        self.button.enable("" if isPossible else _("Apply again: a saved scene holds no lesions to color."))
+        if isShown and isPossible and not isThere:
+            with waiting():
+                node = outcome.mark(showLesions(outcome.comparisons[number], scene=slicer.mrmlScene))
+        for other in slicer.util.getNodesByClass("vtkMRMLModelNode"):
+            if folders.isResult(other, "lesions") and other.GetDisplayNode():
+                other.GetDisplayNode().SetVisibility(other is node and isShown and isPossible)
 
     def jump(self, number: int) -> None:
         """Move all slice views and 3D views to a lesion, gap or spur."""
         navigation.jumpTo(self.places[number], scene=slicer.mrmlScene, cameras=cameras())
 
-    def color(self, _checked=False) -> None:
-        """Show the lesions colored by what happened, in place of the map; a second click hides them."""
-        outcome, number = self.model.outcome, self.model.number()
-        shown = folders.findResult(outcome.pair(number), "lesions", slicer.mrmlScene)
-        isShown = outcome.shows(shown) and shown.GetDisplayNode().GetVisibility()
-        if isShown:
-            shown.GetDisplayNode().SetVisibility(False)
-            return
-        node = outcome.mark(showLesions(outcome.comparisons[number], scene=slicer.mrmlScene))
-        node.GetDisplayNode().SetVisibility(True)
-        self.model.parameters.showMap = False
+    def onClicked(self, _checked=False) -> None:
+        """Show the lesions colored by what happened, in place of the map; a second click goes back to it."""
+        p, isShown = self.model.parameters, self.model.areLesionsShown()
+        with self.model.scene.oneChange(p):
+            p.showLesions, p.showMap = not isShown, isShown

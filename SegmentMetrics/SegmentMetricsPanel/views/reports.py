@@ -5,6 +5,7 @@ from slicer.i18n import tr as _
 
 from ..contents.results import suggestedReport
 from ..saving import askForPath
+from ..work import offer
 from .buttons import ExplainedButton
 from .view import View
 
@@ -29,4 +30,5 @@ class ReportsView(View):
             suggestion = suggestedReport(self.model.outcome)
             path = askForPath(self.ui.reportButton, _("Write report"), suggestion, _("Page (*.html)"))
             if path:
+                offer("plotly>=6", "plotly")
                 self.write(path)

@@ -5,6 +5,7 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.conventions import known
+from SegmentMetricsLib.settings.names import familyTitle
 from SegmentMetricsLib.settings.settings import DECLARED, FAMILIES, OWN_CONVENTION
 
 from ..chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, possibleCriticals, shownSettings
@@ -22,7 +23,7 @@ class SettingsView(View):
         super().__init__(ui, model)
         self.boxes = {}
         for number, family in enumerate(FAMILIES):
-            box = qt.QCheckBox(family.capitalize())
+            box = qt.QCheckBox(familyTitle(family))
             explain(box, explanations.ofFamily(family))
             box.connect("toggled(bool)", self.takeFamilies)
             ui.familiesFrame.layout().addWidget(box, number // COLUMNS, number % COLUMNS)

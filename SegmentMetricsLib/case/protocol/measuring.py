@@ -1,34 +1,13 @@
-"""Measurement of what a protocol needs: in addition to the settings, and to existing comparisons."""
+"""Measurement of what a protocol needs in addition to existing comparisons."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from ...metrics.measurement import Measurement
-from ...model.structures import Match, Structure
-from ...settings.settings import Settings
 from .. import comparison
 from ..comparison import Comparison
-from ..pairing import noted
 from .protocol import Protocol
-
-
-def compareMatch(
-    match: Match,
-    settings: Settings,
-    protocol: Protocol | None,
-    compareTwo: Callable[[Structure, Structure, Settings], Comparison],
-) -> tuple[Comparison, dict[str, Mapping[str, Measurement]]]:
-    """Return the comparison of two structures, and all measurements by convention and key, the comparison's own first.
-
-    protocol: adds measurements to those of the settings. compareTwo: compares two structures with settings.
-    """
-    chosen = {settings.convention: settings}
-    if protocol is not None:
-        chosen = protocol.settingsFor(settings, *(structure.name for structure in match))
-    results = {convention: compareTwo(match.reference, match.test, wanted) for convention, wanted in chosen.items()}
-    first = noted(next(iter(results.values())), match)
-    return first, {convention: result.measurements for convention, result in results.items()}
 
 
 def measuredFor(result: Comparison, protocol: Protocol) -> tuple[tuple[str, str], dict[str, Mapping[str, Measurement]]]:

@@ -274,6 +274,7 @@ class Desktop:
         parameters["parameterNodeWrapper"] = parameternodes.parameterNodeWrapper
         bases = {name: kind for name, kind in vars(scripted).items() if name.startswith("ScriptedLoadableModule")}
         for name, contents in (
+            ("packaging", {"pip_ensure": loading.pipEnsure}),
             ("i18n", translation),
             ("parameterNodeWrapper", parameters),
             ("ScriptedLoadableModule", bases),

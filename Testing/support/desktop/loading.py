@@ -97,6 +97,13 @@ def _askForFile(function: str):
     return ask
 
 
+def pipEnsure(requirements, requester=None) -> None:
+    """Ask to install packages; RuntimeError, as in Slicer, if the answer is not True."""
+    shown.append(("pip_ensure", requirements))
+    if not _nextAnswer(False):
+        raise RuntimeError(f"{requirements} is not installed")
+
+
 def install() -> None:
     """Put the answers in the place of the dialogs."""
     overrides = pythonqt.overrides

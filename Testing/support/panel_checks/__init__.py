@@ -17,6 +17,7 @@ from .fitting import (
     checkNarrow,
     checkPages,
 )
+from .lesions import checkLesions
 from .looking import (
     checkMap,
     checkMapOptions,
@@ -90,6 +91,7 @@ CHECKS = (
     checkPairs,
     checkProtocol,
     checkObservers,
+    checkLesions,
     checkTools,
     checkReport,
     checkSaving,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import slicer
 
-from .session import STRUCTURE, Session
+from .session import Session, goBack
 
 READERS = {"Anna": 0, "Ben": 1, "Chris": 0}
 SMALL = "Eye_L"
@@ -43,29 +43,11 @@ def checkObservers(session: Session) -> None:
     session.settle(0.2)
     assert session.maps() == {} and session.panel.outcome is None
     session.parameters.observersOf = None
-    remove(session, [node for node in session.results() if node not in before], readers)
     ui.modeComboBox.currentIndex = 0
-    with slicer.util.NodeModify(session.parameters.parameterNode):
-        session.parameters.reference, session.parameters.test = nodes
-    session.settle(0.1)
-    for side, node in zip(("reference", "test"), nodes):
-        identifier = node.GetSegmentation().GetSegmentIdBySegmentName(STRUCTURE)
-        setattr(session.parameters, f"{side}Segment", identifier)
-    session.settle(0.1)
-    session.apply()
+    goBack(session, nodes, before, readers)
 
 
 def check(item) -> None:
     import qt
 
     item.setCheckState(qt.Qt.Checked)
-
-
-def remove(session: Session, results, readers) -> None:
-    """Remove the readers and all results of them."""
-    from SegmentMetricsLib.mrml import folders
-
-    folders.removeNodes(results, slicer.mrmlScene)
-    folders.removeUnusedColors(slicer.mrmlScene)
-    slicer.mrmlScene.RemoveNode(readers)
-    session.settle(0.1)

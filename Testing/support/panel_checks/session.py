@@ -135,6 +135,25 @@ def edit(node, segment: str, image, change) -> None:
     assert slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(image, node, segment)
 
 
+def goBack(session: Session, nodes, results, *others) -> None:
+    """Compare the structure of two segmentations again, without other nodes and the results that were not there."""
+    from SegmentMetricsLib.mrml import folders
+
+    folders.removeNodes([node for node in session.results() if node not in results], slicer.mrmlScene)
+    folders.removeUnusedColors(slicer.mrmlScene)
+    for node in others:
+        slicer.mrmlScene.RemoveNode(node)
+    session.settle(0.1)
+    with slicer.util.NodeModify(session.parameters.parameterNode):
+        session.parameters.reference, session.parameters.test = nodes
+    session.settle(0.1)
+    for side, node in zip(("reference", "test"), nodes):
+        identifier = node.GetSegmentation().GetSegmentIdBySegmentName(STRUCTURE)
+        setattr(session.parameters, f"{side}Segment", identifier)
+    session.settle(0.1)
+    session.apply()
+
+
 def assertSeen(session: Session, before: dict) -> None:
     now = seen(session)
     assert now == before, {key: (before[key], now[key]) for key in now if now[key] != before[key]}
