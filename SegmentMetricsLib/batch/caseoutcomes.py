@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,6 +95,13 @@ def outcomeOf(task: Task) -> dict:
             findings=case.pairing.findings,
         )
         outcome["report"] = Path(task.report).name
+    if task.structuredReport and result:
+        from ..show.structuredreport import writeReport
+
+        target = Path(task.structuredReport)
+        shutil.rmtree(target.parent, ignore_errors=True)  # of a run of this case that failed
+        files = writeReport(result, target, hasCopies=task.hasCopies)
+        outcome["structuredReport"] = "/".join(files[0].parts[-2:])
     return outcome
 
 

@@ -6,6 +6,7 @@ import math
 import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -275,13 +276,24 @@ class Case:
         missing = [match for number, match in enumerate(pairs) if number not in done]
         if missing:
             result.stop(missing)
-        if self.protocol is not None:
-            names = [(match.reference.name, match.test.name) for match in pairing.pairs]
-            measured = [(both, one.byConvention) for both, one in zip(names, result, strict=True)]
-            result.judgment = judgeCase(
-                self.protocol, measured, result.unmatched, isWhole=self.isWhole, failures=result.failures
-            )
+        self._judge(result)
         return result
+
+    def exchange(self, result: CaseResult[Comparison], number: int, comparison: Comparison) -> CaseResult[Comparison]:
+        """Return the result of a case of many pairs with another comparison of one of them, judged anew."""
+        changed = copy(result)
+        changed[number] = comparison
+        replace(self, isWhole=True)._judge(changed)
+        return changed
+
+    def _judge(self, result: CaseResult) -> None:
+        if self.protocol is None:
+            return
+        names = [(match.reference.name, match.test.name) for match in result.pairing.pairs]
+        measured = [(both, one.byConvention) for both, one in zip(names, result, strict=True)]
+        result.judgment = judgeCase(
+            self.protocol, measured, result.unmatched, isWhole=self.isWhole, failures=result.failures
+        )
 
 
 def costOf(structures: Iterable[Structure]) -> float:

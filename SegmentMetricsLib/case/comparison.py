@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 # The measurement whose distances are those of each lesion, which would take long if nothing else needed them.
 LESION_DISTANCES = "LesionHD95"
 # What it takes as a dose: an image in Gy, or a file.
-DoseLike = Dose | SimpleITK.Image | str | os.PathLike
+DoseLike = Dose | SimpleITK.Image | str | os.PathLike | Sequence[str | os.PathLike]
 
 
 @dataclass(frozen=True, eq=False)

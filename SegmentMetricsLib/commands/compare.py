@@ -29,6 +29,7 @@ from .options import (
     settingsFrom,
     tellWithoutEffect,
 )
+from .structuredreports import aboutReport, addStructuredReport, requireReportable
 
 if TYPE_CHECKING:
     from ..case.casework import Case
@@ -83,6 +84,7 @@ def add(commands) -> None:
         type=int,
         help="number of processes on this computer (one per processor, if that is faster)",
     )
+    addStructuredReport(compare)
     addSettings(compare)
     compare.set_defaults(run=run)
 
@@ -91,6 +93,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare two files or folders and return the exit status."""
     requireWorkers(options.workers)
     requireFolderForReport(options)
+    requireReportable(options)
     settings = settingsFrom(options)
     if options.fail_on and options.protocol is None:
         raise InputError("Without a protocol there is no verdict: give --protocol, or leave --fail-on out.")
@@ -130,6 +133,7 @@ def run(options: argparse.Namespace) -> int:
         workers=options.workers,
         isNumbersOnly=options.numbers_only,
         isJson=options.json,
+        structuredReport=(options.sr, aboutReport(options)) if options.sr else None,
     )
 
 

@@ -37,13 +37,15 @@ def compareAndWrite(
     workers: int | None = None,
     isNumbersOnly: bool = False,
     isJson: bool = False,
+    structuredReport: tuple[Path, dict] | None = None,
 ) -> int:
     """Compare all pairs, write the results and print the tables; either all files are written or none.
 
     output: folder for the files, None to write nothing. extraFiles: copied to that folder. report: to be filled and
     written, or None. failOn: the verdict from which on the exit status is 3, in the spelling of the option. workers:
     number of processes, None for as many as are worthwhile. isNumbersOnly: whether surfaces, pictures and worst places
-    are omitted. isJson: whether to print the content of metrics.json instead of tables. Returns the exit status: 1 if
+    are omitted. isJson: whether to print the content of metrics.json instead of tables. structuredReport: the file of
+    one, and the keyword arguments of writeReport(). Returns the exit status: 1 if
     some pairs could not be compared, 3 if the verdict is at least as bad as failOn. Raises InputError when none could
     be compared.
     """
@@ -74,6 +76,10 @@ def compareAndWrite(
             for path in extraFiles:
                 shutil.copy(path, unfinished / path.name)
     where = UNWRITTEN_FILE if output is None else METRICS_FILE
+    if structuredReport is not None:
+        from ..show.structuredreport import writeReport
+
+        writeReport(result, structuredReport[0], **structuredReport[1])
     if isJson:
         print(json.dumps(document, indent=1, allow_nan=False))
     else:
