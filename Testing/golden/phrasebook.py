@@ -1,7 +1,7 @@
 """The sentences that the library says, as one text that is reviewed as a diff: `python Testing/golden/phrasebook.py`.
 
 Findings are listed by their kinds, refusals and remarks as they stand in the code, with {} where a value goes, and the
-reasons of verdicts as they are made for one value and its limits in every relation. Tests elsewhere name kinds and keys.
+reasons of verdicts as they are made for values around the limits of every relation. Tests elsewhere name kinds and keys.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def verdicts() -> list[str]:
     comparison, lines = compare(reference, test), []
     for rule in parseProtocol(RULES, "phrasebook").rules:
         given = comparison[rule.measurement]
-        values = {rule.limit, rule.limit * 2, rule.limit / 2, -given.value, math.inf, math.nan, rule.warning or 1.0}
+        values = {rule.limit, rule.limit * 2, rule.limit / 2, math.inf, math.nan, rule.warning or rule.limit}
         for value in sorted(values, key=lambda value: (math.isnan(value), value)):
             reason = "" if math.isfinite(value) else "the test is empty"
             made = dataclasses.replace(given, value=value, reason=reason)
