@@ -169,8 +169,7 @@ class PanelModel:
         self.setOutcome(outcome)
         with self.scene.oneChange(self.parameters):
             self.parameters.result = outcome.table
-            isWorstFirst = outcome.isOfAll and outcome.judgment is not None and not isRepeated
-            order = orderOf(outcome) if isWorstFirst else []
+            order = orderOf(outcome) if outcome.isOfAll and not isRepeated else []
             self.parameters.shownPair = order[0] if order else self.number()
         self.isFramingDue = not isRepeated and self.pairKey() != self.framed
 

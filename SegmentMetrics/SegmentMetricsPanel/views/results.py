@@ -114,10 +114,11 @@ class ResultsView(View):
         frame.visible = bool(self.main.rows)
         if outcome is not None and outcome.isOfAll:
             self.main.select(self.model.number())
-        bar = table.horizontalScrollBar().sizeHint.height() if outcome is not None and outcome.isOfAll else 0
-        isWhole = outcome is not None and not outcome.isOfAll and self._isRoomy()
+        isOfAll = outcome is not None and outcome.isOfAll
+        bar = table.horizontalScrollBar().sizeHint.height() if isOfAll else 0
+        isWhole = not isOfAll and self._isRoomy()
         frame.setMinimumHeight(heightOf(table, MOST_ROWS if isWhole else LEAST_ROWS) + bar)
-        frame.setMaximumHeight(heightOf(table, MOST_ROWS) + bar)
+        frame.setMaximumHeight(heightOf(table, len(self.main.order) if isOfAll else MOST_ROWS) + bar)
 
     def _fill(self) -> None:
         """Fill the tables of all numbers with the measurements of the selected family."""

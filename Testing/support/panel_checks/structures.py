@@ -114,6 +114,8 @@ def checkAllStructures(session: Session) -> None:
     rename(session, LONG_NAME, "Submandibular_L")
     names = [row[0] for row in session.texts(ui.mainTable)]
     assert len(names) == 8 and STRUCTURE in names
+    worst = sorted(session.panel.outcome.records, key=lambda record: record.measurements["NSD_2mm"].value)[0].name
+    assert names[0] == worst and f"<b>{worst}</b>" in ui.summaryLabel.text, "the worst first, without alarms by NSD"
     assert "Only in the reference: Submandibular_R." in ui.findingsLabel.text
     session.panel.results.main.onCell(names.index("Mandible"), 0)
     session.settle(0.2)
