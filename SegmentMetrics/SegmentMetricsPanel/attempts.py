@@ -58,7 +58,7 @@ class Attempts:
                 return self.logic.measure(parameters, work, isPartWanted=not isRepeated)
             except Cancelled:
                 if model.parameters is parameters:
-                    parameters.autoUpdate = False
+                    parameters.follow = False
                 raise
 
         stopped = _("The comparison was stopped.")
@@ -68,7 +68,7 @@ class Attempts:
         if outcome is not None:
             self.host.take(outcome, isRepeated)
             if outcome.comparisons.wasStopped:
-                parameters.autoUpdate = False
+                parameters.follow = False
                 model.notice = stopped
         self.host.showOutcome()
         return outcome is not None
@@ -82,7 +82,7 @@ class Attempts:
         if model.parameters is not parameters:  # the scene was closed meanwhile
             return False
         if outcome is None or outcome.wasStopped:
-            parameters.autoUpdate = False
+            parameters.follow = False
         if outcome is not None and outcome.wasStopped:
             model.notice = stopped
         if outcome is not None and not (outcome.wasStopped and isRepeated):

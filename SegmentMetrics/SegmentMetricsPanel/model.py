@@ -279,7 +279,7 @@ class PanelModel:
     def isUpdateDue(self) -> bool:
         """Return whether to measure again without being asked: only what is shown, and once after each change."""
         isFollowed = self.isFollowing() and self.isOnePair() and self.isFollowable() and bool(self.change)
-        isWanted = self.isNews and self.parameters.autoUpdate and bool(self.staleness()) and not isFollowed
+        isWanted = self.isNews and self.parameters.follow and bool(self.staleness()) and not isFollowed
         if not isWanted or self.whyNot():
             return False
         if self.observers.isChosen:

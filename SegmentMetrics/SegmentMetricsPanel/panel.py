@@ -306,7 +306,7 @@ class Panel(VTKObservationMixin):
             return
         settings, dose = model.followedSettings(), model.followedDose()
         outcome = self.logic.keep(self.parameters, found["comparisons"], found["measured"], settings, dose)
-        self.take(outcome, isRepeated=True)
+        self._take(outcome, isRepeated=True)
         edit = model.edit()
         if edit is not None:
             model.setEdit(advanced(edit, found["places"]))
@@ -439,6 +439,10 @@ class Panel(VTKObservationMixin):
 
     def take(self, outcome, isRepeated: bool) -> None:
         """Set a new outcome. isRepeated: whether it comes from an automatic update."""
+        self.follower.stop()  # what it measures now may be of other settings
+        self._take(outcome, isRepeated)
+
+    def _take(self, outcome, isRepeated: bool) -> None:
         self.conventions.forget(outcome)
         self.model.take(outcome, isRepeated)
 

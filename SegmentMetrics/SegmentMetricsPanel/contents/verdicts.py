@@ -70,7 +70,10 @@ def urgency(record) -> tuple:
     number = record.measurements.get(key)
     value = -math.inf if number is None or math.isnan(number.value) else number.value
     isLowerWorse = number is None or number.better != "lower"
-    return not split(record.findings).alarms, not isEmpty(record), -missed, value if isLowerWorse else -value
+    farthest = record.measurements.get("HD")
+    distance = 0.0 if farthest is None or math.isnan(farthest.value) else farthest.value
+    value = value if isLowerWorse else -value
+    return not split(record.findings).alarms, not isEmpty(record), -missed, value, -distance
 
 
 def sentence(judgment: Mapping, isOfAll: bool) -> str:

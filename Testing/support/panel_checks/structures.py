@@ -139,7 +139,7 @@ def checkProtocol(session: Session) -> None:
     from SegmentMetricsLib import Settings, mrml
     from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 
-    ui, before = session.ui, session.texts(session.ui.resultsTable)
+    ui, before = session.ui, session.texts(session.ui.mainTable)
     assert not session.isShown(ui.judgmentLabel) and not session.isShown(ui.protocolTable)
     node = mrml.tableFromProtocol(parseProtocol(PROTOCOL, "Limits"))
     session.settle(0.1)
@@ -148,7 +148,7 @@ def checkProtocol(session: Session) -> None:
     session.settle(0.1)
     assert session.parameters.protocol is node and session.panel.staleness()
     session.apply()
-    assert session.texts(ui.resultsTable) == before
+    assert session.texts(ui.mainTable) == before
     assert "FAIL" in ui.judgmentLabel.text and "1 fail, 1 warn, 1 pass" in ui.judgmentLabel.text
     settings = Settings(tolerances=3)
     wider = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
