@@ -198,7 +198,7 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         if not self.panel or slicer.mrmlScene.IsClosing() or slicer.mrmlScene.IsImporting():
             return
         if self.panel.parameters is None:
-            self.panel.setParameters(self.logic.getParameterNode())
+            self.panel.useNode(self.logic.getParameterNode())
         if self.isOpen:
             self.panel.resume()
 
@@ -208,14 +208,9 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
     comparison = SegmentMetricsLogic().compareSegments(referenceNode, "Liver", testNode, "Liver")
     comparison["HD95"].value
+    outcome = SegmentMetricsLogic().measure(mrml.Request([(referenceNode, ""), (testNode, "")]))  # what Apply does
+    outcome.table
     """
-
-    def getParameterNode(self):
-        from SegmentMetricsPanel.parameters import SegmentMetricsParameterNode, forgetUnknownChoices
-
-        node = super().getParameterNode()
-        forgetUnknownChoices(node)
-        return SegmentMetricsParameterNode(node)
 
     @staticmethod
     def compareSegments(*arguments, **options):
@@ -231,130 +226,31 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
         return mrml.compareSegmentations(*arguments, **options)
 
-    def measure(self, parameters, work, *, isPartWanted=True):
-        """Run the comparison that the parameter node describes and return its Outcome, stored in a table node.
+    @staticmethod
+    def measure(request, work=None):
+        """Measure what a mrml.Request asks for, and return the Outcome, which is kept in a table node.
 
-        work: a LongWork. isPartWanted: whether to keep what is finished if the work is stopped; raises Cancelled if
-        not, and if nothing is.
+        work: runs it where it can be stopped, such as a LongWork; None runs it here and now.
         """
-        from SegmentMetricsLib.base.progress import Cancelled
-        from SegmentMetricsLib.case.protocol.measuring import measuredFor
-
-        p, model = parameters, self.modelOf(parameters)
-        settings, protocol, measured = model.settings(), model.protocol(), []
-
-        def inFull(compare):
-            """Return a comparison with all that is shown of it, so that it is finished when the next is stopped."""
-            comparison = compare()
-            comparison.record()  # finding the worst places in large structures is slow; the result is cached
-            if protocol is not None:
-                measured.append(measuredFor(comparison, protocol))
-            return comparison
-
-        comparisons = self.compareChosen(p, settings, work, inFull=inFull)
-        if comparisons.wasStopped and not (isPartWanted and work.isWanted()):
-            raise Cancelled
-        return self.keep(p, comparisons, measured, settings, p.dose)
-
-    def keep(self, parameters, comparisons, measured, settings, dose):
-        """Return the Outcome of Comparisons of what the parameter node describes, stored in a table node.
-
-        measured: as for judge(). settings: that all were measured with. dose: volume node, or None.
-        """
-        from SegmentMetricsPanel.enumerations import Mode
-
         from SegmentMetricsLib.mrml import outcomes
 
-        p = parameters
-        judgment = self.judge(p, comparisons, measured)
-        if p.mode == Mode.allStructures:
-            choices = self.modelOf(p).choices()
-            return outcomes.keepAll(
-                comparisons, p.reference, p.test, settings, judgment=judgment, choices=choices, dose=dose
-            )
-        return outcomes.keepPair(comparisons[0], judgment=judgment, dose=dose)
-
-    def measureObservers(self, parameters, work):
-        """Compare the observers that the parameter node describes and return their ObservedOutcome.
-
-        work: a LongWork. What is finished is kept if the work is stopped; raises Cancelled if nothing is.
-        """
-        from SegmentMetricsLib import mrml
-        from SegmentMetricsLib.base.progress import Cancelled
-        from SegmentMetricsLib.mrml import observedoutcomes
-
-        model = self.modelOf(parameters)
-        settings, method = model.settings(), parameters.consensus.method
-        observers, tests = (model.observers.given(role) for role in ("observer", "test"))
-        given = [*observers, *tests]
-        contents = observedoutcomes.contentsOf(given, settings.surface)
-
-        def asGiven(some) -> list:
-            return [(node, segment) if segment else node for node, segment in some]
-
-        study = mrml.compareObservers(
-            *(asGiven(observers), settings),
-            tests=asGiven(tests),
-            consensus=method,
-            progress=work.report,
-            run=work.run,
-        )
-        if not work.isWanted():
-            raise Cancelled
-        return observedoutcomes.keepObservers(study, given, contents, method, slicer.mrmlScene)
-
-    def compareChosen(self, parameters, settings, work, *, inFull=lambda compare: compare()) -> list:
-        """Compare the segments chosen in the parameter node and return Comparisons.
-
-        work: a LongWork. inFull: called in its thread with a function that compares two segments; returns the result.
-        """
-        from SegmentMetricsPanel.enumerations import Mode
-
-        from SegmentMetricsLib.mrml import Comparisons
-
-        def run(compare):
-            return work.run(lambda: inFull(compare))
-
-        p = parameters
-        if p.mode == Mode.allStructures:
-            model = self.modelOf(p)
-            return self.compareSegmentations(
-                *(p.reference, p.test, settings),
-                progress=work.report,
-                run=run,
-                dose=p.dose,
-                choices=model.choices(),
-                proposed=model.proposed(),
-            )
-        pair = (p.reference, p.referenceSegment, p.test, p.testSegment)
-        return Comparisons([self.compareSegments(*pair, settings, run=run, by="ID", dose=p.dose)])
+        if work is None:
+            return outcomes.measure(request)
+        return outcomes.measure(request, progress=work.report, run=work.run, isPartWanted=work.isPartWanted)
 
     @staticmethod
-    def modelOf(parameters):
-        """Return a PanelModel of a parameter node, for what its choices mean."""
-        from SegmentMetricsPanel.model import PanelModel
-        from SegmentMetricsPanel.scene import SlicerScene
+    def keep(request, result):
+        """Keep the comparisons of what a mrml.Request asks for in a table node, and return the Outcome."""
+        from SegmentMetricsLib.mrml import outcomes
 
-        model = PanelModel(SlicerScene())
-        model.setParameters(parameters)
-        return model
+        return outcomes.keep(request, result)
 
-    def judge(self, parameters, comparisons, measured):
-        """Return the Judgment of Comparisons by the chosen protocol, or None without a protocol.
+    @staticmethod
+    def compare(request, work):
+        """Return the comparisons of what a mrml.Request asks for, without showing them. work: as for measure()."""
+        from SegmentMetricsLib.mrml import outcomes
 
-        measured: what it needs of every comparison, as measuredFor() returns it.
-        """
-        from SegmentMetricsPanel.enumerations import Mode
-
-        from SegmentMetricsLib.case.protocol.judgment import judgeCase
-
-        protocol = self.modelOf(parameters).protocol()
-        if protocol is None:
-            return None
-        isWhole = parameters.mode == Mode.allStructures
-        # the last one may have been finished when the work was stopped
-        ofEach = measured[: len(comparisons)]
-        return judgeCase(protocol, ofEach, comparisons.unmatched, isWhole=isWhole, failures=comparisons.failures)
+        return outcomes.compare(request, progress=work.report, run=work.run, isPartWanted=work.isPartWanted)
 
     @staticmethod
     def loadSample(name: str = "head-and-neck") -> list:

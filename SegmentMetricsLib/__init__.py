@@ -49,6 +49,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .model.structures import Structure
     from .model.structureset import StructureSet
     from .settings.settings import Settings
+    from .show.structuredreport import readReport, writeReport
 
 __all__ = [
     "BatchResults",
@@ -72,8 +73,10 @@ __all__ = [
     "compareObservers",
     "readBatch",
     "readDose",
+    "readReport",
     "readStructures",
     "stressTest",
+    "writeReport",
 ]
 
 # Public names are imported on first use, so that importing the package itself takes no time.
@@ -98,9 +101,11 @@ _HOMES = {
     "compareObservers": "case.observers.study",
     "readBatch": "batch.batchresults",
     "readDose": "io.doses",
+    "readReport": "show.structuredreport",
     "readStructures": "io.reading",
     "samples": "io.samples",
     "stressTest": "case.stress",
+    "writeReport": "show.structuredreport",
 }
 
 

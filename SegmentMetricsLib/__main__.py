@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -15,9 +15,8 @@ from .base.texts import oneLine
 from .base.version import __version__
 from .commands import batch, compare, conventions, demo, observers, stress, which
 from .commands.parsing import UNUSABLE_INPUT, Parser
-from .commands.streams import closedWithoutComplaint
 
-INTERRUPTED, TERMINATED = 130, 143
+OUTPUT_CLOSED, INTERRUPTED, TERMINATED = 1, 130, 143
 # Errors of writing to an open file: no space, quota exceeded, file too large, read-only file system, I/O error.
 ABOUT_WRITING = {
     number
@@ -35,12 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             # do not fail because of a name that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
-    with closedWithoutComplaint():
-        return _run(makeParser().parse_args(arguments))
-
-
-def _run(options: argparse.Namespace) -> int:
-    """Run a command and return the exit status. Problems are written to standard error, one per line."""
+    options = makeParser().parse_args(arguments)
     giveBackLargeArrays()
     try:
         # batch systems send it; like Ctrl-C, it must leave nothing half-written
@@ -48,7 +42,14 @@ def _run(options: argparse.Namespace) -> int:
     except ValueError:  # not in the main thread, where signals do not arrive
         before = None
     try:
-        return options.run(options)
+        status = options.run(options)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # the reader of standard output is gone, as of `segment-metrics ... | head`: nothing more can be written there
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OUTPUT_CLOSED
     except KeyboardInterrupt:
         print("segment-metrics: interrupted", file=sys.stderr)
         return INTERRUPTED

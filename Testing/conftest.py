@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import sys
 from pathlib import Path
@@ -106,20 +107,21 @@ def casesInThisProcess():
     from SegmentMetricsLib.batch import tasks
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tasks, "processes", inline.processes)
+        patch.setattr(tasks, "spread", inline.spread)
         yield
 
 
 @pytest.fixture
 def inOneProcess(monkeypatch):
     """Commands that compare start no other processes by themselves; test_workers looks at those."""
-    monkeypatch.setattr("SegmentMetricsLib.commands.pairwork.availableProcessors", lambda: 1)
+    monkeypatch.setattr("SegmentMetricsLib.base.parallel.WORTH_WORKERS", math.inf)
 
 
 @pytest.fixture
 def withoutPictures(inOneProcess, monkeypatch):
     """Commands that compare draw no pictures; test_writing looks at those."""
-    monkeypatch.setattr("SegmentMetricsLib.commands.pairwork.Overlays.prepared", lambda *given: None)
+    for name in ("drawOverlay", "drawVariation"):
+        monkeypatch.setattr(f"SegmentMetricsLib.show.pictures.overlay.{name}", lambda *given, **options: None)
 
 
 @pytest.fixture(scope="module")

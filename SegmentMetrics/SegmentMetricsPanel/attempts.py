@@ -17,7 +17,7 @@ class Host(typing.Protocol):
 
     def settleChoices(self) -> None: ...  # take over at once what the user chose a moment ago
     def settleEdits(self) -> None: ...  # notice at once what the user edited a moment ago
-    def longWork(self, isWanted): ...  # the LongWork, as a context, that runs until isWanted() is false
+    def longWork(self, isWanted, keepsPart: bool): ...  # the LongWork, as a context, that runs while isWanted() is true
     def freeze(self, isFrozen: bool) -> None: ...  # freeze while an attempt is running, then resume
     def take(self, outcome, isRepeated: bool) -> None: ...  # set a new outcome; isRepeated: by an automatic update
     def takeObserved(self, outcome) -> None: ...  # set what was found of several observers
@@ -45,48 +45,31 @@ class Attempts:
         self.host.settleChoices()
         if model.whyNot():
             return False
-        if model.observers.isChosen:
-            return self._compareObservers(isRepeated)
-        model.inputs.accept()
-        return self._comparePair(isRepeated)
+        (model.observers if model.observers.isChosen else model.inputs).accept()
+        return self._measure(model.request(), isRepeated)
 
-    def _comparePair(self, isRepeated: bool) -> bool:
+    def _measure(self, request, isRepeated: bool = False) -> bool:
         model, parameters = self.model, self.model.parameters
 
         def measure(work):
             try:
-                return self.logic.measure(parameters, work, isPartWanted=not isRepeated)
+                return self.logic.measure(request, work)
             except Cancelled:
                 if model.parameters is parameters:
                     parameters.follow = False
                 raise
 
         stopped = _("The comparison was stopped.")
-        outcome = self._attempt(measure, stopped)
+        outcome = self._attempt(measure, stopped, isPartWanted=not isRepeated)
         if model.parameters is not parameters:  # the scene was closed meanwhile
             return False
-        if outcome is not None:
-            self.host.take(outcome, isRepeated)
-            if outcome.comparisons.wasStopped:
-                parameters.follow = False
-                model.notice = stopped
-        self.host.showOutcome()
-        return outcome is not None
-
-    def _compareObservers(self, isRepeated: bool) -> bool:
-        """Compare the chosen observers and tests. isRepeated: as for apply()."""
-        model, parameters = self.model, self.model.parameters
-        model.observers.accept()
-        stopped = _("The comparison was stopped.")
-        outcome = self._attempt(lambda work: self.logic.measureObservers(parameters, work), stopped)
-        if model.parameters is not parameters:  # the scene was closed meanwhile
-            return False
-        if outcome is None or outcome.wasStopped:
-            parameters.follow = False
         if outcome is not None and outcome.wasStopped:
+            parameters.follow = False
             model.notice = stopped
-        if outcome is not None and not (outcome.wasStopped and isRepeated):
+        if outcome is not None and request.observers:
             self.host.takeObserved(outcome)
+        elif outcome is not None:
+            self.host.take(outcome, isRepeated)
         self.host.showOutcome()
         return outcome is not None
 
@@ -97,7 +80,7 @@ class Attempts:
         if model.isBusy or model.whyNot() or pair is None:
             return False
         model.observers.choosePair(pair)
-        return self._comparePair(isRepeated=False)
+        return self._measure(model.request(isOfPair=True))
 
     def compareTools(self) -> bool:
         """Compute the values that other tools would report for the shown pair. Returns True on success."""
@@ -167,16 +150,17 @@ class Attempts:
         self.host.showOutcome()
         return bool(written)
 
-    def _attempt(self, task, stopped: str):
+    def _attempt(self, task, stopped: str, isPartWanted: bool = False):
         """Return the result of a task, or None if it was stopped or failed; the panel will then show the reason.
 
-        task: called with a LongWork. stopped: the message to show if it was stopped.
+        task: called with a LongWork. stopped: the message to show if it was stopped. isPartWanted: whether what is
+        finished then is a result.
         """
         model, parameters, result = self.model, self.model.parameters, None
-        model.isBusy = True
+        model.isBusy, model.isNews = True, False
         self.host.freeze(True)
         try:
-            with self.host.longWork(lambda: model.parameters is parameters) as work:
+            with self.host.longWork(lambda: model.parameters is parameters, isPartWanted) as work:
                 result = task(work)
             model.notice = ""
         except Cancelled:
@@ -185,6 +169,8 @@ class Attempts:
             model.notice = str(error)
         finally:
             model.isBusy = False
+            if model.isNews:  # somebody chose something else meanwhile
+                model.forget()
             model.isNews = False  # repeating the same attempt would have the same result
             self.host.freeze(False)
             if model.parameters is not parameters:

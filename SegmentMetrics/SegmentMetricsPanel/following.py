@@ -5,22 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import qt
 import slicer
 
-from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.errors import InputError, PairError, reasonOf
 from SegmentMetricsLib.base.progress import Cancelled, stoppable
-from SegmentMetricsLib.case.comparison import compare
 from SegmentMetricsLib.case.places import MOST, worstPlaces
-from SegmentMetricsLib.case.protocol.measuring import measuredFor
-from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
-from SegmentMetricsLib.mrml.comparing import Comparisons, asDose, criticalStructures
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Match
+from SegmentMetricsLib.mrml.comparing import openCase
 from SegmentMetricsLib.mrml.contents import contentHashOfSegment
 from SegmentMetricsLib.mrml.conversion import displayedSurface
-from SegmentMetricsLib.mrml.inputs import structureFromSegment
+from SegmentMetricsLib.mrml.outcomes import Request
 from SegmentMetricsLib.mrml.outputs import checkedLimits, distanceMap
 
 from .contents import following
@@ -33,13 +30,13 @@ DELAY, INTERVAL = 50, 10
 class Run:
     """One measurement of a pair, whose thread touches no node.
 
-    nodes, segments: of the pair, reference first. work: returns what is found. found: that, once it is done. isStopped:
-    whether it is to stop.
+    nodes, segments: of the pair, reference first. request: what the results are kept for. work: returns what is found.
+    found: that, once it is done. isStopped: whether it is to stop.
     """
 
     nodes: tuple
     segments: tuple
-    structures: list
+    request: Request
     work: Callable[[], dict]
     found: dict = field(default_factory=dict)
     isStopped: bool = False
@@ -71,8 +68,8 @@ class Follower:
     Segments are read and results are shown in the main thread, everything between is done in another one. What did not
     change is kept: the structure with its surface, and the surface that its map is drawn on.
 
-    model: the PanelModel. onFound: called with a Run that has ended; its `found` has a comparison, its places, all
-    comparisons of the outcome with what a protocol needs of them, and the surfaces of maps. onFailed: called with a
+    model: the PanelModel. onFound: called with a Run that has ended; its `found` has a comparison, its places, the
+    result of all that is shown, and the surfaces of maps. onFailed: called with a
     sentence.
     """
 
@@ -171,25 +168,29 @@ class Follower:
         pair = self._pair()
         if pair is None:
             return None
-        settings = self.model.followedSettings()
+        request = self.model.followedRequest()
+        settings = request.settings
         earlier, earlierContents = self._ofOutcome() if self.model.outcome is not None else ({}, {})
+        if any(node.GetSegmentation().GetSegment(segment) is None for node, segment in zip(*pair)):
+            return None
+        case = openCase(*zip(*pair), settings, by="ID", protocol=request.protocol, dose=request.dose)
         structures, keys = [], {}
-        for side, node, segment in zip(REFERENCE_AND_TEST, *pair):
-            if node.GetSegmentation().GetSegment(segment) is None:
-                return None
-            structure = structureFromSegment(node, segment, surface=settings.surface, by="ID")
+        (match,) = case.pairing.pairs
+        for side, node, structure in zip(REFERENCE_AND_TEST, pair[0], match):
             key = _keyOf(structure, settings, contentHashOfSegment(structure, node, settings.surface))
             before = [known for known in (self.known.get(side), earlier.get(side)) if known and known[0] == key]
             keys[side] = key
             self.known[side] = before[0] if before else (key, structure)
             structures.append(self.known[side][1])
-        criticals = criticalStructures(pair[0], settings)
-        contents = {name: contentHashOfSegment(s, pair[0], settings.surface) for name, s in criticals.items()}
+        contents = {n: contentHashOfSegment(s, pair[0][0], settings.surface) for n, s in case.criticals.items()}
         now = keys, contents, settings
         if earlier and not self.isBusy:
             self.last = {side: known[0] for side, known in earlier.items()}, earlierContents, settings
         isSame, self.last = now == self.last, now
-        return None if isSame else Run(*pair, structures, self._work(structures, settings, criticals))
+        if isSame:
+            return None
+        case = replace(case, pairing=replace(case.pairing, pairs=(Match(*structures),)))
+        return Run(*pair, request, self._work(case))
 
     def _ofOutcome(self) -> tuple[dict, dict]:
         """Return the key and the Structure of each side of the shown outcome, and the hashes of critical structures.
@@ -202,16 +203,16 @@ class Follower:
         comparison, found = outcome.comparisons[number], {}
         for side, segment in zip(REFERENCE_AND_TEST, outcome.segments[number]):
             structure = getattr(comparison, side)
-            found[side] = _keyOf(structure, outcome.settings, outcome.contentHashes[side][segment]), structure
-        return found, {s.name: outcome.contentHashes["reference"][s.segmentID] for s in comparison.criticals}
+            content = outcome.hashes[REFERENCE_AND_TEST.index(side)][segment]
+            found[side] = _keyOf(structure, outcome.settings, content), structure
+        return found, {s.name: outcome.hashes[0][s.segmentID] for s in comparison.criticals}
 
-    def _work(self, structures, settings, criticals):
-        """Return the function that a thread runs for a pair of structures."""
+    def _work(self, case):
+        """Return the function that a thread runs for a case of one pair."""
         model = self.model
         outcome, number = model.outcome, model.number()
         others = outcome.comparisons if outcome is not None and outcome.isOfAll else None
-        plan = asDose(model.followedDose())
-        p, protocol, isShown = model.parameters, model.protocol(), not model.isPracticing()
+        p, isShown, structures = model.parameters, not model.isPracticing(), list(case.pairing.pairs[0])
         sides = p.mapSide.sides if p.showMap and isShown and not any(s.isEmpty for s in structures) else ()
         kind, surface, shown = p.mapKind.name, p.mapSurface.name, {}
         for side in sides if surface == "displayed" else ():
@@ -219,7 +220,9 @@ class Follower:
             shown[side] = displayedSurface(structures[REFERENCE_AND_TEST.index(side)])
 
         def work() -> dict:
-            comparison = compare(*structures, settings, criticals=criticals, dose=plan)
+            (comparison,) = case.pairs(case.pairing.pairs)
+            if isinstance(comparison, PairError):
+                raise InputError(reasonOf(comparison))
             found = {"comparison": comparison, "places": (), "maps": {}}
             comparison.record()  # its worst places are kept for the list of them
             if comparison.distances is not None:
@@ -228,12 +231,9 @@ class Follower:
                 for side in sides:
                     drawn = distanceMap(comparison, side, surface, shown.get(side), kind == "bld")
                     found["maps"][side] = surface, kind, drawn
-            all = Comparisons([comparison])
-            if others is not None:
-                all = copy(others)
-                all[number] = comparison
-            found["comparisons"] = all
-            found["measured"] = [measuredFor(one, protocol) for one in all] if protocol is not None else []
+            found["result"] = (
+                case.result({0: comparison}) if others is None else case.exchange(others, number, comparison)
+            )
             return found
 
         return work

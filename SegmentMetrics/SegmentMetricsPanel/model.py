@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.protocol import exampleNames
+from SegmentMetricsLib.case.protocol.protocol import Protocol
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
+from SegmentMetricsLib.mrml.outcomes import Request
+from SegmentMetricsLib.settings.settings import Settings
 
 from . import chosensettings
 from .contents import observers, results
@@ -33,12 +37,20 @@ class Scene(typing.Protocol):
     def practiceState(self, segmentation) -> str: ...  # "hidden" or "revealed" for one to practice on, otherwise ""
     def protocol(self, table): ...  # the Protocol in a table; may raise InputError
     def doses(self) -> Mapping: ...  # the volumes that may be the dose, and whether each says that it is one
-    def recall(self, table): ...  # the Outcome that a table holds, or None; may raise InputError
-    def recallObservers(self, table): ...  # the ObservedOutcome that a table holds, or None; may raise InputError
+    def recall(self, table): ...  # the outcome that a table keeps, None for None; may raise InputError
     def isConsensus(self, segmentation) -> bool: ...  # whether it is the consensus of several observers
     def fileName(self) -> str: ...  # of the scene, "" if it has none
     def noteChange(self, isClosed: bool) -> None: ...  # the scene is being closed, or added to
     def oneChange(self, parameters) -> AbstractContextManager: ...  # in which several writes are one change
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is chosen. problem: what is wrong with the settings or the protocol, which are then None; else ""."""
+
+    settings: Settings | None = None
+    protocol: Protocol | None = None
+    problem: str = ""
 
 
 class PanelModel:
@@ -66,10 +78,29 @@ class PanelModel:
         self.onPairChosen = lambda: None
         self.framed = None  # the pair that the views went to last
         self.isFramingDue = False
+        self.isSteady = False
+        self.forget()
+
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        """Look up once what is chosen, and whether results are out of date: within this block, only the panel acts."""
+        wasSteady, self.isSteady = self.isSteady, True
+        try:
+            yield
+        finally:
+            self.isSteady = wasSteady
+            if not wasSteady:
+                self.forget()
+
+    def forget(self) -> None:
+        """Look up anew what is chosen, and whether results are out of date."""
+        self._chosen: Chosen | None = None
+        self._stale: str | None = None
 
     def setParameters(self, parameters) -> None:
         """Use other parameters, or None while there is no scene."""
         self.parameters = parameters
+        self.forget()
         self.inputs.setParameters(parameters)
         self.observers.setParameters(parameters)
         if parameters is None:
@@ -86,18 +117,43 @@ class PanelModel:
         table = self.parameters.protocol
         return self.scene.protocol(table) if table is not None else None
 
-    def choices(self) -> dict[str, str | None]:
-        """Return the pairs of structures that the user chose, as pairing.pairStructures expects them."""
-        return choicesOf(self.parameters, self.scene)
+    def chosen(self) -> Chosen:
+        """Return the chosen settings and protocol, or what is wrong with them."""
+        found = self._chosen
+        if found is None:
+            try:
+                found = Chosen(self.settings(), self.protocol())
+            except InputError as error:
+                found = Chosen(problem=str(error))
+            self._chosen = found if self.isSteady else None
+        return found
 
-    def proposed(self) -> dict[str, float]:
-        """Return which of these pairs are proposals, as pairing.pairStructures expects them."""
-        return proposedOf(self.parameters, self.scene)
+    def request(self, isOfPair: bool = False) -> Request:
+        """Return the Request for what is chosen. Raises InputError for settings or a protocol that cannot be used.
 
-    def protocolVersion(self) -> str | None:
-        """Return a text that changes with the rules of the chosen protocol, or None. Raises as protocol()."""
-        protocol = self.protocol()
-        return protocol.version if protocol else None
+        isOfPair: whether it is for the chosen pair in the case of several observers.
+        """
+        p, chosen = self.parameters, self.chosen()
+        if chosen.problem:
+            raise InputError(chosen.problem)
+        if self.observers.isChosen and not isOfPair:
+            observers, tests = (self.observers.given(role) for role in ("observer", "test"))
+            method = p.consensus.method
+            return Request([*observers, *tests], chosen.settings, observers=len(observers), consensus=method)
+        return self._requestOf(chosen.settings, chosen.protocol, p.dose, choicesOf(p, self.scene))
+
+    def followedRequest(self) -> Request:
+        """Return the Request that edits are measured with: that of the shown results, or without any the chosen."""
+        if self.outcome is None:
+            return self.request()
+        return self._requestOf(self.outcome.settings, self.protocol(), self.outcome.dose, self.outcome.choices)
+
+    def _requestOf(self, settings: Settings, protocol: Protocol | None, dose, choices: Mapping) -> Request:
+        p = self.parameters
+        if p.mode != Mode.allStructures:
+            return Request([self.inputs.chosen(side) for side in REFERENCE_AND_TEST], settings, protocol, dose)
+        compared, proposed = [(p.reference, ""), (p.test, "")], proposedOf(p, self.scene)
+        return Request(compared, settings, protocol, dose, choices, proposed)
 
     def protocolChoices(self) -> dict:
         """Return the texts for the choice of a protocol, by None, tables, names of examples, and "" for a file."""
@@ -140,7 +196,7 @@ class PanelModel:
     def setOutcome(self, outcome) -> None:
         """Set the results to show, or None."""
         self.outcome = outcome
-        self.change, self.isUnchecked = "", False
+        self.change, self.isUnchecked, self._stale = "", False, None
 
     def isRecallDue(self) -> bool:
         """Return whether the scene holds other results than those that are shown."""
@@ -225,23 +281,24 @@ class PanelModel:
         if self.outcome is not None:
             self.change = self.outcome.change(None if self.change else segments)
         self.observers.suspect(segments)
-        self.isUnchecked = False
+        self.isUnchecked, self._stale = False, None
+
+    def stale(self) -> str:
+        """Return the reason why the shown results are out of date, or "" if they are not."""
+        found = self.staleness() if self._stale is None else self._stale
+        self._stale = found if self.isSteady else None
+        return found
 
     def staleness(self) -> str:
-        """Return the reason why the shown results are out of date, or "" if they are not."""
+        """Find out why the shown results are out of date; "" if they are not."""
         if self.parameters is None:
             return ""
-        reason = self.observersStaleness() if self.observers.isChosen else ""
+        reason = ""
+        if self.observers.isChosen and self.observers.outcome is None:
+            reason = "" if self.outcome is None else _("The selection has changed.")
+        elif self.observers.isChosen:
+            reason = self.observers.staleness(self.chosen().settings)
         return reason or ("" if self.outcome is None else self.change or self._difference())
-
-    def observersStaleness(self) -> str:
-        """Return the reason why the results of several observers are out of date, or "" if they are not."""
-        if self.observers.outcome is None:
-            return "" if self.outcome is None else _("The selection has changed.")
-        try:
-            return self.observers.staleness(self.settings())
-        except InputError:
-            return _("The settings have changed.")
 
     def _difference(self) -> str:
         """Return the reason why the results do not match the current choices, or "" if they do."""
@@ -250,16 +307,13 @@ class PanelModel:
             return _("A compared segmentation was removed.")
         if not self._isSamePair() or outcome.isOfAll != (p.mode == Mode.allStructures):
             return _("The selection has changed.")
-        if outcome.isOfAll and self.choices() != outcome.choices:
+        if outcome.isOfAll and choicesOf(p, self.scene) != outcome.choices:
             return _("The pairs have changed.")
         if p.dose is not outcome.dose:
             return _("Another dose is chosen.")
-        try:
-            isSame = self.settings() == outcome.settings
-            isSame = isSame and self.protocolVersion() == (outcome.judgment or {}).get("version")
-        except InputError:
-            isSame = False
-        return "" if isSame else _("The settings have changed.")
+        chosen = self.chosen()
+        isSame = (chosen.protocol and chosen.protocol.version) == (outcome.judgment or {}).get("version")
+        return "" if isSame and chosen.settings == outcome.settings else _("The settings have changed.")
 
     def _isSamePair(self) -> bool:
         """Return whether the results belong to the chosen segments, or segmentations."""
@@ -269,7 +323,7 @@ class PanelModel:
 
     def staleText(self) -> str:
         """Return a sentence that the results are out of date, and what to do, or "" if they are not."""
-        stale, advice = self.staleness(), "" if self.whyNot() else _("Apply to measure again.")
+        stale, advice = self.stale(), "" if self.whyNot() else _("Apply to measure again.")
         return _("Out of date: {reason}").format(reason=f"{stale} {advice}".strip()) if stale else ""
 
     def observedPair(self) -> tuple[int, int] | None:
@@ -279,7 +333,7 @@ class PanelModel:
     def isUpdateDue(self) -> bool:
         """Return whether to measure again without being asked: only what is shown, and once after each change."""
         isFollowed = self.isFollowing() and self.isOnePair() and self.isFollowable() and bool(self.change)
-        isWanted = self.isNews and self.parameters.follow and bool(self.staleness()) and not isFollowed
+        isWanted = self.isNews and self.parameters.follow and bool(self.stale()) and not isFollowed
         if not isWanted or self.whyNot():
             return False
         if self.observers.isChosen:
@@ -303,14 +357,6 @@ class PanelModel:
     def isOnePair(self) -> bool:
         """Return whether one pair is chosen, not all structures."""
         return self.parameters.mode == Mode.onePair
-
-    def followedSettings(self):
-        """Return the Settings that edits are measured with: those of the shown results, or without any the chosen."""
-        return self.settings() if self.outcome is None else self.outcome.settings
-
-    def followedDose(self):
-        """Return the volume node of the dose that edits are measured with, None for none."""
-        return self.parameters.dose if self.outcome is None else self.outcome.dose
 
     def edit(self) -> Edit | None:
         """Return the Edit of the pair that is followed, None if no pair is."""
@@ -351,16 +397,7 @@ class PanelModel:
         if not self.observers.isChosen and self.isPracticing():
             return _("The reference is hidden for practice. Press Reveal to see how your contour compares.")
         chosen = self.observers if self.observers.isChosen else self.inputs
-        return chosen.whyNot() or self.whyNotSettings()
-
-    def whyNotSettings(self) -> str:
-        """Return the problem with the settings or the protocol, or "" if there is none."""
-        try:
-            self.settings()
-            self.protocolVersion()
-        except InputError as error:
-            return str(error)
-        return ""
+        return chosen.whyNot() or self.chosen().problem
 
     def whyNotReport(self) -> str:
         """Return the reason why results cannot be reported, copied or exported, or "" if they can.
@@ -390,7 +427,7 @@ class PanelModel:
 
     def outOfDate(self) -> str:
         """Return the reason why actions on results that are out of date are disabled, or "" if they are not."""
-        if self.staleness():
+        if self.stale():
             return _("The results are out of date. Press Apply again.")
         return _("The segments may have changed.") if self.isUnchecked else ""
 
@@ -414,7 +451,7 @@ class PanelModel:
     def message(self, *problems: str) -> str:
         """Return the message to show, "" for none. problems: with what is drawn, "" where there is none."""
         mistake = "" if self.observers.isChosen else self.inputs.mistake()
-        texts = (self.notice, mistake, self.parameters and self.whyNotSettings(), *problems)
+        texts = (self.notice, mistake, self.parameters and self.chosen().problem, *problems)
         return next(filter(None, texts), "")
 
 

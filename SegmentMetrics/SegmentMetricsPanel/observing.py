@@ -135,7 +135,7 @@ class Observers:
     def recall(self) -> str:
         """Load the results stored in the scene, or drop those whose table was deleted; return what is wrong, or ""."""
         try:
-            self.setOutcome(self.scene.recallObservers(self.parameters.observersResult))
+            self.setOutcome(self.scene.recall(self.parameters.observersResult))
         except InputError as error:
             self.setOutcome(None)
             self.parameters.observersResult = None

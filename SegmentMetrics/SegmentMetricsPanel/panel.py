@@ -17,7 +17,7 @@ from .contents.following import advanced
 from .following import DELAY, Follower, allPlaces
 from .markup import explainAll
 from .model import PanelModel
-from .parameters import GuiConnection
+from .parameters import GuiConnection, parametersOf
 from .scene import SlicerScene
 from .views.buttons import ExplainedButton
 from .views.conventions import ConventionsView
@@ -124,7 +124,8 @@ class Panel(VTKObservationMixin):
 
     def apply(self) -> bool:
         """Run the chosen comparison and show its outcome. Returns True on success, else the panel shows the reason."""
-        return self.attempts.apply()
+        with self.model.steady():
+            return self.attempts.apply()
 
     def compareTools(self) -> bool:
         """Compute the values that other tools would report for the shown pair. Returns True on success."""
@@ -140,6 +141,10 @@ class Panel(VTKObservationMixin):
     def isActive(self) -> bool:
         """Whether the panel follows its parameter node."""
         return self.connection is not None
+
+    def useNode(self, node) -> None:
+        """Use a parameter node of the scene; resume() starts following it."""
+        self.setParameters(parametersOf(node))
 
     def setParameters(self, parameters) -> None:
         """Use a parameter node, or None while no scene is available; resume() starts following it."""
@@ -304,9 +309,7 @@ class Panel(VTKObservationMixin):
         if model.isPracticing():
             self.practice.note(found["comparison"])
             return
-        settings, dose = model.followedSettings(), model.followedDose()
-        outcome = self.logic.keep(self.parameters, found["comparisons"], found["measured"], settings, dose)
-        self._take(outcome, isRepeated=True)
+        self._take(self.logic.keep(run.request, found["result"]), isRepeated=True)
         edit = model.edit()
         if edit is not None:
             model.setEdit(advanced(edit, found["places"]))
@@ -367,10 +370,12 @@ class Panel(VTKObservationMixin):
             return
         if self.model.isNews:
             self.model.notice = ""
-        self._show()
-        isFirst = self.outcome is None and not self.follower.known
-        if self.model.isFollowing() and (isFirst or self.model.change):
-            self.follower.request(isEdit=False)
+        with self.model.steady():
+            self._show()
+            self.refreshTimer.stop()  # what the panel itself has chosen meanwhile is shown
+            isFirst = self.outcome is None and not self.follower.known
+            if self.model.isFollowing() and (isFirst or self.model.change):
+                self.follower.request(isEdit=False)
         if self.model.isUpdateDue():
             with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
                 self.attempts.apply(isRepeated=True)
@@ -427,9 +432,9 @@ class Panel(VTKObservationMixin):
         """Notice at once what the user edited a moment ago."""
         self.watcher.settle()
 
-    def longWork(self, isWanted) -> LongWork:
+    def longWork(self, isWanted, keepsPart: bool) -> LongWork:
         """Return the LongWork in which an attempt runs."""
-        return LongWork(_("Segment Metrics"), isWanted)
+        return LongWork(_("Segment Metrics"), isWanted, keepsPart)
 
     def freeze(self, isFrozen: bool) -> None:
         """Freeze the panel while an attempt is running, then resume."""

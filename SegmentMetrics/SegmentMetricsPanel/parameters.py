@@ -90,16 +90,17 @@ class SegmentMetricsParameterNode:
     reportConventions: bool = False
 
 
-def forgetUnknownChoices(node) -> None:
-    """Remove from a parameter node the choices that another version saved and this version does not offer.
+def parametersOf(node) -> SegmentMetricsParameterNode:
+    """Return a parameter node as what it holds, without the choices that another version saved and this one lacks.
 
-    Otherwise Slicer would refuse to read any of its parameters.
+    With them, Slicer would refuse to read any of its parameters.
     """
     for name, kind in SegmentMetricsParameterNode.__annotations__.items():
         if isinstance(kind, type) and issubclass(kind, Labeled):
             text = node.GetParameter(name)
             if text and text not in kind.__members__:
                 node.UnsetParameter(name)
+    return SegmentMetricsParameterNode(node)
 
 
 class GuiConnection:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.case.findings.imagefit import imageFindings
-from SegmentMetricsLib.case.protocol.measuring import measuredFor
 from SegmentMetricsLib.show.report import Report
 
 from .translation import _
@@ -22,47 +21,40 @@ def write(path: Path, model, logic, work) -> list[str]:
     """
     from SegmentMetricsLib.mrml.images import shownImage  # here, because attempts are made without Slicer, too
 
-    parameters, outcome, protocol = model.parameters, model.outcome, model.protocol()
+    outcome = model.outcome
     report = Report(
         path.stem,
         model.settings(),
-        withConventions=parameters.reportConventions,
+        withConventions=model.parameters.reportConventions,
         origins=model.inputs.origins(),
         scene=model.scene.fileName(),
         image=shownImage(),
     )
     isMeasured = outcome.comparisons is not None and outcome.settings == report.settings
-    comparisons = outcome.comparisons if isMeasured else logic.compareChosen(parameters, report.settings, work)
-    if comparisons.wasStopped and not isMeasured:
-        raise Cancelled
-    measured = []
-    for number, comparison in enumerate(comparisons):
-        work.report(number, len(comparisons), comparison.reference.name)
+    request = replace(model.request(isOfPair=True), settings=report.settings)
+    result = outcome.comparisons if isMeasured else logic.compare(request, work)
+    for number, comparison in enumerate(result):
+        work.report(number, len(result), comparison.reference.name)
         work.run(lambda comparison=comparison: report.add(comparison))
-        if protocol is not None:
-            measured.append(work.run(lambda comparison=comparison: measuredFor(comparison, protocol)))
-    judgment = logic.judge(parameters, comparisons, measured)
-    c = comparisons
-    doubts = [] if report.gray is None else imageFindings(report.gray.image, [(one.reference, one.test) for one in c])
-    findings = [*doubts, *c.findings]
-    work.run(
-        lambda: report.write(path, judgment=judgment, unmatched=c.unmatched, failures=c.failures, findings=findings)
-    )
+    image = report.gray and report.gray.image
+    doubts = [] if image is None else imageFindings(image, [(one.reference, one.test) for one in result])
+    kept = {"judgment": result.judgment, "unmatched": result.unmatched, "failures": result.failures}
+    work.run(lambda: report.write(path, findings=[*doubts, *result.findings], **kept))
     missing = _("{name} is not in it: {reason}")
-    return [missing.format(name=name, reason=reason) for name, reason in comparisons.failures.items()]
+    return [missing.format(name=name, reason=reason) for name, reason in result.failures.items()]
 
 
 def writeObservers(path: Path, study, work) -> None:
     """Write a report on several observers. study: an ObserverStudy. work: a LongWork. Raises OSError."""
-    from SegmentMetricsLib.mrml.pictures import VariationPicture, ViewCache
+    from SegmentMetricsLib.show.pictures.overlay import drawVariation
     from SegmentMetricsLib.show.report.observers import pageOf, pictureOf
 
     pictures = []
-    with TemporaryDirectory() as folder, ViewCache() as cache:
+    with TemporaryDirectory() as folder:
         for number, found in enumerate(study):
             work.report(number, len(study), found.name)
             file = Path(folder) / f"{number}.png"
             if found.variation is not None:
-                VariationPicture(found).write(file, cache)
+                drawVariation(found, file)
             pictures.append(pictureOf(file))
     path.write_text(pageOf(study, pictures, path.stem), encoding="utf-8", errors="backslashreplace")

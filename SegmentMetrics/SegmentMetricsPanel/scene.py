@@ -6,7 +6,7 @@ from pathlib import Path
 
 import slicer
 
-from SegmentMetricsLib.mrml import folders, observedoutcomes, outcomes, pairSegments, protocolFromTable
+from SegmentMetricsLib.mrml import folders, outcomes, pairSegments, protocolFromTable
 from SegmentMetricsLib.mrml.doses import isDose
 from SegmentMetricsLib.mrml.folders import ROLE_ATTRIBUTE
 from SegmentMetricsLib.mrml.inputs import nameOf
@@ -25,7 +25,6 @@ class SlicerScene:
         self.closedURL = slicer.mrmlScene.GetURL() if isClosed else None
 
     recall = staticmethod(outcomes.recall)
-    recallObservers = staticmethod(observedoutcomes.recallObservers)
     pairing = staticmethod(pairSegments)
     protocol = staticmethod(protocolFromTable)
     practiceState = staticmethod(practiceState)
@@ -50,7 +49,7 @@ class SlicerScene:
 
     @staticmethod
     def isConsensus(node) -> bool:
-        return folders.isResult(node, observedoutcomes.CONSENSUS_ROLE)
+        return folders.isResult(node, outcomes.CONSENSUS_ROLE)
 
     @staticmethod
     def protocols() -> list:

@@ -62,14 +62,14 @@ class LongWork:
     """Runs calculations in a thread, so that the application stays responsive and the user can stop them.
 
     The calculations must not access any node of the scene. `run` and `report` raise Cancelled when stopped by the user
-    or because `isWanted` returns False.
+    or because `isWanted` returns False. keepsPart: whether what is finished then is a result.
 
         with LongWork(_("Comparing segments")) as work:
             comparison = work.run(lambda: compare(reference, test, settings))
     """
 
-    def __init__(self, title: str, isWanted=lambda: True):
-        self.isWanted = isWanted
+    def __init__(self, title: str, isWanted=lambda: True, keepsPart: bool = True):
+        self.isWanted, self.keepsPart = isWanted, keepsPart
         self.title, self.text = title, title
         self.number, self.count = 0, 0
         self.dialog = None
@@ -84,6 +84,10 @@ class LongWork:
             self.dialog.close()
             self.dialog.deleteLater()
             self.dialog = None
+
+    def isPartWanted(self) -> bool:
+        """Return whether what is finished is a result when the work is stopped."""
+        return self.keepsPart and self.isWanted()
 
     @property
     def patience(self) -> float:

@@ -17,3 +17,9 @@ EVENTS = {
     "split": "#e69f00",
     "found": "#009e73",
 }
+
+
+def rgb(color: str) -> tuple[float, float, float]:
+    """Return a color given as #rrggbb as three numbers in [0, 1]."""
+    red, green, blue = (int(color[n : n + 2], 16) / 255 for n in (1, 3, 5))
+    return red, green, blue

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     ALL_COMPLETED,
     FIRST_COMPLETED,
@@ -20,19 +20,18 @@ from concurrent.futures import (
 from contextlib import contextmanager
 from functools import lru_cache, partial, wraps
 from threading import Event, Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
 from .allocation import giveBackLargeArrays
 from .errors import InputError
 from .progress import Cancelled, alsoStoppable, checkpoint, stoppable
 
-if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
-
 S = TypeVar("S")
 T = TypeVar("T")
 
 DIED = "the process that worked on it died: it crashed, or the computer ran out of memory."
+# Seconds of work above which several processes are worth starting: each takes one or two to import what it needs.
+WORTH_WORKERS = 5.0
 MOST_WORKERS = 1024
 # Tasks in the hands of every worker, so that it never waits.
 QUEUED = 2
@@ -45,6 +44,10 @@ RENEWED_AFTER, RENEWED_AFTER_SECONDS = 500, 900.0
 PATIENCE, LAST_PATIENCE = 0.02, 5.0
 # Whether onOneThread() is active.
 _isOnOneThread = False
+
+
+class Died(InputError):
+    """The process that worked on something died."""
 
 
 def availableProcessors() -> int:
@@ -188,20 +191,6 @@ def requireWorkers(number: int | None) -> None:
         raise InputError(f"The number of workers must be from 1 to {MOST_WORKERS}, not {number}.")
 
 
-def localExecutor(workers: int, prepare: Callable | None = None, arguments: tuple = ()) -> ProcessPoolExecutor:
-    """Return an executor with a number of processes on this computer, one thread each.
-
-    prepare: a module-level function, called with the arguments in every process before it starts work. Raises
-    InputError when the system does not allow it.
-    """
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    context = multiprocessing.get_context("spawn")
-    with starting():
-        return ProcessPoolExecutor(workers, context, _startWorker, (prepare, arguments))
-
-
 @contextmanager
 def starting() -> Iterator[None]:
     """Raise InputError when the system refuses, inside the block, the resources to start workers."""
@@ -211,8 +200,14 @@ def starting() -> Iterator[None]:
         raise InputError(f"No process can be started to do the work ({error.strerror or error}).") from error
 
 
-def _startWorker(prepare: Callable | None, arguments: tuple) -> None:
+# What a worker process does with a task; _startWorker() sets it.
+_work: Callable[[Any], Any]
+
+
+def _startWorker(work: Callable[[Any], Any]) -> None:
     """Prepare a worker process, which leaves Ctrl-C to its parent and ends when the parent does."""
+    global _work
+    _work = work
     from multiprocessing import connection, parent_process
 
     from vtkmodules.vtkCommonCore import vtkSMPTools
@@ -231,8 +226,10 @@ def _startWorker(prepare: Callable | None, arguments: tuple) -> None:
 
     if parent is not None:
         threading.Thread(target=endWithParent, daemon=True).start()
-    if prepare is not None:
-        prepare(*arguments)
+
+
+def _doWork(item: Any) -> Any:
+    return _work(item)
 
 
 @contextmanager
@@ -275,141 +272,179 @@ def ignoringInterrupts() -> Iterator[None]:
                 signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def stop(executor: Executor) -> None:
-    """Shut down an executor without waiting for its tasks; its processes write nothing afterwards.
-
-    Its futures must not be cancelled before. Those of local processes break; a cluster cancels its own.
-    """
-    processes = list((getattr(executor, "_processes", None) or {}).values())
-    executor.shutdown(wait=False)
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        process.join(LAST_PATIENCE)
-
-
-def runEach(
-    tasks: Iterable[S],
+def spread(
     work: Callable[[S], T],
-    makeExecutor: Callable[[int | None], Executor],
-    window: int,
-    own: Callable[[S], T] | None = None,
-) -> Generator[tuple[S, T | Exception], None, None]:
-    """Do work on tasks with an executor, and yield each with its result, or the error that it raised, when it is done.
+    items: Sequence[S],
+    cost: Callable[[S], float] = lambda item: 0.0,
+    workers: int | None = None,
+    *,
+    takesPart: bool = True,
+    executor: Executor | None = None,
+) -> Generator[tuple[int, T | Exception], None, None]:
+    """Do work on items in several processes, and yield the number of each, from 0, with its result when it is done.
 
-    When a worker process dies, the tasks that may have killed it are run again, each alone; the result of one that
-    kills its worker again is a BrokenExecutor. tasks: in the order in which they are begun: the largest first, if this
-    is known, so that those left at the end are small. makeExecutor: returns an executor with the given number of
-    workers, or with all available ones for None; it is called again when an executor breaks or its workers are to be
-    replaced. window: number of tasks submitted at a time. own: does the work in this process, which then takes part
-    with the smallest tasks and does everything if no worker can be started; what it raises is raised, unless it is an
-    InputError. Otherwise InputError is raised when no worker can be started.
+    An error that the work raises is its result; in this process only an InputError, and others are raised. When a
+    process dies, the items that may have killed it are done again, each in a process of its own; the result of one that
+    kills it again is a Died.
+
+    Parameters
+    ----------
+    work : Callable[[S], T]
+        Sent to every process once.
+    items : Sequence[S]
+        What to work on.
+    cost : Callable[[S], float], optional
+        About how many seconds an item takes. Those that take longest are begun first.
+    workers : int | None, optional
+        Number of processes. None is one per processor if all items together cost more than WORTH_WORKERS, else one.
+    takesPart : bool, optional
+        Whether this process does some of the work, the smallest items first. It is then one of the workers, and does
+        everything if no other can be started. If not, it only waits for the others.
+    executor : Executor | None, optional
+        Runs the work instead of processes on this computer, with that number of workers.
+
+    Raises
+    ------
+    InputError
+        If no process can be started, unless this one takes part.
     """
-    left = deque(tasks)
-    running: dict[Future, S] = {}
-    workers = _Workers(makeExecutor)
+    if workers is None:
+        workers = availableProcessors() if sum(map(cost, items)) > WORTH_WORKERS else 1
+    workers = min(workers, len(items)) if executor is None else workers
+    takesPart = takesPart and executor is None
+    if takesPart and workers < 2:
+        for number, item in enumerate(items):
+            try:
+                found: T | Exception = work(item)
+            except InputError as error:
+                found = error
+            yield number, found
+        return
+    left = deque(sorted(range(len(items)), key=lambda number: -cost(items[number])))
+    others = workers - takesPart
+    window = QUEUED * others
+    running: dict[Future, int] = {}
+    pool = _Pool(work, others, executor)
     try:
         while left or running:
-            if workers.isDueForRenewal and not running:
-                workers.stop()
+            if pool.isOld and not running:
+                pool.stop()
             isBroken = False
             try:
                 # nothing is queued at the end, as this process may have time for it sooner
-                while left and len(running) < (window if own is None or len(left) > window else -(-window // QUEUED)):
-                    if workers.isDueForRenewal:
-                        break
-                    future = workers.submit(work, left[0])
-                    running[future] = left.popleft()
+                isQueued = not takesPart or len(left) > window
+                pool.take(left, running, items, window if isQueued else min(window, others))
             except BrokenExecutor:
                 isBroken = True
             except InputError:
-                if own is None:
+                if not takesPart:
                     raise
                 window = 0
-            mine = own if left and not isBroken else None
-            if mine is not None:
-                task = left.pop()
-                yield task, _attempt(mine, task)
-            done = wait(running, None if mine is None else 0, ALL_COMPLETED if isBroken else FIRST_COMPLETED).done
+            isMine = takesPart and bool(left) and not isBroken
+            if isMine:
+                number = left.pop()
+                yield number, _attempt(work, items[number])
+            done = wait(running, 0 if isMine else None, ALL_COMPLETED if isBroken else FIRST_COMPLETED).done
             suspects = []
             for future in [future for future in running if future in done]:
-                task, outcome = running.pop(future), _outcomeOf(future)
+                number, outcome = running.pop(future), _outcomeOf(future)
                 if isinstance(outcome, BrokenExecutor):
-                    suspects.append(task)
+                    suspects.append(number)
                 else:
-                    yield task, outcome
+                    yield number, outcome
             if suspects or isBroken:
                 suspects += running.values()
                 running.clear()
-                workers.stop()
-                for task in suspects or [left.popleft()]:
-                    try:
-                        outcome = _alone(task, work, makeExecutor, isOptional=own is not None)
-                    except InputError:
-                        if own is None:
-                            raise
-                        window, outcome = 0, _attempt(own, task)
-                    yield task, outcome
+                pool.stop()
+                for number in suspects or [left.popleft()]:
+                    outcome, hasStarted = _alone(work, items[number], executor, takesPart)
+                    window = window if hasStarted else 0
+                    yield number, outcome
     finally:
         # do not cancel futures: a pool whose processes end sets them all, and its thread fails at a cancelled one
-        workers.stop()
+        pool.stop()
 
 
-class _Workers:
-    """An executor that is made when it is first needed, with its age and the number of tasks submitted to it."""
+class _Pool:
+    """Processes that do work, started when they are first needed; or another executor, None for none."""
 
-    def __init__(self, makeExecutor: Callable[[int | None], Executor]):
-        self._makeExecutor = makeExecutor
+    def __init__(self, work: Callable[[Any], Any], workers: int, executor: Executor | None):
+        self._work, self._workers, self._given = work, workers, executor
         self._executor: Executor | None = None
         self._submitted, self._begun = 0, 0.0
 
-    def submit(self, work: Callable[..., T], *task) -> Future[T]:
-        """Submit work on a task. Raises BrokenExecutor when a worker has died, InputError when none can be started."""
-        with ignoringInterrupts(), starting():  # submitting the first tasks also starts the processes
+    def submit(self, item: Any, instead: Callable[[], Any] | None = None) -> Future:
+        """Submit an item, or a function to call instead.
+
+        Raises BrokenExecutor when a process has died, and InputError when the system lets none start.
+        """
+        if self._given is not None:
+            return self._given.submit(self._work, item)
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
+        with ignoringInterrupts(), starting():  # submitting the first items also starts the processes
             if self._executor is None:
-                self._executor = self._makeExecutor(None)
+                context = multiprocessing.get_context("spawn")
+                self._executor = ProcessPoolExecutor(self._workers, context, _startWorker, (self._work,))
                 self._submitted, self._begun = 0, time.monotonic()
-            future = self._executor.submit(work, *task)
+            future = self._executor.submit(instead) if instead else self._executor.submit(_doWork, item)
         self._submitted += 1
         return future
 
+    def take(self, left: deque[int], running: dict[Future, int], items: Sequence[Any], most: int) -> None:
+        """Submit the first of the items that are left, by number, until so many are running. Raises as submit()."""
+        while left and len(running) < most and not self.isOld:
+            future = self.submit(items[left[0]])
+            running[future] = left.popleft()
+
     def stop(self) -> None:
-        if self._executor is not None:
-            stop(self._executor)
+        """Stop the processes without waiting for what they do; they write nothing afterwards."""
+        if self._executor is None:
+            return
+        processes = list((getattr(self._executor, "_processes", None) or {}).values())
+        self._executor.shutdown(wait=False)
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join(LAST_PATIENCE)
         self._executor, self._submitted = None, 0
 
     @property
-    def isDueForRenewal(self) -> bool:
-        """Whether the workers should be replaced; never before a task was submitted."""
+    def isOld(self) -> bool:
+        """Whether the processes should be replaced; never before an item was submitted."""
         isOld = time.monotonic() > self._begun + RENEWED_AFTER_SECONDS
         return self._submitted >= RENEWED_AFTER or (isOld and self._submitted > 0)
 
 
-def _attempt(work: Callable[[S], T], task: S) -> T | InputError:
+def _alone(work: Callable[[S], T], item: S, executor: Executor | None, takesPart: bool) -> tuple[T | Exception, bool]:
+    """Return the result of work in a process of its own, or its error, a Died if it died; and whether it has started.
+
+    takesPart: whether this process does the work if no other starts; else InputError is raised.
+    """
+    pool, outcome = _Pool(work, 1, executor), None
+    try:
+        if takesPart and isinstance(_outcomeOf(pool.submit(None, os.getpid)), Exception):
+            return _attempt(work, item), False
+        outcome = _outcomeOf(pool.submit(item))
+    except BrokenExecutor as error:
+        outcome = error
+    except InputError:
+        if not takesPart:
+            raise
+        return _attempt(work, item), False
+    finally:
+        pool.stop()
+    return Died(DIED) if isinstance(outcome, BrokenExecutor) else outcome, True
+
+
+def _attempt(work: Callable[[S], T], item: S) -> T | InputError:
     """Return the result of work in this process, on one thread as others work beside it, or an InputError it raised."""
     try:
         with onOneThread():
-            return work(task)
+            return work(item)
     except InputError as error:
         return error
-
-
-def _alone(
-    task: S, work: Callable[[S], T], makeExecutor: Callable[[int | None], Executor], isOptional: bool
-) -> T | Exception:
-    """Return the result of work in a process of its own, or its error: BrokenExecutor if the process died.
-
-    isOptional: whether to raise InputError when the process does not even start.
-    """
-    workers = _Workers(lambda _: makeExecutor(1))
-    try:
-        if isOptional and isinstance(_outcomeOf(workers.submit(os.getpid)), Exception):
-            raise InputError("No process can be started to do the work.")
-        return _outcomeOf(workers.submit(work, task))
-    except BrokenExecutor as error:
-        return error
-    finally:
-        workers.stop()
 
 
 def _outcomeOf(future: Future):

@@ -13,8 +13,8 @@ from ..base.errors import InputError, asPath
 from ..case.frames import pandasOrError
 from ..case.missing import Roster
 from ..show.writing import UNENCODABLE, cells
-from .cases import RECORDS, caseTitle
-from .earlier import parsed
+from .cases import OK, RECORDS, caseTitle
+from .resultfiles import REPORT, parsed
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
 from .summaryoptions import Options
 from .tableschema import RESULTS_FILE
@@ -99,12 +99,13 @@ def _frame(kind: type, rows: Iterable):
 
 
 def readBatch(folder: str | Path) -> BatchResults:
-    """Return the results in the output folder of a batch, also of one that is not finished.
+    """Return the results in the output folder of a batch, also of one that is not finished, or in structured reports.
 
     Parameters
     ----------
     folder : str | Path
-        Output folder of the batch.
+        Output folder of the batch, or a folder with a DICOM structured report of each case: in its subfolders, named
+        like the cases, or in files of these names.
 
     Returns
     -------
@@ -122,10 +123,23 @@ def readBatch(folder: str | Path) -> BatchResults:
             # a line that is torn is of a run that was killed while writing
             outcomes = [outcome for line in file if (outcome := parsed(line)) is not None]
     except FileNotFoundError:
+        if reports := sorted(asPath(folder).rglob("*.dcm")):
+            return BatchResults(filter(None, map(_outcomeOf, reports)))
         raise InputError(f"{folder}: there are no results of a batch, as there is no {RECORDS}.") from None
     except OSError as error:
         raise InputError(f"{path}: the results cannot be read ({error.strerror}).") from error
     return BatchResults(_inOrder(outcomes, asPath(folder) / RESULTS_FILE))
+
+
+def _outcomeOf(path: Path) -> dict | None:
+    """Return the outcome of the case of a structured report; None for what is written beside the reports."""
+    from ..show.structuredreport import readReport
+
+    if path.name != REPORT and (path.parent / REPORT).exists():
+        return None
+    pairs = [{**record.toDictionary(), "structure": record.name} for record in readReport(path)]
+    case = path.parent.name if path.name == REPORT else path.stem
+    return {"case": case, "method": "", "status": OK, "reason": "", "pairs": pairs, "unmatched": {}, "missing": []}
 
 
 def _inOrder(outcomes: Sequence[dict], table: Path) -> list[dict]:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..base.errors import PairError
 from ..base.texts import cutShort, oneLine, tellingApart
-from ..case.caseresult import CaseResult, PairResult
-from ..case.casework import Case, PairWork, openCase
+from ..case.caseresult import CaseResult
+from ..case.casework import Case, openCase
 from ..case.missing import compareMissing, diagonal, structureName, whatIsMissing, whichLacks
+from ..case.records import Record
 from ..metrics.findings import asDictionaries
 from ..model.structures import Match
 from .cases import FAILED, OK, Task
 
 if TYPE_CHECKING:
+    from ..case.comparison import Comparison
     from ..show.report import Report
+    from ..show.report.document import Part
 
 
-def compared(task: Task) -> dict:
+def outcomeOf(task: Task) -> dict:
     """Compare and judge the structures of a case, write its report if requested, and return the outcome as strict JSON.
 
     If a structure cannot be used or a pair cannot be compared, the case fails, but its other pairs are kept. Raises
@@ -34,27 +39,35 @@ def compared(task: Task) -> dict:
         listedAs=task.structure,
         dose=task.dose or None,
         image=task.image if task.image and task.report else None,
+        protocol=task.protocol,
     )
+    case = replace(case, displayed=task.displayed, isSpread=task.isSpread)
     report = _newReport(replace(task, settings=case.settings), case)
-    settings = case.settings if report is None else report.settings
-    work = PairWork(settings, task.protocol, case.criticals, task.displayed, isSpread=task.isSpread, dose=case.dose)
-
-    thumbnails: dict[int, dict] = {}
     if report is not None:
         from ..show.report.thumbnails import thumbnail, typical
 
-    def kept(number: int, match: Match) -> PairResult:
-        # a copy, so that the surfaces made on the way are freed with it
-        one = work(number, match.anew())
-        if report is not None:
-            report.add(one.comparison)
-            both = {"thumbnail": thumbnail(one.comparison), "typical": typical(one.comparison)}
-            thumbnails[number] = {name: picture for name, picture in both.items() if picture}
-        return replace(one, comparison=one.comparison.record())
+        case = replace(case, settings=report.settings)
+    found: dict[int, Record | PairError] = {}
+    parts: dict[int, Part] = {}
+    thumbnails: dict[int, dict] = {}
 
-    result = case.compare(task.protocol, kept)
-    criticals = [name for name, _ in settings.critical]
-    missing, more = compareMissing(case.sets, case.pairing, criticals, lambda match: work.compare(match)[0])
+    def keep(number: int, one: Comparison | PairError) -> None:
+        if report is not None and not isinstance(one, PairError):
+            parts[number] = report.part(one, number)
+            both = {"thumbnail": thumbnail(one), "typical": typical(one)}
+            thumbnails[number] = {name: picture for name, picture in both.items() if picture}
+        found[number] = one if isinstance(one, PairError) else one.record(hasPlaces=report is not None)
+
+    for pack in case.packs():
+        # copies, so that the surfaces made on the way are freed with them
+        compared = case.pairs(case.pairing.pairs[number].anew() for number in pack)
+        for number in pack:
+            keep(number, next(compared))
+    result = case.result(found)
+    if report is not None:
+        for number in sorted(parts):
+            report.include(parts[number])
+    missing, more = compareMissing(case)
     problems = [*dict.fromkeys(map(oneLine, _problems(case, result))), *more]
     pairs = [_recordOf(one, match) for one, match in zip(result, result.pairing.pairs, strict=True)]
     outcome = {
@@ -82,6 +95,13 @@ def compared(task: Task) -> dict:
             findings=case.pairing.findings,
         )
         outcome["report"] = Path(task.report).name
+    if task.structuredReport and result:
+        from ..show.structuredreport import writeReport
+
+        target = Path(task.structuredReport)
+        shutil.rmtree(target.parent, ignore_errors=True)  # of a run of this case that failed
+        files = writeReport(result, target, hasCopies=task.hasCopies)
+        outcome["structuredReport"] = "/".join(files[0].parts[-2:])
     return outcome
 
 

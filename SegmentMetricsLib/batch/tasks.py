@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 
 from ..base.errors import InputError, installing
-from ..base.parallel import DIED, QUEUED, localExecutor, runEach
+from ..base.parallel import DIED, Died, spread
 from ..base.texts import oneLine
 from .cases import FAILED, OK, Task
 
+# Workers for which cases are submitted to a cluster, even if it has fewer.
+FEWEST_OF_CLUSTER = 8
 # Some libraries do not support several cases at once in one process, as threads of a cluster would run them.
 _oneAtATime = threading.Lock()
 
@@ -28,9 +30,9 @@ def runCase(task: Task) -> dict:
         if task.problem:
             raise InputError(task.problem)
         with _oneAtATime:
-            from .caseoutcomes import compared
+            from .caseoutcomes import outcomeOf
 
-            outcome.update(compared(task))
+            outcome.update(outcomeOf(task))
     except (InputError, OSError) as error:
         outcome.update(status=FAILED, reason=oneLine(str(error)))
     except MemoryError:
@@ -57,33 +59,32 @@ def _outcome(task: Task, reason: str = "") -> dict:
 
 
 def runAll(
-    tasks: Sequence[Task], makeExecutor: Callable[[int | None], Executor] | None, window: int
+    tasks: Sequence[Task], workers: int, executor: Executor | None = None, *, isHere: bool = False
 ) -> Generator[tuple[Task, dict], None, None]:
-    """Run tasks on an executor and yield each with its outcome as it is completed.
+    """Run tasks and yield each with its outcome as it is completed.
 
-    When a worker process dies, the tasks that may have killed it are run again, each alone; one that kills its worker
-    again fails. makeExecutor: returns an executor with the given number of workers, or with all available ones for
-    None; it is called again when an executor breaks. Without it, all tasks are run in this process. window: number of
-    tasks submitted at a time. Raises InputError when no worker can be started.
+    A task whose process dies, and dies again when it is run alone, fails. workers: number of processes. executor: runs
+    the tasks instead of processes on this computer, with that number of workers. isHere: whether a single worker is
+    this process itself. Raises InputError when no process can be started.
     """
-    if makeExecutor is None:
-        yield from ((task, runCase(task)) for task in tasks)
-        return
-    with closing(runEach(tasks, runCase, makeExecutor, window)) as outcomes:
-        for task, outcome in outcomes:
+    with closing(
+        spread(runCase, tasks, workers=workers, takesPart=isHere and workers == 1, executor=executor)
+    ) as found:
+        for number, outcome in found:
+            task = tasks[number]
             yield task, _outcome(task, _problem(outcome)) if isinstance(outcome, Exception) else outcome
 
 
 def _problem(error: Exception) -> str:
     """Return a message for a task whose execution raised an error, such as what a cluster raises for a lost worker."""
-    if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":
+    if isinstance(error, Died) or type(error).__name__ == "KilledWorker":
         return DIED
     return f"The worker could not run it: {type(error).__name__}: {error}"
 
 
 @contextmanager
-def cluster(address: str) -> Iterator[tuple[Callable[[int | None], Executor], int]]:
-    """Yield a factory of executors on a Dask cluster, and the number of cases to submit at a time.
+def cluster(address: str) -> Iterator[tuple[Executor, int]]:
+    """Yield an executor on a Dask cluster, and the number of its workers.
 
     address: of the scheduler. Raises InputError when Dask is not installed or there is no scheduler.
     """
@@ -99,11 +100,5 @@ def cluster(address: str) -> Iterator[tuple[Callable[[int | None], Executor], in
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(f"There is no Dask scheduler at {address}; an address is like tcp://HOST:8786.") from error
     with client:
-        # a cluster may grow, so submit some more
-        yield lambda _: client.get_executor(pure=False), max(QUEUED * sum(client.nthreads().values()), 16)
-
-
-@contextmanager
-def processes(workers: int) -> Iterator[tuple[Callable[[int | None], Executor], int]]:
-    """Yield a factory of executors of processes on this computer, and the number of cases to submit at a time."""
-    yield lambda number: localExecutor(number or workers), QUEUED * workers
+        # a cluster may grow
+        yield client.get_executor(pure=False), max(sum(client.nthreads().values()), FEWEST_OF_CLUSTER)

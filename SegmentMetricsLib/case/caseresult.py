@@ -4,43 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..base.errors import InputError, raiseAny
 from ..base.texts import counted
-from ..metrics.measurement import Measurement
 from ..model.naming import onlyIn, pairTitle, placeOf
 from ..model.structures import Match, Pairing, Structure
-from ..settings.settings import Settings
 from .frames import frameOf, pandasOrError
-from .multilabel import MultiLabel, Share, ofShares
+from .multilabel import MultiLabel, ofShares
 from .protocol.judgment import Judgment
 from .resulttables import overviewHtml
 
 if TYPE_CHECKING:
     from .comparison import Comparison
+    from .records import Record
 
 # What is kept of a comparison: itself, or its record if its geometry is no longer needed.
 Kept = TypeVar("Kept")
 # The reason why a pair is missing from the results of a comparison that was stopped.
 STOPPED = "The comparison was stopped before this pair was measured."
-
-
-@dataclass(frozen=True)
-class PairResult(Generic[Kept]):
-    """The result of comparing a pair.
-
-    comparison: what is kept of it. byConvention: all measurements by convention and key, those of the comparison first.
-    settings: of the comparison, with the additions of a protocol. share: as of a Comparison. output: what else was made
-    of the pair.
-    """
-
-    comparison: Kept
-    byConvention: Mapping[str, Mapping[str, Measurement]]
-    settings: Settings
-    share: Share | None
-    output: Any = None
 
 
 class CaseResult(list[Kept]):
@@ -70,8 +52,6 @@ class CaseResult(list[Kept]):
         Of a protocol, None without one.
     wasStopped : bool
         Whether the comparison was stopped before all pairs were compared; the others are among the failures.
-    results : list
-        Of the compared pairs.
     errors : dict[str, PairError]
         Those among the failures that were raised when structures were paired or compared, by name.
     """
@@ -82,7 +62,6 @@ class CaseResult(list[Kept]):
         self.findings: tuple[str, ...] = self.pairing.findings
         self.failures: dict[str, str] = {}
         self.errors: dict[str, InputError] = {}
-        self.results: tuple[PairResult, ...] = ()
         self.emptyNodes: tuple[str, ...] = ()
         self.judgment: Judgment | None = None
         self.wasStopped = False
@@ -133,7 +112,7 @@ class CaseResult(list[Kept]):
         return part
 
     @property
-    def multiLabel(self: CaseResult[Comparison]) -> MultiLabel | None:
+    def multiLabel(self: CaseResult[Comparison | Record]) -> MultiLabel | None:
         """DICEml and JACml of all structures together; None for a single pair or without the agreement family.
 
         Raises ValueError instead of returning None if the settings contain label weights.

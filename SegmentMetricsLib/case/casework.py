@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import os
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..base.errors import InputError, PairError, reasonOf, requireFunction, requireKind
 from ..base.progress import Cancelled
 from ..base.texts import commaSeparated
+from ..geometry.grids import Grid
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
 from ..metrics.findings import alarmsFirst
-from ..metrics.measurement import Measurement
+from ..metrics.pair import Workspace
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
 from ..model.ignored import annotated
@@ -36,12 +40,12 @@ from ..model.structures import (
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from . import comparison
-from .caseresult import CaseResult, PairResult
+from .caseresult import CaseResult
 from .comparison import Comparison
 from .findings.imagefit import imageUnder
-from .pairing import pairStructures, whyNothingIsPaired
+from .given import asStructure
+from .pairing import noted, pairStructures, whyNothingIsPaired
 from .protocol.judgment import judgeCase
-from .protocol.measuring import compareMatch
 from .protocol.protocol import Protocol, asProtocol
 
 T = TypeVar("T")
@@ -49,8 +53,10 @@ T = TypeVar("T")
 Side = str | os.PathLike | Iterable[Structure]
 # Told before each pair of its number, from 0, the number of all pairs and the structure's name; False stops the work.
 Progress = Callable[[int, int, str], bool | None]
-# Compares each pair, and yields its number and its result, or why it cannot be compared, in any order.
-Each = Callable[[Callable[[int, Match], PairResult], Sequence[Match]], Iterator[tuple[int, PairResult | InputError]]]
+# Executes a calculation and returns its result.
+Run = Callable[[Callable[[], Any]], Any]
+# Pairs of up to so many triangles are measured together, up to so many in all.
+SMALL, MOST_TOGETHER = 15_000.0, 60_000.0
 
 
 def atOnce(work: Callable[[], T]) -> T:
@@ -119,137 +125,194 @@ def compareCase(
     numbers = None if labelNames is None else labelNamesFrom(labelNames)
     given = (choices or {}).items()
     chosen = [(asName(name), None if other is None else asName(other)) for name, other in given]
-    case = openCase(reference, test, settings, names=names, choices=chosen, labelNames=numbers, dose=dose)
-    return case.compare(protocol, each=partial(oneByOne, progress=progress))
+    case = openCase(
+        reference, test, settings, names=names, choices=chosen, labelNames=numbers, dose=dose, protocol=protocol
+    )
+    return case.compare(progress)
 
 
 @dataclass(frozen=True)
 class Case:
-    """The structures of a case, and what of them is compared.
+    """The structures of a case, what of them is compared, and how.
 
-    pairing: the structures that are compared. settings: with the names that the structures have in this case. sets: all
-    structures of the reference and of the test. unusable: the reasons, by name, why structures cannot be used. isWhole:
-    whether all structures are compared, not only chosen ones. advice: a sentence on the files, or "". whyNothing: why
-    there is no pair, in sentences. image: the part around the structures of the image under the contours, or None.
-    dose: of a plan, or None.
+    pairing: the structures that are compared. settings: with the names that the structures have in this case. protocol:
+    adds measurements to those of the settings, and judges the case; None for none. criticals: the critical structures
+    by name. dose: of a plan, or None. displayed: makes the surface that Slicer displays of a structure, for settings
+    that ask for it; None if the structures already have the surfaces that are measured. isSpread: whether to compute
+    what the grid itself contributes to measurements. sets: all structures of the reference and of the test. unusable:
+    the reasons, by name, why structures cannot be used. isWhole: whether all structures are compared, not only chosen
+    ones. advice: a sentence on the files, or "". whyNothing: why there is no pair, in sentences. image: the part around
+    the structures of the image under the contours, or None.
     """
 
     pairing: Pairing
     settings: Settings
+    protocol: Protocol | None = None
+    criticals: Mapping[str, Structure] = field(default_factory=dict)
+    dose: Dose | None = None
+    displayed: Callable[[Structure], Structure] | None = None
+    isSpread: bool = False
     sets: Sequence[StructureSet] = (StructureSet(), StructureSet())
     unusable: Mapping[str, str] = field(default_factory=dict)
     isWhole: bool = True
     advice: str = ""
     whyNothing: Sequence[str] = ()
     image: GrayImage | None = None
-    dose: Dose | None = None
 
-    @cached_property
-    def criticals(self) -> dict[str, Structure]:
-        """The critical structures by name. Raises InputError if the reference does not have them."""
-        return criticalsOf(self.sets[0], self.settings)
+    def pairs(self, matches: Iterable[Match]) -> Iterator[Comparison | PairError]:
+        """Yield the comparison of each pair, in order, or why it cannot be compared.
 
-    def compare(
-        self,
-        protocol: Protocol | None = None,
-        work: Callable[[int, Match], PairResult] | None = None,
-        each: Each | None = None,
-    ) -> CaseResult:
-        """Return the comparisons of all pairs, judged by a protocol if there is one.
-
-        protocol: to judge by, or None. work: compares a pair, given with its number; a PairWork for these settings and
-        this protocol if None. each: applies it to all pairs; oneByOne() if None.
+        They are measured together, which is quicker for the pairs of one of packs().
         """
-        if work is None:
-            work = PairWork(self.settings, protocol, self.criticals, dose=self.dose)
+        opened: deque[tuple[Match, list[Workspace] | PairError]] = deque()
+        for match in matches:
+            try:
+                opened.append((match, self._open(match)))
+            except (InputError, MemoryError) as error:
+                opened.append((match, _pairError(match, error)))
+        if len(opened) > 1:
+            comparison.measureTogether(pair for _, pairs in opened if isinstance(pairs, list) for pair in pairs)
+        found: list[Comparison | PairError] = []
+        while opened:
+            match, pairs = opened.popleft()
+            try:
+                found.append(pairs if isinstance(pairs, PairError) else self._compare(match, pairs))
+            except (InputError, MemoryError) as error:
+                found.append(_pairError(match, error))
+            del match, pairs
+            yield found.pop()  # nothing of it is kept here
+
+    def _open(self, match: Match) -> list[Workspace]:
+        """Return what is computed of a pair: with the settings, and with those of other conventions in the protocol."""
+        chosen = [self.settings]
+        if self.protocol is not None:
+            chosen = list(self.protocol.settingsFor(self.settings, *(one.name for one in match)).values())
+        pairs = []
+        for settings in chosen:
+            ours, theirs = (
+                asStructure(withSurface(one, settings, self.displayed), "", None, settings) for one in match
+            )
+            # what a protocol asks of another tool has no dose
+            dose = self.dose if "dose" in settings.families else None
+            pairs.append(Workspace(ours, theirs, settings, self.criticals, dose=dose))
+        return pairs
+
+    def _compare(self, match: Match, pairs: list[Workspace]) -> Comparison:
+        first, *others = map(comparison.compared, pairs)
+        if self.isSpread:
+            first = first.withGridUncertainty(self.displayed)
+        if others:
+            first = replace(first, others={one.settings.convention: one.measurements for one in others})
+        return noted(first, match)
+
+    def packs(self) -> list[list[int]]:
+        """Return the numbers of the pairs that are measured together: small ones on one grid; others are alone."""
+        packs: list[list[int]] = []
+        latest: dict[Grid, tuple[list[int], float]] = {}
+        for number, match in enumerate(self.pairing.pairs):
+            grids = {one.samplingGrid for one in match if one.givenSurface is None}
+            cost, grid = costOf(match), grids.pop() if len(grids) == 1 else None
+            pack, sum_ = latest.get(grid, ([], math.inf)) if grid is not None else ([], math.inf)
+            if cost > SMALL or grid is None or sum_ + cost > MOST_TOGETHER:
+                packs.append(pack := [])
+                sum_ = 0.0
+            pack.append(number)
+            if grid is not None and cost <= SMALL:
+                latest[grid] = pack, sum_ + cost
+        return packs
+
+    def compare(self, progress: Progress | None = None, run: Run = atOnce) -> CaseResult[Comparison]:
+        """Compare all pairs in this process and return the result of the case.
+
+        progress: as for compareCase(). run: executes a calculation, such as in another thread. Raises Cancelled if the
+        work is stopped before any pair was compared.
+        """
         pairs = self.pairing.pairs
-        done: dict[int, PairResult] = {}
-        raised: dict[int, InputError] = {}
-        for number, outcome in (each or oneByOne)(work, pairs):
-            if isinstance(outcome, InputError):
-                raised[number] = outcome
-            else:
-                done[number] = outcome
-        order = sorted(done)
+        done: dict[int, Comparison | PairError] = {}
+
+        def isWanted(number: int, chosen: Collection[int]) -> bool:
+            begun = len(done) + len(chosen)
+            try:
+                return progress is None or progress(begun, len(pairs), pairs[number].reference.name) is not False
+            except Cancelled:
+                if not begun:
+                    raise
+                return False
+
+        for pack in self.packs():
+            chosen: list[int] = []
+            for number in pack:
+                if not isWanted(number, chosen):
+                    break
+                chosen.append(number)
+            try:
+                done.update(zip(chosen, run(partial(self._listed, [pairs[number] for number in chosen])), strict=True))
+            except Cancelled:
+                if not done:
+                    raise
+                break
+            if len(chosen) < len(pack):
+                break
+        return self.result(done)
+
+    def _listed(self, matches: Iterable[Match]) -> list[Comparison | PairError]:
+        return list(self.pairs(matches))
+
+    def result(self, found: Mapping[int, Any]) -> CaseResult:
+        """Return the result of the case, judged by the protocol if there is one.
+
+        found: by number of the pair, what is kept of its comparison, or why it cannot be compared; pairs without either
+        were not compared because the work was stopped.
+        """
+        pairs = self.pairing.pairs
+        done = {number: found[number] for number in sorted(found)}
+        raised = {number: error for number, error in done.items() if isinstance(error, InputError)}
+        order = [number for number in done if number not in raised]
         findings = (*filter(None, [self.advice]), *(self.whyNothing or self.pairing.findings))
         pairing = replace(self.pairing, pairs=tuple(pairs[number] for number in order), findings=findings)
-        result = CaseResult((done[number].comparison for number in order), pairing)
-        result.results = tuple(done[number] for number in order)
-        result.errors = {**pairing.failures, **{pairs[number].title: raised[number] for number in sorted(raised)}}
+        result: CaseResult = CaseResult((done[number] for number in order), pairing)
+        result.errors = {**pairing.failures, **{pairs[number].title: error for number, error in raised.items()}}
         result.failures = {**self.unusable, **{title: reasonOf(error) for title, error in result.errors.items()}}
-        missing = [match for number, match in enumerate(pairs) if number not in done and number not in raised]
+        missing = [match for number, match in enumerate(pairs) if number not in done]
         if missing:
             result.stop(missing)
-        if protocol is not None:
-            names = [(match.reference.name, match.test.name) for match in pairing.pairs]
-            measured = [(both, one.byConvention) for both, one in zip(names, result.results, strict=True)]
-            result.judgment = judgeCase(
-                protocol, measured, result.unmatched, isWhole=self.isWhole, failures=result.failures
-            )
+        self._judge(result)
         return result
 
+    def exchange(self, result: CaseResult[Comparison], number: int, comparison: Comparison) -> CaseResult[Comparison]:
+        """Return the result of a case of many pairs with another comparison of one of them, judged anew."""
+        changed = copy(result)
+        changed[number] = comparison
+        replace(self, isWhole=True)._judge(changed)
+        return changed
 
-@dataclass(frozen=True)
-class PairWork:
-    """The comparison of any pair of a case, small enough to be sent to other processes.
-
-    protocol: adds measurements to those of the settings, or None. criticals: critical structures by name. displayed:
-    makes the surface that Slicer displays of a structure, None if the structures already have those that are measured.
-    run: executes a calculation. isSpread: whether to compute what the grid itself contributes to measurements. dose: of
-    a plan, or None.
-    """
-
-    settings: Settings
-    protocol: Protocol | None = None
-    criticals: Mapping[str, Structure] = field(default_factory=dict)
-    displayed: Callable[[Structure], Structure] | None = None
-    run: Callable[[Callable[[], Comparison]], Comparison] = atOnce
-    isSpread: bool = False
-    dose: Dose | None = None
-
-    def compare(self, match: Match) -> tuple[Comparison, dict[str, Mapping[str, Measurement]]]:
-        """Return the comparison of a pair, and all measurements by convention and key, those of the comparison first.
-
-        Raises PairError, naming the two structures, when it is not possible.
-        """
-        return compareMatch(match, self.settings, self.protocol, self._compareTwo)
-
-    def _compareTwo(self, reference: Structure, test: Structure, settings: Settings) -> Comparison:
-        def compared() -> Comparison:
-            result = comparePair(reference, test, settings, self.criticals, self.displayed, self.dose)
-            # the numbers of other tools are those of the files
-            isOwn = settings.convention == self.settings.convention
-            return result.withGridUncertainty(self.displayed) if self.isSpread and isOwn else result
-
-        return self.run(compared)
-
-    def __call__(self, number: int, match: Match) -> PairResult:
-        comparison, byConvention = self.compare(match)
-        return PairResult(comparison, byConvention, comparison.settings, comparison.share)
-
-
-def oneByOne(
-    work: Callable[[int, Match], PairResult], matches: Sequence[Match], progress: Progress | None = None
-) -> Iterator[tuple[int, PairResult | InputError]]:
-    """Compare pairs in this process, in order, until progress returns False or the work is stopped.
-
-    Raises Cancelled if it is stopped before any pair was compared.
-    """
-    isAny = False
-    outcome: PairResult | InputError
-    for number, match in enumerate(matches):
-        try:
-            if progress is not None and progress(number, len(matches), match.reference.name) is False:
-                return
-            outcome = work(number, match)
-            isAny = True
-        except InputError as error:
-            outcome = error
-        except Cancelled:
-            if not isAny:
-                raise
+    def _judge(self, result: CaseResult) -> None:
+        if self.protocol is None:
             return
-        yield number, outcome
+        names = [(match.reference.name, match.test.name) for match in result.pairing.pairs]
+        measured = [(both, one.byConvention) for both, one in zip(names, result, strict=True)]
+        result.judgment = judgeCase(
+            self.protocol, measured, result.unmatched, isWhole=self.isWhole, failures=result.failures
+        )
+
+
+def costOf(structures: Iterable[Structure]) -> float:
+    """Return about how many triangles the surfaces of structures have, by the boxes around their voxels."""
+    total = 0.0
+    for structure in structures:
+        if structure.givenSurface is not None:
+            total += len(structure.givenSurface.cells)
+        elif structure.mask is not None:
+            k, j, i = structure.mask.voxels.shape
+            total += 3.0 * (k * j + j * i + i * k)
+    return total
+
+
+def _pairError(match: Match, error: InputError | MemoryError) -> PairError:
+    """Return an error that names the two structures of a pair."""
+    problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
+    ours, theirs = match
+    return PairError(f"{ours.name} of {ours.file} and {theirs.name} of {theirs.file}: {problem}", problem)
 
 
 def openCase(
@@ -264,6 +327,7 @@ def openCase(
     needsPair: bool = False,
     image: str | os.PathLike | None = None,
     dose: comparison.DoseLike | None = None,
+    protocol: Protocol | None = None,
 ) -> Case:
     """Read the structures of a case and pair them.
 
@@ -271,7 +335,7 @@ def openCase(
     structure of two files in a list of cases, as for settled(); choices and names that such a case does not have are
     left out. needsPair: whether to raise InputError if there is no pair. image: path of the image under the contours;
     what is doubtful about it is among the findings of the pairing. dose: of a plan, as for compare(); the settings then
-    ask for its family.
+    ask for its family. protocol: as of a Case.
     """
     settings, plan = comparison.withDose(settings, dose)
     given = (reference, test)
@@ -299,7 +363,8 @@ def openCase(
     shown, doubts = (None, []) if image is None else imageUnder(Path(image), pairing.pairs)
     if doubts:
         pairing = replace(pairing, findings=alarmsFirst([*doubts, *pairing.findings]))
-    return Case(pairing, settings, sets, unusable, isWhole, advice, why, shown, plan)
+    criticals = criticalsOf(ours, settings)
+    return Case(pairing, settings, protocol, criticals, plan, None, False, sets, unusable, isWhole, advice, why, shown)
 
 
 def _ofCase(names: Collection[str], sets: Sequence[StructureSet], labelNames: Mapping[Labels, str] | None) -> list[str]:
@@ -325,34 +390,10 @@ def _several(structures: Iterable[Structure]) -> StructureSet:
     return several
 
 
-def comparePair(
-    reference: Structure,
-    test: Structure,
-    settings: Settings,
-    criticals: Mapping[str, Structure] | None = None,
-    displayed: Callable[[Structure], Structure] | None = None,
-    dose: Dose | None = None,
-) -> Comparison:
-    """Return the comparison of two structures. Raises PairError, naming the two, when it is not possible.
-
-    displayed: makes the surface that Slicer displays of a structure, if the settings ask for it; None if the structures
-    already have the surfaces that are measured. dose: of a plan, for settings that ask for its family.
-    """
-    # what a protocol asks of another tool has no dose
-    dose = dose if "dose" in settings.families else None
-    try:
-        ours, theirs = (withSurface(structure, settings, displayed) for structure in (reference, test))
-        return comparison.compare(ours, theirs, settings, criticals=criticals, dose=dose)
-    except (InputError, MemoryError) as error:
-        problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
-        names = f"{reference.name} of {reference.file} and {test.name} of {test.file}"
-        raise PairError(f"{names}: {problem}", problem) from error
-
-
 def withSurface(
     structure: Structure, settings: Settings, displayed: Callable[[Structure], Structure] | None
 ) -> Structure:
-    """Return a structure with the surface that the settings ask for. displayed: as for comparePair()."""
+    """Return a structure with the surface that the settings ask for. displayed: as of a Case."""
     if displayed is None or settings.surface == "unsmoothed" or structure.mask is None or structure.isEmpty:
         return structure
     return displayed(structure)

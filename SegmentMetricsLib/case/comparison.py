@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import SimpleITK
 
-from ..base.errors import InputError, Undefined, asPath
+from ..base.errors import InputError, Undefined
 from ..conventions.chosen import definitionsOf
+from ..distances import surfacedistances
 from ..distances.surfacedistances import SurfaceDistances
 from ..io.doses import readDose
 from ..metrics.dose import DoseCurves, curvesOf
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 # The measurement whose distances are those of each lesion, which would take long if nothing else needed them.
 LESION_DISTANCES = "LesionHD95"
 # What it takes as a dose: an image in Gy, or a file.
-DoseLike = Dose | SimpleITK.Image | str | os.PathLike
+DoseLike = Dose | SimpleITK.Image | str | os.PathLike | Sequence[str | os.PathLike]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +92,8 @@ class Comparison(Mapping):
         The dose of a plan, None if none is given.
     doseCurves : DoseCurves | None, optional
         The dose-volume histograms of both, None without a dose in both.
+    others : Mapping[str, Mapping[str, Measurement]], optional
+        By convention and key, the measurements that a protocol asks of other tools.
     """
 
     reference: Structure
@@ -111,6 +114,12 @@ class Comparison(Mapping):
     spurs: tuple[Run, ...] | None = None
     dose: Dose | None = None
     doseCurves: DoseCurves | None = None
+    others: Mapping[str, Mapping[str, Measurement]] = field(default_factory=dict)
+
+    @property
+    def byConvention(self) -> dict[str, Mapping[str, Measurement]]:
+        """All measurements by convention and key, those of the comparison first."""
+        return {self.settings.convention: self.measurements, **self.others}
 
     @property
     def dimension(self) -> int:
@@ -219,8 +228,11 @@ class Comparison(Mapping):
 
         return tuple(numbersOf((self.reference, self.test), self.settings))
 
-    def record(self) -> Record:
-        """Return the comparison without its geometry, so small that many can be kept."""
+    def record(self, *, hasPlaces: bool = True) -> Record:
+        """Return the comparison without its geometry, so small that many can be kept.
+
+        hasPlaces: whether the record has the worst places, which take a while to find.
+        """
         return Record(
             reference=describe(self.reference),
             test=describe(self.test),
@@ -232,29 +244,27 @@ class Comparison(Mapping):
             findings=self.findings,
             slices=self.slices,
             extent=self.extent,
-            worstPlaces=self.worstPlaces,
+            worstPlaces=self.worstPlaces if hasPlaces else None,
             summary=self.summary,
             similarity=self.similarity,
             lesions=self.lesions,
             gaps=self.gaps,
             spurs=self.spurs,
             doseCurves=self.doseCurves,
+            settings=self.settings,
+            share=self.share,
+            others=self.others,
         )
 
     def picture(self, path: str | os.PathLike, *, size: tuple[int, int] = (1200, 700), kind: str = "signed") -> Path:
         """Draw both surfaces colored by their distance, side by side, write them as PNG and return the path.
 
-        size: width and height in pixels, at least 640 x 400. kind: of the map, as for mrml.showDistanceMap. It needs
-        Slicer or the package slicer-core. Raises InputError if both are missing or there are no distances, RuntimeError
-        on a machine that cannot draw, and OSError if the file cannot be written.
+        The measured surfaces are drawn. size: width and height in pixels, at least 640 x 400. kind: of the map, as for
+        mrml.showDistanceMap. Raises InputError if there are no distances, and OSError if the file cannot be written.
         """
-        from ..mrml import headless, pictures
+        from ..show.pictures.overlay import drawOverlay
 
-        path, problem = asPath(path), headless.whyUnavailable()
-        if problem:
-            raise InputError(f"The picture is drawn by Slicer's 3D view, but {problem}")
-        with pictures.ViewCache() as views:
-            return pictures.Overlay(self, size=size, kind=kind).write(path, views)
+        return drawOverlay(self, path, size=size, kind=kind)
 
     def toFrame(self):
         """Return the measurements as a pandas DataFrame, one row per key, whose columns are those of a Measurement.
@@ -376,6 +386,21 @@ def requireEither(structures: Iterable[Structure], label: int) -> None:
     if None not in others and any(others):
         reference, test = (inputs.listed(labels or ()) for labels in others)
         raise InputError(f"Neither side has the label {label}: the reference has {reference}, the test {test}.")
+
+
+def measureTogether(pairs: Iterable[Workspace]) -> None:
+    """Measure the distances of pairs that need them; those of small pairs on one grid are quicker together."""
+    groups: dict[tuple, list[Workspace]] = {}
+    for pair in pairs:
+        asked = selected(pair.settings, definitionsOf(pair.settings.convention).values())
+        pair.plan(need for one in asked for need in one.definition.needs)
+        if pair.needsDistances:
+            groups.setdefault((pair.settings.tolerances, pair.settings.percentiles), []).append(pair)
+    for limits, members in groups.items():
+        if len(members) > 1:
+            together = surfacedistances.measureTogether([pair.boundaries for pair in members], *limits)
+            for pair, distances in zip(members, together, strict=True):
+                pair.know(Workspace.distances, distances)
 
 
 def compared(pair: Workspace) -> Comparison:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.errors import InputError
+from ..base.errors import PairError
 from ..base.texts import oneLine
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..model import naming
-from ..model.structures import Match, Pairing, Structure
+from ..model.structures import Match, Structure
 from ..model.structureset import StructureSet
-from .comparison import Comparison
+from .casework import Case
 
 REFERENCE, TEST, BOTH = "reference", "test", "both"
 # The name of pairs whose structures may have different names in every case.
@@ -51,23 +51,21 @@ def whatIsMissing(side: str, name: str) -> dict[str, str]:
     return {"missing": side, "reason": f"Only the {others[side]} has {name}."} if side else {}
 
 
-def compareMissing(
-    sets: Sequence[Iterable[Structure]],
-    pairing: Pairing,
-    criticals: Iterable[str],
-    compareTwo: Callable[[Match], Comparison],
-) -> tuple[list[dict], list[str]]:
+def compareMissing(case: Case) -> tuple[list[dict], list[str]]:
     """Return the records of the structures that only one side has, each compared with an empty one, and problems.
 
     Records have those keys of pairs' records that tables need. "missing" is the side that lacks the structure;
     "leftOut" is the side that has it but where it cannot be used, in which case there are no measurements. A structure
-    that only the test has and that cannot be measured is not a problem. sets: all structures of the reference and of
-    the test. criticals: names of critical structures.
+    that only the test has and that cannot be measured is not a problem.
     """
+    criticals = [name for name, _ in case.settings.critical]
     records: list[dict] = []
     problems: list[str] = []
-    for side, present in ((TEST, pairing.unmatchedReference), (REFERENCE, pairing.unmatchedTest)):
-        lacking = StructureSet.of(sets[side == TEST])
+    for side, present in (
+        (TEST, case.pairing.unmatchedReference),
+        (REFERENCE, case.pairing.unmatchedTest),
+    ):
+        lacking = StructureSet.of(case.sets[side == TEST])
         for structure in present:
             nothing = emptyBeside(structure, lacking)
             match = Match(structure, nothing) if side == TEST else Match(nothing, structure)
@@ -85,13 +83,14 @@ def compareMissing(
             record.update(whatIsMissing(side, structure.name))
             if side == TEST and structure.name in criticals:
                 record["critical"] = True
-            try:
-                found = compareTwo(match.anew()).toDictionary()
-                record.update({key: found[key] for key in ("convention", "measurements")})
-            except InputError as error:
-                record["reason"] = oneLine(str(error))
+            found = next(case.pairs([match.anew()]))
+            if isinstance(found, PairError):
+                record["reason"] = oneLine(str(found))
                 if side == TEST:
                     problems.append(record["reason"])
+            else:
+                values = {key: one.toDictionary() for key, one in found.measurements.items()}
+                record.update(convention=found.settings.convention, measurements=values)
             records.append(record)
     return records, problems
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from ..base.errors import InputError
 from ..conventions.chosen import definitionsOf
@@ -18,9 +18,13 @@ from ..metrics.slices import SliceRow
 from ..metrics.topology import Run
 from ..model.naming import pairTitle
 from ..model.structures import SEGMENTATION
+from ..settings.settings import Settings
 from .places import Place
 
-# Of the plain values of a record: since 2, findings have a kind and values; in 1 they were sentences.
+if TYPE_CHECKING:
+    from .multilabel import Share
+
+# Of the plain values of a record.
 SCHEMA = 2
 # Lists that some families make, by the names of their fields, with what is in them.
 LISTS: dict[str, Any] = {"lesions": Lesion, "gaps": Run, "spurs": Run}
@@ -32,12 +36,13 @@ class Record:
 
     reference, test: name, file and volume of the structures, and the name of a segment's segmentation. grid: the grid
     on which overlap was counted, None if it was not. surface: the kind of the measured surfaces. method: how distances
-    were computed, "" if none were. worstPlaces: where the boundaries lie farther apart than the first tolerance.
-    summary: the outcome in one sentence. similarity: the slice-by-slice agreement of the contours, None if it was not
-    measured. slices: the per-slice profile, () if it was not requested or does not exist. extent: a description of the
-    common extent, None if the whole structures were compared. lesions: what happened to each, those that need a look
-    first; gaps, spurs: stretches of center lines that the test lacks, or has too many; doseCurves: the dose-volume
-    histograms of both; None if they were not measured.
+    were computed, "" if none were. worstPlaces: where the boundaries lie farther apart than the first tolerance, None
+    if nobody asked for them. summary: the outcome in one sentence. similarity: the slice-by-slice agreement of the
+    contours, None if it was not measured. slices: the per-slice profile, () if it was not requested or does not exist.
+    extent: a description of the common extent, None if the whole structures were compared. lesions: what happened to
+    each, those that need a look first; gaps, spurs: stretches of center lines that the test lacks, or has too many;
+    doseCurves: the dose-volume histograms of both; None if they were not measured. settings, share, others: as of a
+    Comparison; a record that is read from a file has none.
     """
 
     reference: Mapping
@@ -48,7 +53,7 @@ class Record:
     method: str
     measurements: Mapping[str, Measurement]
     findings: tuple[str, ...]
-    worstPlaces: tuple[Place, ...] = ()
+    worstPlaces: tuple[Place, ...] | None = ()
     summary: str = ""
     similarity: Similarity | None = None
     slices: tuple[SliceRow, ...] = ()
@@ -57,6 +62,14 @@ class Record:
     gaps: tuple[Run, ...] | None = None
     spurs: tuple[Run, ...] | None = None
     doseCurves: DoseCurves | None = None
+    settings: Settings | None = None
+    share: Share | None = None
+    others: Mapping[str, Mapping[str, Measurement]] = field(default_factory=dict)
+
+    @property
+    def byConvention(self) -> dict[str, Mapping[str, Measurement]]:
+        """All measurements by convention and key, those of the comparison first."""
+        return {self.convention: self.measurements, **self.others}
 
     @property
     def name(self) -> str:
@@ -88,9 +101,10 @@ class Record:
             "measurements": {key: measurement.toDictionary() for key, measurement in self.measurements.items()},
             "findings": asDictionaries(self.findings),
             "slices": [row.toDictionary() for row in self.slices],
-            "worstPlaces": [place.toDictionary() for place in self.worstPlaces],
             "summary": self.summary,
         }
+        if self.worstPlaces is not None:
+            values["worstPlaces"] = [place.toDictionary() for place in self.worstPlaces]
         if self.similarity is not None:
             values["similarity"] = self.similarity.toDictionary()
         for name in LISTS:
@@ -107,6 +121,9 @@ class Record:
         Raises ValueError for any other data.
         """
         try:
+            lists: dict[str, Any] = {
+                name: tuple(map(kind.fromDictionary, data[name])) for name, kind in LISTS.items() if name in data
+            }
             return Record(
                 reference=dict(data["reference"]),
                 test=dict(data["test"]),
@@ -116,12 +133,12 @@ class Record:
                 method=data["method"] or "",
                 measurements={key: _measurement(key, m, data["convention"]) for key, m in data["measurements"].items()},
                 findings=tuple(map(asFinding, data["findings"])),
-                worstPlaces=tuple(Place.fromDictionary(place) for place in data["worstPlaces"]),
+                worstPlaces=tuple(Place.fromDictionary(place) for place in data.get("worstPlaces", ())),
                 summary=data["summary"],
                 slices=tuple(SliceRow.fromDictionary(row) for row in data.get("slices", ())),
                 extent=dict(data["extent"]) if data.get("extent") else None,
                 similarity=Similarity.fromDictionary(data["similarity"]) if "similarity" in data else None,
-                **{name: tuple(map(kind.fromDictionary, data[name])) for name, kind in LISTS.items() if name in data},
+                **lists,
                 doseCurves=DoseCurves.fromDictionary(data["doseCurves"]) if "doseCurves" in data else None,
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,7 @@ from .options import (
     requireWritable,
 )
 from .results import finalStatus, progressBar, tellFailures, terminalWidth
+from .structuredreports import addStructuredReport
 
 if TYPE_CHECKING:
     from ..batch.batchresults import BatchResults
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
     from ..settings.settings import Settings
 
 NOTHING_RUN = 2
+# Runs tasks and yields each with its outcome.
+RunTasks = Callable[[Sequence["Task"]], Generator[tuple["Task", dict], None, None]]
 
 
 def add(commands) -> None:
@@ -86,8 +90,14 @@ def add(commands) -> None:
         "extension and from words such as seg or prediction (may be repeated, for several methods)",
     )
     addOutput(batch, "folder for the results; a later run continues there")
+    batch.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="remove results in the folder that were made with other settings or of other cases (they are an error)",
+    )
     addProtocol(batch)
     addReport(batch)
+    addStructuredReport(batch, isForEach=True)
     addGridUncertainty(batch)
     where = batch.add_mutually_exclusive_group()
     where.add_argument(
@@ -124,12 +134,6 @@ def add(commands) -> None:
     batch.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
     batch.add_argument("--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)")
     batch.add_argument(
-        "--correlate",
-        metavar="FAMILY|KEY,...",
-        action="append",
-        help="measurements whose rankings are correlated (all for which lower or higher is better)",
-    )
-    batch.add_argument(
         "--plots",
         metavar="FAMILY|KEY,...",
         action="append",
@@ -155,12 +159,15 @@ def run(options: argparse.Namespace) -> int:
     """
     requireWorkers(options.workers)
     plan = planned(options)
+    from ..batch import tasks as cohort
     from ..batch.resultfiles import CohortFiles
 
-    with executors(options, len(plan.tasks)) as (makeExecutor, window), CohortFiles(plan.output, plan.tasks) as files:
-        if aside := files.earlier.describe():
-            print(f"segment-metrics: {aside}", file=sys.stderr)
-        done = carryOut(plan, files, makeExecutor, window)
+    here = nullcontext((None, options.workers or availableProcessors()))
+    with (
+        cohort.cluster(options.scheduler) if options.scheduler else here as (executor, workers),
+        CohortFiles(plan.output, plan.tasks, options.overwrite) as files,
+    ):
+        done = carryOut(plan, files, partial(cohort.runAll, workers=workers, executor=executor))
     tell(plan, done)
     if not done.found.cohort.roster.hasPairs:
         if done.counts["ok"]:
@@ -182,6 +189,7 @@ def compareBatch(
     dose: str | Path | None = None,
     options: Options | None = None,
     isReported: bool = False,
+    overwrites: bool = False,
     workers: int = 1,
 ) -> BatchResults:
     """Compare many cases, write and summarize the results as the command batch does, and return them.
@@ -212,6 +220,9 @@ def compareBatch(
         For the statistics; None means the usual ones.
     isReported : bool, optional
         Whether to write a report for each case, and a page about all.
+    overwrites : bool, optional
+        Whether results in the folder that were made with other settings, or of other cases, are removed. If not, they
+        are an error.
     workers : int, optional
         Number of processes. With 1 all is done in this process; more start anew what runs this, so that a script needs
         `if __name__ == "__main__":`.
@@ -255,11 +266,8 @@ def compareBatch(
         statistics=options,
     )
     plan = withReports(plan) if isReported else plan
-    with (
-        cohort.processes(min(workers, len(plan.tasks))) as (makeExecutor, window),
-        CohortFiles(folder, plan.tasks) as files,
-    ):
-        done = carryOut(plan, files, makeExecutor if workers > 1 else None, window)
+    with CohortFiles(folder, plan.tasks, overwrites) as files:
+        done = carryOut(plan, files, partial(cohort.runAll, workers=workers, isHere=True))
     remarks = [*given.remarks, *lackingCases(done.found.cohort)]
     return BatchResults([*readBatch(folder).outcomes, *done.broken], given.cases, remarks)
 
@@ -280,13 +288,24 @@ class Done:
     undrawn: Sequence[str]
 
 
-def carryOut(plan: Plan, files: CohortFiles, makeExecutor: Callable | None, window: int) -> Done:
+def carryOut(plan: Plan, files: CohortFiles, runTasks: RunTasks) -> Done:
     """Run all cases of a plan that have no outcome yet, and write all there is to say about them."""
+    from ..batch import tasks as cohort
     from ..batch.collected import Collected
 
     files.repeatRows()
     repeated = len(files.done)
-    broken, failed = runAll(plan.tasks, files, makeExecutor, window, plan.output)
+    # lines that are not tasks, such as a second one of the same case, are only rows of the tables
+    broken = [cohort.runCase(task) for task in plan.tasks if task.problem]
+    for outcome in broken:
+        files.addRows(outcome)
+    try:
+        failed = runWaiting(plan.tasks, files, runTasks)
+    except (KeyboardInterrupt, SystemExit):  # the latter on SIGTERM
+        done = f"done so far: {len(files.done)} of {counted(len(plan.tasks), 'case')}, kept in {plan.output}{os.sep}"
+        print(oneLine(f"segment-metrics: {done}; run the same command again to go on from there"), file=sys.stderr)
+        raise
+    files.sortTables(broken)
     failures, given = [*broken, *failed], len(plan.tasks)
     counts = {"given": given, "ok": given - len(failures), "failed": len(failures), "repeated": repeated}
     found = Collected(files.roster, plan.cases)
@@ -298,25 +317,6 @@ def carryOut(plan: Plan, files: CohortFiles, makeExecutor: Callable | None, wind
     return Done(found, broken, failures, counts, summaries, undrawn)
 
 
-def runAll(
-    tasks: Sequence[Task], files: CohortFiles, makeExecutor: Callable | None, window: int, output: Path
-) -> tuple[list[dict], list[dict]]:
-    """Run all tasks that are not done; return the outcomes of lines that are no tasks, and of tasks that failed."""
-    from ..batch import tasks as cohort
-
-    # lines that are not tasks, such as a second one of the same case, are only rows of the tables
-    broken = [cohort.runCase(task) for task in tasks if task.problem]
-    for outcome in broken:
-        files.addRows(outcome)
-    try:
-        failed = runWaiting(tasks, files, makeExecutor, window)
-    except (KeyboardInterrupt, SystemExit):  # the latter on SIGTERM
-        tellHowToGoOn(len(files.done), len(tasks), output)
-        raise
-    files.sortTables(broken)
-    return broken, failed
-
-
 def writeStatistics(
     plan: Plan, found: Collected, files: CohortFiles, counts: Mapping[str, int]
 ) -> tuple[list[Summary], list[str]]:
@@ -324,7 +324,6 @@ def writeStatistics(
 
     counts: as of Done.
     """
-    from ..batch.correlations import writeCorrelations
     from ..batch.plots import removePlots
     from ..batch.resultfiles import writeParquet
     from ..batch.statistics import compareMethods
@@ -336,7 +335,6 @@ def writeStatistics(
         content = found.page.content(cohort, statistics, compareMethods(cohort, statistics))
     files.writeIndex(found.lines, Path(plan.source).stem, content, lackingCases(cohort))
     summaries = writeSummary(cohort, statistics, counts, plan.output, convention, found.alarms)
-    writeCorrelations(cohort, statistics, plan.output, plan.correlated, convention)
     found.lesionSizes.write(plan.output)
     undrawn = []
     if plan.plotted is None:
@@ -402,15 +400,6 @@ def unusedNames(names: Iterable[str], known: Collection[str]) -> list[str]:
     return [f"--structure {oneLine(name)}: no case has such a structure.{hintAt(name, known)}" for name in unused]
 
 
-def executors(options: argparse.Namespace, tasks: int):
-    """Return a context manager that yields a factory of executors and the number of tasks to submit at a time."""
-    from ..batch import tasks as cohort
-
-    if options.scheduler:
-        return cohort.cluster(options.scheduler)
-    return cohort.processes(min(options.workers or availableProcessors(), max(tasks, 1)))
-
-
 def drawPlots(plan: Plan, names: Sequence[str], cohort: Cohort) -> list[str]:
     """Draw the figures, and return in a sentence why there is none. names: of the measurements."""
     from ..batch.plots import writePlots
@@ -431,30 +420,18 @@ def drawPlots(plan: Plan, names: Sequence[str], cohort: Cohort) -> list[str]:
     return [] if written else ["Nothing could be drawn, as no test has a structure."]
 
 
-def tellHowToGoOn(done: int, number: int, output: Path) -> None:
-    """Print how much of an interrupted run is kept, and how to continue."""
-    print(
-        oneLine(
-            f"segment-metrics: done so far: {done} of {counted(number, 'case')}, kept in {output}{os.sep}; "
-            "run the same command again to go on from there"
-        ),
-        file=sys.stderr,
-    )
-
-
-def runWaiting(tasks: Sequence[Task], files: CohortFiles, makeExecutor: Callable | None, window: int) -> list[dict]:
+def runWaiting(tasks: Sequence[Task], files: CohortFiles, runTasks: RunTasks) -> list[dict]:
     """Run the tasks that are not done, write their outcomes, and return those that failed, without their pairs.
 
     They are in the order of the tasks, regardless of the order of completion.
     """
-    from ..batch import tasks as cohort
     from ..batch.cases import FAILED
 
     failures = {}
     waiting = [task for task in tasks if not task.problem and task.key not in files.done]
     with (
         progressBar(len(waiting), "case") as progress,
-        closing(cohort.runAll(waiting, makeExecutor, window)) as outcomes,
+        closing(runTasks(waiting)) as outcomes,
     ):
         for task, outcome in outcomes:
             files.add(outcome)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..base.errors import InputError
 from ..base.parallel import requireWorkers
 from ..base.texts import tellingApart
-from .comparing import Request, compareAndWrite
+from .comparing import compareAndWrite
 from .options import (
     DEFAULTS,
     addDose,
@@ -29,6 +29,7 @@ from .options import (
     settingsFrom,
     tellWithoutEffect,
 )
+from .structuredreports import aboutReport, addStructuredReport, requireReportable
 
 if TYPE_CHECKING:
     from ..case.casework import Case
@@ -83,6 +84,7 @@ def add(commands) -> None:
         type=int,
         help="number of processes on this computer (one per processor, if that is faster)",
     )
+    addStructuredReport(compare)
     addSettings(compare)
     compare.set_defaults(run=run)
 
@@ -91,6 +93,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare two files or folders and return the exit status."""
     requireWorkers(options.workers)
     requireFolderForReport(options)
+    requireReportable(options)
     settings = settingsFrom(options)
     if options.fail_on and options.protocol is None:
         raise InputError("Without a protocol there is no verdict: give --protocol, or leave --fail-on out.")
@@ -100,6 +103,7 @@ def run(options: argparse.Namespace) -> int:
     from ..case.casework import openCase
     from ..case.comparison import withDose
     from ..io.labelnames import labelNamesFrom
+    from .pairwork import displayed
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
@@ -115,21 +119,22 @@ def run(options: argparse.Namespace) -> int:
         needsPair=True,
         dose=dose,
         image=options.image,
+        protocol=protocol,
     )
+    case = replace(case, displayed=displayed, isSpread=options.grid_uncertainty)
     report = newReport(options, case) if isReported else None
     if report is not None:
         case = replace(case, settings=report.settings)
-    request = Request(
+    return compareAndWrite(
+        case,
         options.output,
-        protocol=protocol,
-        failOn=options.fail_on,
         report=report,
+        failOn=options.fail_on,
         workers=options.workers,
         isNumbersOnly=options.numbers_only,
-        isSpread=options.grid_uncertainty,
         isJson=options.json,
+        structuredReport=(options.sr, aboutReport(options)) if options.sr else None,
     )
-    return compareAndWrite(case, request)
 
 
 def requireFolderForReport(options: argparse.Namespace) -> None:

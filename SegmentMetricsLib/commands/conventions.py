@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..base.errors import PairError
 from ..base.texts import oneLine
 from ..settings.settings import Settings
 from .options import (
@@ -26,9 +25,8 @@ from .options import (
 from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 if TYPE_CHECKING:
-    from ..case.caseresult import CaseResult, PairResult
+    from ..case.caseresult import CaseResult
     from ..case.casework import Case
-    from ..model.structures import Match
 
 LEGEND = (
     "In parentheses: difference from SegmentMetrics in mm or percentage points{colors}. Empty: the tool has no such "
@@ -127,24 +125,22 @@ def evaluate(case: Case, tools: list[str], atEdge: bool) -> CaseResult:
 
     Raises InputError when no pair can be compared.
     """
-    from ..case.casework import PairWork, oneByOne
     from ..case.comparison import describe
     from ..show.conventions import ConventionsRecord
 
-    work = PairWork(case.settings)
-
-    def evaluated(number: int, match: Match) -> PairResult:
-        one = work(number, match)
-        numbers = one.comparison.conventions(tools, atEdge=atEdge)
-        return replace(one, comparison=ConventionsRecord(describe(match.reference), describe(match.test), numbers))
-
-    def told(number: int, count: int, name: str) -> None:
-        progress.set_postfix_str(oneLine(name), refresh=False)
-        progress.update(number - progress.n)
-
-    number = len(case.pairing.pairs)
-    with progressBar(number, "pair", number > 1) as progress:
-        result = case.compare(work=evaluated, each=partial(oneByOne, progress=told))
+    found: dict[int, ConventionsRecord | PairError] = {}
+    pairs = case.pairing.pairs
+    with progressBar(len(pairs), "pair", len(pairs) > 1) as progress:
+        for pack in case.packs():
+            for number, one in zip(pack, case.pairs(pairs[number] for number in pack)):
+                progress.set_postfix_str(oneLine(pairs[number].reference.name), refresh=False)
+                progress.update()
+                if isinstance(one, PairError):
+                    found[number] = one
+                else:
+                    reported = one.conventions(tools, atEdge=atEdge)
+                    found[number] = ConventionsRecord(describe(one.reference), describe(one.test), reported)
+    result = case.result(found)
     result.requireAny()
     return result
 

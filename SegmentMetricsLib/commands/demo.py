@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .compare import newReport
-from .comparing import Request, compareAndWrite
+from .comparing import compareAndWrite
 from .options import DEFAULTS, addOutput, addReport, addSettings, isReportWanted, requireWritable, settingsFrom
 
 # The samples, with what of them is measured unless the options say so, "" for the usual.
@@ -60,4 +60,4 @@ def run(options: argparse.Namespace) -> int:
     report = newReport(options, case) if isReportWanted(options) else None
     if report is not None:
         case = replace(case, settings=report.settings)
-    return compareAndWrite(case, Request(options.output, [*paths, *([image] if image else [])], report=report))
+    return compareAndWrite(case, options.output, extraFiles=[*paths, *([image] if image else [])], report=report)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from concurrent.futures import BrokenExecutor
-from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..base.errors import InputError, PairError
-from ..base.parallel import DIED, QUEUED, availableProcessors, localExecutor, requireWorkers, runEach
+from ..base.errors import InputError
+from ..base.parallel import requireWorkers, spread
 from ..base.texts import oneLine
 from .options import (
     DEFAULTS,
@@ -28,16 +26,14 @@ from .options import (
     tellWithoutEffect,
 )
 from .results import NOT_WRITTEN, SOME_FAILED, progressBar, terminalWidth, unfinishedResults
+from .structuredreports import aboutReport, addStructuredReport, requireNew, requireReportable
 
 if TYPE_CHECKING:
     from ..case.observers.gathering import Organ
     from ..case.observers.observed import ObservedStructure
     from ..case.observers.study import ObserverStudy, Work
-    from .pairwork import Overlays
 
 METHODS = ("majority", "staple", "mean-surface")
-# From so many structures on, other processes help; of fewer, the pairs are shared by threads.
-FEWEST_FOR_PROCESSES = 4
 
 
 def add(commands) -> None:
@@ -94,6 +90,10 @@ def add(commands) -> None:
     observers.add_argument(
         "--workers", metavar="N", type=int, help="number of processes on this computer (one per processor, if it pays)"
     )
+    addStructuredReport(observers)
+    observers.add_argument(
+        "--consensus-seg", metavar="FILE.dcm", type=pathFrom, help="write the consensus as DICOM segmentation (SEG)"
+    )
     addSettings(observers)
     observers.set_defaults(run=run)
 
@@ -108,13 +108,16 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--report writes files and needs a folder for them: give --output DIR.")
     if options.write_protocol is not None:
         requireWritable(options.write_protocol.absolute().parent)
+    requireReportable(options)
+    if options.consensus_seg is not None:
+        requireNew(options.consensus_seg)
     tellWithoutEffect(options, settings, [], ["ignore"])
     from ..case.observers.gathering import gather
     from ..case.observers.study import Work, comparable, studied
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
-    from .pairwork import Overlays, displayed
+    from .pairwork import displayed
 
     labelNames = labelNamesFrom(options.label_names)
     names = None if options.names is None else namesFrom(options.names)
@@ -122,9 +125,10 @@ def run(options: argparse.Namespace) -> int:
     work = Work.of(gathered, settings, options.consensus, labelNames, displayed)
     organs = comparable(gathered)
     files = writing.fileNames(organ.name for organ in organs)
-    with _results(options.output) as unfinished, closing(Overlays()) as overlays:
-        written = Written(work, files, unfinished, None if options.numbers_only else overlays)
-        study = studied(gathered, settings, written.each(organs, options.workers))
+    with _results(options.output) as unfinished:
+        written = Written(work, files, unfinished, not options.numbers_only)
+        results = _each(written, organs, options.workers)
+        study = studied(gathered, settings, iter(results))
         shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
         extra = {}
         if options.report and unfinished is not None:
@@ -134,13 +138,20 @@ def run(options: argparse.Namespace) -> int:
             extra["report"] = writing.REPORT_FILE
         if unfinished is not None:
             observerfiles.write(study, shown, unfinished, extra)
+    if options.sr is not None or options.consensus_seg is not None:
+        from ..show.structuredreport import writeConsensus
+        from ..show.structuredreport import writeReport as writeStructuredReport
+
+        about = aboutReport(options)
+        if options.sr is not None:
+            writeStructuredReport(study, options.sr, **about)
+        if options.consensus_seg is not None:
+            writeConsensus(study, options.consensus_seg, sources=about["sources"], given=about["given"])
     # after the results, which are kept if there is no protocol, and whose folder may be its own
     unwritten = "" if options.write_protocol is None else _protocolProblem(study, options.write_protocol)
     _show(study, options, bool(options.write_protocol and not unwritten))
     if unwritten:
         print(f"segment-metrics: {oneLine(unwritten)}", file=sys.stderr)
-    if overlays.problem:
-        print(f"No pictures: {oneLine(overlays.problem)}", file=sys.stderr)
     isPartial = len(study) < len(organs) or bool(gathered.failures or gathered.leftOut or unwritten)
     return SOME_FAILED if isPartial else 0
 
@@ -155,85 +166,54 @@ def _results(output: Path | None) -> AbstractContextManager[Path | None]:
     return unfinishedResults(output, [*writing.earlierResults(output), *observerfiles.earlierResults(output)])
 
 
-@dataclass
+@dataclass(frozen=True)
 class Written:
-    """The work on the structures of a study with the files about each of them.
+    """The work on any structure of a study with the files about it; each process has its own.
 
-    names: of the files of each structure. folder: for the files, None to write none. overlays: draws the pictures, None
-    to draw none.
+    names: of the files of each structure. folder: for the files, None to write none. isDrawn: whether to draw
+    pictures.
     """
 
     work: Work
     names: Sequence[str]
     folder: Path | None
-    overlays: Overlays | None
-    found: dict[int, ObservedStructure | InputError] = field(default_factory=dict)
+    isDrawn: bool
 
-    def each(self, organs: Sequence[Organ], workers: int | None) -> Iterator[ObservedStructure | InputError]:
-        """Yield the result for every structure in order, after its files are written."""
-        with progressBar(len(organs), "structure", len(organs) > 1) as progress:
-            for number, outcome in _inProcesses(self.work, organs, workers):
-                progress.set_postfix_str(oneLine(organs[number].name), refresh=False)
-                progress.update()
-                if not isinstance(outcome, InputError) and self.folder is not None:
-                    self._write(outcome, self.names[number], self.folder)
-                self.found[number] = outcome
-        yield from (self.found[number] for number in range(len(organs)))
+    def __call__(self, task: tuple[int, Organ]) -> ObservedStructure:
+        """Return what was found of a structure, given with its number, after writing its files."""
+        found = self.work(task[1])
+        if isinstance(found, InputError):
+            raise found
+        if self.folder is not None:
+            from ..show import observers as observerfiles
 
-    def _write(self, found: ObservedStructure, name: str, folder: Path) -> None:
-        from ..show import observers as observerfiles
+            name = self.names[task[0]]
+            observerfiles.writeStructure(found, name, self.folder)
+            if self.isDrawn and found.variation is not None:
+                from ..show.pictures.overlay import drawVariation
 
-        observerfiles.writeStructure(found, name, folder)
-        if self.overlays is not None and found.variation is not None:
-            picture = self.overlays.prepared(found)
-            self.overlays.write(picture, folder / observerfiles.fileName("picture", name))
+                drawVariation(found, self.folder / observerfiles.fileName("picture", name))
+        # without the surfaces, which are many times as large as the voxels that they are made of
+        return replace(found, structures=[None if s is None else s.anew() for s in found.structures])
 
 
-def _inProcesses(
-    work: Work, organs: Sequence[Organ], workers: int | None
-) -> Iterator[tuple[int, ObservedStructure | InputError]]:
-    """Yield the number of each structure and its result, in any order.
+def _each(written: Written, organs: Sequence[Organ], workers: int | None) -> list[ObservedStructure | InputError]:
+    """Return the result for every structure. workers: number of processes, None for as many as are worthwhile."""
+    from ..case.casework import costOf
 
-    workers: number of processes, this one included; None means one per processor if there are many structures.
-    """
-    count = min(workers or (availableProcessors() if len(organs) >= FEWEST_FOR_PROCESSES else 1), len(organs))
-    tasks = list(enumerate(organs))
-    if count < 2:
-        yield from ((number, work(organ)) for number, organ in tasks)
-        return
-    from .pairwork import costOf
+    def cost(task: tuple[int, Organ]) -> float:
+        members = [one for one in task[1].structures if one is not None]
+        return len(members) * (0.1 + 1e-5 * costOf(members))
 
-    tasks.sort(key=lambda task: -costOf([s for s in task[1].structures if s is not None]))
-    helpers = count - 1
-    makeExecutor = partial(_executor, helpers, work)
-    for (number, organ), outcome in runEach(tasks, _ofOrgan, makeExecutor, QUEUED * helpers, lambda t: work(t[1])):
-        if isinstance(outcome, BrokenExecutor):
-            outcome = PairError(f"{organ.name}: {DIED}", DIED)
-        if isinstance(outcome, Exception) and not isinstance(outcome, InputError):
-            raise outcome
-        yield number, outcome
-
-
-def _executor(helpers: int, work: Work, number: int | None):
-    """Return an executor with a number of processes, `helpers` for None."""
-    return localExecutor(number or helpers, _prepare, (work,))
-
-
-# The work of a worker process, which _prepare() sets.
-_work: Work
-
-
-def _prepare(work: Work) -> None:
-    global _work
-    _work = work
-
-
-def _ofOrgan(task: tuple[int, Organ]) -> ObservedStructure | InputError:
-    found = _work(task[1])
-    if isinstance(found, InputError):
-        return found
-    # without the surfaces, which are many times as large as the voxels that they are made of
-    return replace(found, structures=[None if s is None else s.anew() for s in found.structures])
+    found: dict[int, ObservedStructure | InputError] = {}
+    with progressBar(len(organs), "structure", len(organs) > 1) as progress:
+        for number, outcome in spread(written, list(enumerate(organs)), cost, workers):
+            progress.set_postfix_str(oneLine(organs[number].name), refresh=False)
+            progress.update()
+            if isinstance(outcome, Exception) and not isinstance(outcome, InputError):
+                raise outcome
+            found[number] = outcome
+    return [found[number] for number in range(len(organs))]
 
 
 def _protocolProblem(study: ObserverStudy, path: Path) -> str:

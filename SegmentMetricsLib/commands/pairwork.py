@@ -1,49 +1,22 @@
-"""The work on each pair of a comparison: in this process, or in several if that is worth starting them."""
+"""The comparisons of a case with the files about each pair: in this process, or in several if that pays."""
 
 from __future__ import annotations
 
-import atexit
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..base.errors import InputError, PairError
-from ..base.parallel import DIED, QUEUED, availableProcessors, localExecutor, runEach
-from ..case.caseresult import PairResult
-from ..case.casework import PairWork
-from ..model.grayimages import GrayImage
-from ..model.structures import Match, Structure
+from ..base.parallel import Died, spread
+from ..case.casework import Case, costOf
+from ..case.comparison import Comparison
+from ..case.records import Record
+from ..model.structures import Match, Pairing, Structure
 
 if TYPE_CHECKING:
-    from ..mrml.pictures import ViewCache
     from ..show.report import Report
-
-# Least number of pairs from which the speed is estimated; the first is not timed, as it also imports and tabulates.
-FEWEST_TIMED = 2
-
-
-@dataclass(frozen=True)
-class Effort:
-    """Durations on a fast computer, in seconds.
-
-    perPair: base time of a pair with distances. perCost: additional time per unit of its costOf(). If these predict
-    much work, workers are started without timing any pair. worthWorkers: remaining work above which workers are
-    started.
-    """
-
-    perPair: float
-    perCost: float
-    worthWorkers: float
-
-
-# A worker takes one to two seconds to start, mostly for its imports; without Slicer's classes less than one.
-WITH_PICTURES, NUMBERS_ONLY = Effort(0.15, 6e-5, 6.0), Effort(0.08, 7e-6, 2.2)
+    from ..show.report.document import Part
 
 
 def displayed(structure: Structure) -> Structure:
@@ -53,94 +26,68 @@ def displayed(structure: Structure) -> Structure:
     return inputs.displayed(structure)
 
 
-class Overlays:
-    """Draws overlay pictures until it is closed, if the machine can; `problem` is the reason if not."""
+class Written(NamedTuple):
+    """What is kept of a pair: its record or why there is none, and its part of the report."""
 
-    def __init__(self) -> None:
-        self.problem = ""
-        self._views: ViewCache | None = None
-
-    def prepared(self, result, image: GrayImage | None = None):
-        """Return the picture of a comparison for write(), which does not need the comparison; None if there is none.
-
-        result: a Comparison, or an ObservedStructure, whose picture is that of where the observers differ. image:
-        to show slices of, or None.
-        """
-        if not self._isReady():
-            return None
-        from ..mrml import pictures
-
-        if not hasattr(result, "distances"):
-            return pictures.VariationPicture(result)
-        return pictures.Overlay(result, image=image)
-
-    def _isReady(self) -> bool:
-        """Make the views, unless there are some already or the machine cannot draw; return whether there are."""
-        if self.problem or self._views is not None:
-            return not self.problem
-        from ..mrml import headless, views
-
-        views.startOpenGLCheck()  # runs in parallel to the import of Slicer
-        self.problem = headless.whyUnavailable()
-        if self.problem:
-            return False
-        from ..mrml import pictures
-
-        self._views = pictures.ViewCache()
-        return True
-
-    def write(self, picture, path: Path) -> None:
-        """Draw the result of prepared() into a file; nothing for None."""
-        if picture is None:
-            return
-        from ..mrml import views
-
-        try:
-            picture.write(path, self._views)
-        except views.NoOpenGLError as error:
-            self.problem = str(error)
-
-    def close(self) -> None:
-        """Free the resources for drawing; nothing can be drawn afterwards."""
-        if self._views is not None:
-            self._views.close()
-            self._views = None
+    record: Record | PairError
+    part: Part | None = None
 
 
 @dataclass(frozen=True)
 class WrittenPairs:
-    """The comparison of any pair of a case with the files about it; each process has its own.
+    """The comparisons of pairs of a case with the files about them; each process has its own.
 
     names: of the files of each pair. folder: for the files, None to write none. report: an empty report that makes the
-    parts, or None. isNumbersOnly: whether surfaces and pictures are omitted, as they always are without a folder.
-    image: under the contours, or None.
+    parts, or None. isShowing: whether surfaces and pictures are made. hasPlaces: whether the records have the worst
+    places.
     """
 
-    work: PairWork
+    case: Case
     names: Sequence[str]
     folder: Path | None
     report: Report | None = None
-    isNumbersOnly: bool = False
-    overlays: Overlays = field(default_factory=Overlays)
-    image: GrayImage | None = None
+    isShowing: bool = True
+    hasPlaces: bool = True
 
-    @property
-    def isShowing(self) -> bool:
-        """Whether surfaces and pictures are made."""
-        return self.folder is not None and not self.isNumbersOnly
+    def each(self, workers: int | None) -> Iterator[tuple[int, Written]]:
+        """Compare all pairs, and yield the number of each, from 0, and what is kept of it.
 
-    def __call__(self, number: int, match: Match) -> PairResult:
-        """Compare a pair, write its files and return the result. number: of the pair, from 0.
-
-        Its output is the part of the report, or None, and why there is no picture, or "". Raises InputError for a pair
-        that cannot be compared, after removing its files.
+        workers: number of processes; None means one per processor, but only this one for little work. Results do not
+        depend on it.
         """
-        try:
-            return self._written(number, match)
-        except InputError:
-            for file in self.filesOf(number).values():
-                (cast(Path, self.folder) / file).unlink()
-            raise
+        pairs = self.case.pairing.pairs
+        # the structures of a pair are sent with it
+        work = replace(self, case=replace(self.case, pairing=Pairing((), (), ()), sets=()))
+        packs = [[(number, pairs[number]) for number in pack] for pack in self.case.packs()]
+        while packs:
+            died = []
+            for place, outcome in spread(work, packs, self._cost, workers):
+                pack = packs[place]
+                if isinstance(outcome, Died) and len(pack) > 1:
+                    died += [[one] for one in pack]  # any of them may be the reason
+                elif isinstance(outcome, Died):
+                    [(number, (reference, test))] = pack
+                    yield number, Written(PairError(f"{reference.name} and {test.name}: {outcome}", str(outcome)))
+                elif isinstance(outcome, Exception):
+                    raise outcome
+                else:
+                    yield from zip((number for number, _ in pack), outcome, strict=True)
+            packs = died
+
+    def _cost(self, pack: Sequence[tuple[int, Match]]) -> float:
+        """Return about how many seconds a pack takes; that of other families than boundary is not known beforehand."""
+        if "boundary" not in self.case.settings.families:
+            return 0.0
+        perPair, perTriangle = (0.15, 6e-6) if self.isShowing else (0.02, 1.5e-6)
+        return sum(perPair + perTriangle * costOf(match) for _, match in pack)
+
+    def __call__(self, pack: Sequence[tuple[int, Match]]) -> list[Written]:
+        """Compare the pairs of a pack, write their files and return what is kept of each."""
+        # copies, so that the surfaces made for measuring and drawing are freed with them
+        compared, kept = self.case.pairs(match.anew() for _, match in pack), []
+        for number, _ in pack:
+            kept.append(self._write(number, next(compared)))
+        return kept
 
     def filesOf(self, number: int) -> dict[str, str]:
         """Return the names of the existing files of a pair by kind."""
@@ -148,121 +95,28 @@ class WrittenPairs:
 
         return {} if self.folder is None else writing.filesOf(self.names[number], self.folder)
 
-    def _written(self, number: int, match: Match) -> PairResult:
+    def _write(self, number: int, comparison: Comparison | PairError) -> Written:
+        """Write the files of a pair; after an error there are none."""
         from ..show import writing
 
-        # a copy, so that the surfaces made for measuring and drawing are freed with it
-        match = match.anew()
-        comparison, byConvention = self.work.compare(match)
-        part = None if self.report is None else self.report.part(comparison, number)
-        result = PairResult(comparison.record(), byConvention, comparison.settings, comparison.share, (part, ""))
+        if isinstance(comparison, PairError):
+            return Written(comparison)
+        record = comparison.record(hasPlaces=self.hasPlaces)
         if self.folder is None:
-            return result
-        name, picture = self.names[number], None
-        if comparison.slices:
-            writing.writeSlices(comparison.slices, self.folder / writing.fileName("slices", name))
-        # otherwise the modules for these are not even imported
-        if comparison.distances is not None and self.isShowing:
-            writing.writeSurfaces(comparison, self.folder / writing.fileName("distances", name))
-            picture = self.overlays.prepared(comparison, self.image)
-        # free memory, as drawing needs as much again
-        del comparison, match
-        self.overlays.write(picture, self.folder / writing.fileName("overlay", name))
-        return replace(result, output=(part, self.overlays.problem))
-
-
-def inProcesses(
-    work: WrittenPairs, matches: Sequence[Match], workers: int | None
-) -> Iterator[tuple[int, PairResult | InputError]]:
-    """Compare pairs, and yield the number, from 0, and the result of each, or why it cannot be compared.
-
-    workers: number of processes; None means one per processor, but only this process while little work is left.
-    Results do not depend on it.
-    """
-    costs = np.array([costOf(match) for match in matches], float)
-    # small pairs first: their time predicts that of the others, and the large ones remain to be distributed
-    waiting = [int(number) for number in np.argsort(costs, kind="stable")]
-    number = min(workers or availableProcessors(), len(matches))
-    # the time that other families than boundary take is not known beforehand
-    effort = WITH_PICTURES if work.isShowing else NUMBERS_ONLY
-    expected = effort.perPair * len(costs) + effort.perCost * costs.sum()
-    expected *= "boundary" in work.work.settings.families
-    isWorth = _Forecast(costs, number, effort.worthWorkers, expected) if workers is None else lambda _: number > 1
-    while waiting and not isWorth(waiting):
-        pair = waiting.pop(0)
+            return Written(record)
+        name = self.names[number]
         try:
-            yield pair, work(pair, matches[pair])
+            part = None if self.report is None else self.report.part(comparison, number)
+            if comparison.slices:
+                writing.writeSlices(comparison.slices, self.folder / writing.fileName("slices", name))
+            # otherwise the modules for these are not even imported
+            if comparison.distances is not None and self.isShowing:
+                writing.writeSurfaces(comparison, self.folder / writing.fileName("distances", name))
+                from ..show.pictures.overlay import drawOverlay
+
+                drawOverlay(comparison, self.folder / writing.fileName("overlay", name), image=self.case.image)
         except InputError as error:
-            yield pair, error
-    if not waiting:
-        return
-    tasks = [(pair, replace(matches[pair])) for pair in reversed(waiting)]
-    helpers = min(number, len(tasks)) - 1
-    # every process draws by itself
-    makeExecutor = partial(_executor, helpers, replace(work, overlays=Overlays()))
-    for (pair, match), outcome in runEach(tasks, _ofPair, makeExecutor, QUEUED * helpers, lambda task: work(*task)):
-        if isinstance(outcome, BrokenExecutor):
-            outcome = PairError(f"{match.reference.name} and {match.test.name}: {DIED}", DIED)
-        if isinstance(outcome, Exception) and not isinstance(outcome, InputError):
-            raise outcome
-        yield pair, outcome
-
-
-class _Forecast:
-    """Decides whether so much work is left that other processes should help.
-
-    costs: of all pairs, in arbitrary units. worth: seconds of remaining work above which they should. expected: seconds
-    for all pairs, as far as known beforehand.
-    """
-
-    def __init__(self, costs: np.ndarray, workers: int, worth: float, expected: float = 0.0):
-        self._costs, self._workers, self._worth, self._expected = costs, workers, worth, expected
-        self._start, self._done = time.perf_counter(), -1.0
-        self._count = len(costs)
-
-    def __call__(self, waiting: Sequence[int]) -> bool:
-        done = self._count - len(waiting)
-        if self._workers < 2 or len(waiting) < 2:
-            return False
-        if self._expected > self._worth:
-            return True
-        if done <= 1:
-            self._start, self._done = time.perf_counter(), 0.0
-            self._left = self._costs[list(waiting)].sum()
-            return False
-        spent = self._left - self._costs[list(waiting)].sum()
-        if done <= FEWEST_TIMED or not spent:
-            return False
-        rate = (time.perf_counter() - self._start) / spent
-        return rate * self._costs[list(waiting)].sum() > self._worth
-
-
-def costOf(structures: Iterable[Structure]) -> float:
-    """Return the approximate work for a pair in arbitrary units: roughly the number of its surface elements."""
-    total = 1.0
-    for structure in structures:
-        if structure.mask is not None:
-            total += structure.mask.voxels.size ** (2 / 3)
-        elif structure.givenSurface is not None:
-            total += len(structure.givenSurface.cells)
-    return total
-
-
-def _executor(helpers: int, work: WrittenPairs, number: int | None):
-    """Return an executor with a number of processes, `helpers` for None."""
-    return localExecutor(number or helpers, _prepare, (work,))
-
-
-# The work of a worker process, which _prepare() sets.
-_work: WrittenPairs
-
-
-def _prepare(work: WrittenPairs) -> None:
-    global _work
-    _work = work
-    # graphics that still exist when the interpreter shuts down may crash it
-    atexit.register(work.overlays.close)
-
-
-def _ofPair(task: tuple[int, Match]) -> PairResult:
-    return _work(*task)
+            for file in self.filesOf(number).values():
+                (self.folder / file).unlink()
+            return Written(PairError(f"{record.name}: {error}", str(error)))
+        return Written(record, part)

@@ -26,7 +26,8 @@ class Number:
     function of the Sampling that returns the measurements from the reference and from the test; None for that of the
     convention. name: the tool's name for the number; `{percentile}` and `{tolerance}` are filled in. reason: one line
     on what the tool does. notReproducible: why the tool's own number cannot be given, so that the value is that of the
-    tool's definition; "" if it can. unit: None for that of the registry.
+    tool's definition; "" if it can. unit: None for that of the registry. dimension: 2 or 3 if the tool takes
+    images of one slice or volumes alone, and stops for the others.
     """
 
     rule: Callable[..., float]
@@ -35,6 +36,7 @@ class Number:
     elements: Callable | None = None
     notReproducible: str = ""
     unit: str | None = None
+    dimension: int | None = None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ called with a Sampling and return the distances from the reference and those fro
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -88,6 +89,28 @@ class Voxels:
         else:
             distances = sampling.nearest(start, number, goal, unit)
         return Sample(distances.astype(np.float32) if self.single else distances)
+
+
+@dataclass(frozen=True)
+class Cropped:
+    """Distances within the box around both structures, with no background around them."""
+
+    elements: Callable
+
+    def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
+        either = sampling.arrays[0] | sampling.arrays[1]
+        box = tuple(slice(axis.min(), axis.max() + 1) for axis in np.nonzero(either))
+        cropped = copy.copy(sampling)
+        cropped.arrays, cropped.kept = tuple(array[box] for array in sampling.arrays), {}
+        return self.elements(cropped)
+
+
+def inSmallestSteps(sampling: Sampling) -> tuple[Sample, Sample]:
+    """Return the distances between border voxels, in units of the smallest voxel spacing."""
+    axes = [axis for axis in range(3) if axis != sampling.flatAxis]
+    there, back = sampling.keep(Voxels(faceBorder), lambda: Voxels(faceBorder)(sampling))
+    step = sampling.spacing[axes].min()
+    return Sample(there.distances / step), Sample(back.distances / step)
 
 
 def _outside(kind: Callable, sampling: Sampling) -> tuple[Callable, Callable]:

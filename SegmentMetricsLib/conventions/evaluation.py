@@ -242,7 +242,7 @@ class Source:
         result = {}
         for template in KEYS:
             number = convention.numbers.get(template)
-            if number is None:
+            if number is None or not self.isFor(number):
                 continue
             definition = next(d for d in REGISTRY if d.key == template)
             for parameter in definition.parameters(self.pair.settings):
@@ -250,6 +250,10 @@ class Source:
                 reported = self.reportOne(convention, number, definition, parameter, reference)
                 result[reported.key] = reported
         return result
+
+    def isFor(self, number: Number) -> bool:
+        """Return whether the tool reports a number of such a pair: some are of volumes or of slices alone."""
+        return number.dimension in (None, self.pair.dimension)
 
     def reportOne(
         self,
@@ -285,6 +289,8 @@ class Source:
         self, convention: Convention, number: Number, key: str, parameter: Mapping[str, float]
     ) -> tuple[float, str]:
         """Return the value and the reason of one number."""
+        if not self.isFor(number):
+            return math.nan, f"the tool does not report it for {'volumes' if number.dimension == 2 else 'slices'}"
         if any(self.empty):
             both = all(self.empty)
             given = convention.valueIfEmpty(key, *self.empty)

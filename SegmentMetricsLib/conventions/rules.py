@@ -73,6 +73,16 @@ def pooledPercentile(there: Sample, back: Sample, percentile: float) -> float:
     return float(np.percentile(np.concatenate([there.distances, back.distances]), percentile))
 
 
+def lowerRank(there: Sample, back: Sample, percentile: float) -> float:
+    """Return the larger directed distance of rank (n - 1) p, rounded down and counted from 0."""
+    return float(max(s.distances[s.order[int((len(s.distances) - 1) * (percentile / 100))]] for s in (there, back)))
+
+
+def betweenMaxima(there: Sample, back: Sample, percentile: float) -> float:
+    """Return the percentile, linearly interpolated, of two numbers: the largest distance of each direction."""
+    return float(np.percentile([there.largest, back.largest], percentile))
+
+
 def meanOrdinal(there: Sample, back: Sample, percentile: float) -> float:
     """Return the mean of the directed k-th smallest distances, k = floor(p n - 1) counted from 0, single precision."""
 
@@ -114,3 +124,8 @@ def shareWithin(there: Sample, back: Sample, tolerance: float) -> float:
 def shareWithinTies(there: Sample, back: Sample, tolerance: float) -> float:
     """Return shareWithin(), where distances that equal the tolerance up to rounding count as within."""
     return shareWithin(there, back, withTies(tolerance))
+
+
+def meanShareWithinOne(there: Sample, back: Sample, tolerance: float) -> float:
+    """Return the mean of the fractions of each boundary whose distances are 1 at most, whatever the tolerance."""
+    return (there.within(1.0) / there.total + back.within(1.0) / back.total) / 2

@@ -55,14 +55,14 @@ class Sampling:
         # (3,) mm along k, j, i; rounded like values in headers, so that 0.97999999 is 0.98
         self.spacing = np.round(grid.spacing[::-1], 9)
         self.arrays = tuple(mask.block(low, high).astype(bool) for mask in self.masks)
-        self._kept: dict[Hashable, object] = {}
+        self.kept: dict[Hashable, object] = {}
 
     def keep(self, key: Hashable, make: Callable):
         """Return the cached result of make() for a key, calling it on first use."""
-        if key not in self._kept:
+        if key not in self.kept:
             checkpoint()
-            self._kept[key] = make()
-        return self._kept[key]
+            self.kept[key] = make()
+        return self.kept[key]
 
     @cached_property
     def structures(self) -> tuple[Structure, Structure]:

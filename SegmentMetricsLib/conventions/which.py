@@ -298,7 +298,9 @@ def _directed(
     source: Source, convention: Convention, number: Number, template: str, parameter: Mapping[str, float]
 ) -> Iterator[tuple[str, float]]:
     """Yield what a tool's rule makes of the distances of one direction alone, for each."""
-    if template not in (*DISTANCES, NSD) or any(source.empty) or number.rule is testToReferenceMean:
+    if template not in (*DISTANCES, NSD) or any(source.empty) or not source.isFor(number):
+        return
+    if number.rule is testToReferenceMean:
         return
     # the pooled distances of a direction with itself would be interpolated otherwise
     rule = linearPercentile if number.rule is pooledPercentile else number.rule

@@ -13,9 +13,8 @@ from ..geometry.cellcases import Positions, caseAreas, caseNormals, longestSide
 from ..geometry.closest import ClosestSurface
 from ..geometry.edges import uniqueSides
 from ..geometry.meshing import MaskSurface
-from ..geometry.surfaces import Surface, longestSides, outwardNormals
+from ..geometry.surfaces import PIECES, Surface, longestSides, outwardNormals
 from .lattice import Lattice, PackedLattice
-from .linear import PIECES
 
 # The nodes of an element as weights of its corners: the corners, then the middles of its sides 01, 12, 20. The second
 # pass adds the middles between these: of the halves of every side, and of the sides of the inner piece.
@@ -27,6 +26,11 @@ MORE_NODES = {
     2: ((3, 1), (1, 3)),
     3: ((3, 1, 0), (1, 3, 0), (0, 3, 1), (0, 1, 3), (1, 0, 3), (3, 0, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)),
 }
+# All of them, as weights with the same sum, and where they are.
+EVERY_NODE = {
+    corners: (*(tuple(2 * w for w in node) for node in NODES[corners]), *MORE_NODES[corners]) for corners in (2, 3)
+}
+FIRST, MORE = slice(0, 6), slice(6, 15)
 # The nodes of each of the PIECES of an element, numbered in the order of both.
 NODES_OF_PIECES = {
     2: np.array([[0, 2, 3], [2, 1, 4]]),
@@ -35,6 +39,10 @@ NODES_OF_PIECES = {
 # Elements of meshes are cut until their sides are shorter than this fraction of the boundary's box, as long as that
 # makes no more elements than this; and segments of contours into this many parts, more where there are few segments.
 SHORT_SIDE, MOST_CUT, PARTS_OF_SEGMENT, FEWEST_PARTS = 1 / 64, 12_000, 16, 512
+# Up to this many elements, all of a segment are cut in the second pass: choosing some would take as long.
+FEW = 1_000
+# Up to this many elements of masks there are more passes.
+FEWEST = 100
 # Elements processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 13
 # Above this many cells of both masks, their boundaries are measured one after the other.
@@ -90,28 +98,33 @@ class Elements:
         np.maximum(self.low, smallest, out=smallest)
         return np.maximum(smallest, 0, out=smallest), np.maximum(self.high, largest, out=largest)
 
+    @cached_property
     def bends(self) -> np.ndarray:
-        """Return the bend (k,) in mm: how far the mean at the sides' middles is off linear interpolation of corners."""
+        """How far the mean at the sides' middles is off linear interpolation of the corners (k,), mm."""
         # undo the weight of the middles in the finer mean
         return np.abs(self.fine - self.coarse) * (4 / 3 if self.corners == 3 else 2)
 
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [0, *np.cumsum(np.bincount(self.segment)).tolist()]
+
     def rowsOf(self, segment: int) -> slice:
         """Return the rows of a segment; only for elements that are in the order of segments."""
-        first, last = np.searchsorted(self.segment, [segment, segment + 1])
-        return slice(int(first), int(last))
+        first, last = (self._ends[min(number, len(self._ends) - 1)] for number in (segment, segment + 1))
+        return slice(first, last)
 
     def chosen(self, rows: np.ndarray) -> Elements:
         """Return some of the elements, given by number."""
         summary = self._summary.take(rows, axis=1)
         return Elements(self.nodes.take(rows, axis=1), self.sizes.take(rows), self.segment.take(rows), summary)
 
-    def joined(self, other: Elements) -> Elements:
-        """Return these elements and others."""
+    def joined(self, other: Elements, order: np.ndarray) -> Elements:
+        """Return these elements and others, in an order (n,) of their numbers."""
         return Elements(
-            np.concatenate([self.nodes, other.nodes], axis=1),
-            np.concatenate([self.sizes, other.sizes]),
-            np.concatenate([self.segment, other.segment]),
-            np.concatenate([self._summary, other._summary], axis=1),
+            np.concatenate([self.nodes, other.nodes], axis=1).take(order, axis=1),
+            np.concatenate([self.sizes, other.sizes]).take(order),
+            np.concatenate([self.segment, other.segment]).take(order),
+            np.concatenate([self._summary, other._summary], axis=1).take(order, axis=1),
         )
 
 
@@ -137,6 +150,16 @@ class Sampler:
         self.values = np.zeros(0)
         self._places: list[tuple[int, Callable[[np.ndarray], np.ndarray]]] = []
         self.totals = np.array([float(surface.sizes.sum()) for surface in surfaces])
+
+    @cached_property
+    def areFew(self) -> np.ndarray:
+        """Whether segments (s,) have so few elements that all are cut."""
+        return np.bincount(self.base.segment, minlength=len(self.totals)) <= FEW
+
+    @property
+    def areDeep(self) -> np.ndarray:
+        """Whether the elements of segments (s,) may be so large that they are cut more often than once."""
+        return np.ones(len(self.totals), bool)
 
     def _append(self, values: np.ndarray, points: Callable[[np.ndarray], np.ndarray]) -> int:
         """Append nodes, and return the number of the first. points: returns the LPS points (n, 3) of some of them."""
@@ -243,7 +266,7 @@ def _pointsOn(
 
 
 class LatticeSampler(Sampler):
-    """Looks the distances between two masks on a lattice up; the search is for places out of the tables' reach."""
+    """Looks the distances between masks on a lattice up; the search is for places out of the tables' reach."""
 
     def __init__(
         self, lattices: Sequence[Lattice], surfaces: Sequence[Surface], search: Callable[[int], ClosestSurface]
@@ -261,19 +284,31 @@ class LatticeSampler(Sampler):
         self.shared = np.where(np.bincount(segment, minlength=count) < every, rest, 0.0)
         self.lengths = np.tile(np.sqrt((self.totals / every).reshape(2, -1).min(axis=0)), 2)
         self.longest = longestSide(axes)
-        nodes = self._measure(np.arange(len(sizes)), NODES[3])
+        # where all elements will be cut, all nodes are measured at once
+        isFew = (np.bincount(segment, minlength=count) <= FEW).take(segment)
+        self._few, others = np.flatnonzero(isFew), np.flatnonzero(~isFew)
+        nodes = np.empty((6, len(segment)), np.int32)
+        ofFew = self._measure(self._few, EVERY_NODE[3])
+        nodes[:, self._few], self._moreOfFew = ofFew[FIRST], ofFew[MORE]
+        nodes[:, others] = self._measure(others, NODES[3])
         self.base = Elements.of(self.values, nodes, sizes, segment)
 
-    def _measure(self, rows: np.ndarray, weights: tuple[tuple[int, ...], ...]) -> np.ndarray:
-        """Append the distances at places on elements (k,), and return the numbers (places, k) of these nodes."""
+    @property
+    def areDeep(self) -> np.ndarray:
+        return np.bincount(self.base.segment, minlength=len(self.totals)) <= FEWEST
+
+    def _measure(
+        self, rows: np.ndarray, weights: tuple[tuple[int, ...], ...], chosen: slice = slice(None)
+    ) -> np.ndarray:
+        """Append the distances at chosen places on elements (k,), and return the numbers (places, k) of these nodes."""
         if not len(rows):
-            return np.zeros((len(weights), 0), np.int32)
+            return np.zeros((len(weights[chosen]), 0), np.int32)
         # the boundaries of large masks one after the other: numbering their places takes memory for every cell
         ofTest = int(np.searchsorted(self._homes.take(rows), self.lattice.codes.shape[1]))
         if self.lattice.codes.size > LARGE and 0 < ofTest < len(rows):
-            return np.concatenate([self._measure(some, weights) for some in np.split(rows, [ofTest])], axis=1)
-        measured = self.lattice.measured(self._homes.take(rows), self._triangles.take(rows), weights, self._search)
-
+            return np.concatenate([self._measure(some, weights, chosen) for some in np.split(rows, [ofTest])], axis=1)
+        homes, triangles = self._homes.take(rows), self._triangles.take(rows)
+        measured = self.lattice.measured(homes, triangles, weights, self._search, chosen)
         # kept for all nodes, hence small
         cells, positions = measured.cells.astype(np.int32), measured.positions.astype(np.int16)
         points = partial(_pointsOn, self.lattice, cells, positions, measured.places)
@@ -282,7 +317,10 @@ class LatticeSampler(Sampler):
         return numbers
 
     def cutBase(self, rows: np.ndarray) -> Elements:
-        more = self._measure(rows, MORE_NODES[3])
+        more = np.empty((9, len(rows)), np.int32)
+        isFew = self.areFew.take(self.base.segment.take(rows))
+        more[:, isFew] = self._moreOfFew.take(np.searchsorted(self._few, rows[isFew]), axis=1)
+        more[:, ~isFew] = self._measure(rows[~isFew], EVERY_NODE[3], MORE)
         return pieces(self.values, self.base, rows, more)
 
     def surfaceCells(self, segment: int) -> np.ndarray:

@@ -18,9 +18,8 @@ most differences cancel, as they have either sign. A part of their sum remains, 
 root of the sum of their squares.
 
 Where that is more than is wanted, there is one *second pass*: the elements that a limit passes through with a large
-difference, or may pass through unseen because they bend, are cut, and their pieces become elements with nodes of their
-own; of small boundaries all elements are. For the mean, a sample of elements is cut, too, and shows how far the
-extrapolation is off for all of them.
+difference are cut, and their pieces become elements with nodes of their own; of small boundaries all elements are. For
+the mean, a sample of elements is cut, too, and shows how far the extrapolation is off for all of them.
 
 A field holds several boundaries, its *segments*: both directions of a pair, or those of many pairs of small structures.
 Every step is taken for all of them at once, as most of the time of small structures is the number of steps. Numbers are
@@ -33,26 +32,23 @@ Sampling Techniques, 3rd edition, 1977 (the sample of elements).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from ..base.progress import checkpoint, chunks
+from ..base.progress import chunks
 from ..geometry.edges import CORNERS_OF_SIDES
 from .bounded import Bounded
-from .elements import Elements, LatticeSampler, Sampler, chunksOf
+from .elements import Elements, Sampler, chunksOf
 from .largest import farthest
 from .linear import WITH_PIECES, meanMagnitude, ofWholeAndPieces, shareBelow, shareWithin, turned, withPieces
-from .percentiles import SIZE_ROUNDING, Pieces, binned, evenlySpread
+from .percentiles import SIZE_ROUNDING, SizeCurve, guessed
 
 # Errors above which there is a second pass: mm for means; fraction of the boundary for shares within a tolerance; mm
 # for percentiles. For boundaries whose elements are shorter than SHORT on average, mm, those in mm are reduced in
 # proportion.
 MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR, SHORT = 0.0005, 0.0015, 0.006, 0.3
-# If an element bends by more than this, mm, a limit may pass between its nodes although they all lie on one side of it.
-BENT = 0.07
-# Up to this many elements, all of a segment are cut in the second pass: choosing some would take as long.
-FEW = 3_000
 # Up to this many leaves of a segment, all are cut in any case where there are further passes.
 FEWEST = 300
 # Fractions that remain as error after extrapolation: of the sum of differences, and of its random part, the root of the
@@ -61,9 +57,8 @@ LEFT_OF_MEAN, LEFT_OF_SIZE = (0.15, 0.3), (0.2, 1.0)
 # The same after the second pass, for a mean.
 LEFT_OF_FINE_MEAN = (0.12, 0.4)
 # In one of twenty pairs an error may reach this multiple of its estimate.
-BOUNDS_OF_MEAN, BOUNDS_OF_PERCENTILE, BOUNDS_OF_SIZE = 3.0, 4.5, 1.8
-# Passes after the second one, for the smallest boundaries and for meshes, in which places are searched; and elements
-# that are cut in each.
+BOUNDS_OF_MEAN, BOUNDS_OF_PERCENTILE, BOUNDS_OF_SIZE = 2.4, 3.5, 0.9
+# Passes after the second one where places are searched, and elements of a segment that are cut in each.
 MORE_PASSES, MOST_CUT = 4, 20_000
 # Smallest error of a share: estimates from few elements are not more precise than this.
 LEAST_SHARE_ERROR = 0.0003
@@ -77,10 +72,22 @@ FEWEST_DRAWN, MOST_DRAWN, SPREAD = 100, 2000, 0.5
 GOLDEN = (5**0.5 - 1) / 2
 # A limit passes next to a node if it differs from the distance there by less than this fraction of the element's bend.
 NEXT_TO_NODE = 0.25
-# A percentile is found to this precision in mm, at first only roughly, and its bounds to a fraction of the error that
-# is wanted. How far around a guess it is sought first, as a multiple of that error, and the fraction of the size by
-# which the size within it may be off.
-PRECISION, ROUGH, COARSE, GUESSED, MARGIN = 1e-6, 2e-3, 1 / 20, 4, 0.002
+# How far around a guess a percentile is sought at first, as a fraction of the length of elements and of the size; then
+# so many times as far.
+NEAR, MARGIN, FARTHER = 0.05, 0.002, 4
+
+
+def once(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Compute a number of all segments once for the same arguments."""
+
+    @wraps(compute)
+    def asked(self: Field, *arguments):
+        key = compute.__name__, *arguments
+        if key not in self.known:
+            self.known[key] = compute(self, *arguments)
+        return self.known[key]
+
+    return asked
 
 
 class Field:
@@ -89,25 +96,21 @@ class Field:
     sampler: measures them. limits, percentiles: the numbers that have to be precise: sizes within limits in mm, and
     percentiles in (0, 100).
 
-    base: the elements of all segments. leaves: the same after some of them were replaced by their pieces. leafRows,
-    halvings: (k,) the element of the base to which each leaf belongs, and how often its sides were halved. values: (n,)
-    mm at the nodes, positive where the test lies outside the reference, in either direction; never negative for open
-    boundaries. totals: (s,) mm2 or mm of every segment. shared: (s,) of elements that are part of both boundaries and
-    not among the elements.
+    base: the elements of all segments. leaves: the same after some of them were replaced by their pieces; both are in
+    the order of segments. leafRows, halvings: (k,) the element of the base to which each leaf belongs, and how often
+    its sides were halved. values: (n,) mm at the nodes, positive where the test lies outside the reference, in either
+    direction; never negative for open boundaries. totals: (s,) mm2 or mm of every segment. shared: (s,) of elements
+    that are part of both boundaries and not among the elements.
     """
 
     def __init__(self, sampler: Sampler, limits: Sequence[float] = (), percentiles: Sequence[float] = ()):
         self.sampler = sampler
         self.base, self.totals, self.shared = sampler.base, sampler.totals, sampler.shared
         self.count = len(self.totals)
-        scales = self.scales = np.minimum(1.0, sampler.lengths / SHORT)
-        self._meanError, self._percentileError, self._bent = (
-            length * scales for length in (MEAN_ERROR, PERCENTILE_ERROR, BENT)
-        )
-        self._done: dict[tuple, Any] = {}
+        self.scales = np.minimum(1.0, sampler.lengths / SHORT)
+        self.known: dict[tuple, Any] = {}
         self.leaves, self.leafRows = self.base, np.arange(len(self.base.sizes))
         self.halvings = np.zeros(len(self.base.sizes), np.int8)
-        self._drawn, self._chances = np.zeros(0, np.intp), np.zeros(0)
         if len(self.base.sizes):
             self._refine(limits, percentiles)
 
@@ -115,56 +118,64 @@ class Field:
     def values(self) -> np.ndarray:
         return self.sampler.values
 
-    def once(self, compute: Callable[..., Any], *arguments) -> Any:
-        """Return compute(self, *arguments), computed once for all segments."""
-        key = (compute.__name__, *arguments)
-        if key not in self._done:
-            self._done[key] = compute(self, *arguments)
-        return self._done[key]
-
     # The second pass
 
     def _refine(self, limits: Sequence[float], percentiles: Sequence[float]) -> None:
         """Cut the elements that make a wanted number too imprecise."""
-        segment, total = self.base.segment, self.totals
-        isFew = np.bincount(segment, minlength=self.count) <= FEW
-        chances = isFew.take(segment).astype(float)
-        if not isFew.all():
-            chances[self._vague(limits, percentiles)] = 1.0
-            _, differences = self._means(self.base, isSigned=False)
-            isRough = self._errorOf(segment, differences, LEFT_OF_MEAN) > self._meanError * total
-            for number in np.flatnonzero(isRough & ~isFew).tolist():
-                own = self.base.rowsOf(number)
-                some = own.start + np.flatnonzero(chances[own] == 0)
-                chances[some] = drawn(np.abs(differences[some]), float(self._meanError[number] * total[number]))
-        self._drawn = np.flatnonzero(chances)
-        self._chances = chances.take(self._drawn)
-        if len(self._drawn):
-            self._pieces = self.sampler.cutBase(self._drawn)
-            self._replace(self._drawn, self._pieces)
+        isCut = self.sampler.areFew.take(self.base.segment)
+        self._drawn, self._chances = np.zeros(0, np.intp), np.zeros(0)
+        if not self.sampler.areFew.all():
+            isCut |= self._vague(limits, percentiles)
+            # the sample must not depend on what else is asked
+            chances = self._chancesOfMeans()
+            self._drawn = np.flatnonzero(chances)
+            self._chances = chances.take(self._drawn)
+            isCut[self._drawn] = True
+        rows = np.flatnonzero(isCut)
+        if len(rows):
+            pieces = self.sampler.cutBase(rows)
+            count = len(pieces.sizes) // len(rows)
+            ofDrawn = np.searchsorted(rows, self._drawn)[:, None] * count + np.arange(count)
+            self._piecesOfDrawn = pieces.chosen(ofDrawn.ravel())
+            self._replace(rows, pieces)
         # the smallest structures, and meshes, whose triangles may be large
-        isLookedUp = isinstance(self.sampler, LatticeSampler)
-        isDeep = np.bincount(segment, minlength=self.count) <= (FEWEST // 3 if isLookedUp else len(segment))
+        isDeep = self.sampler.areDeep
         for _ in range(MORE_PASSES if isDeep.any() else 0):
-            rows = self._vague(limits, percentiles, areMeans=True)
-            rows = rows[isDeep.take(self.leaves.segment.take(rows))][:MOST_CUT]
+            flags = self._vague(limits, percentiles, areMeans=True) & isDeep.take(self.leaves.segment)
+            rows = np.concatenate(
+                [
+                    own.start + np.flatnonzero(flags[own])[:MOST_CUT]
+                    for own in map(self.leaves.rowsOf, range(self.count))
+                ]
+            )
             if not len(rows):
                 break
             self._replace(rows, self.sampler.cut(self.leaves, rows))
 
+    def _replace(self, rows: np.ndarray, pieces: Elements) -> None:
+        """Replace some leaves (n,) by their pieces."""
+        count = len(pieces.sizes) // len(rows)
+        isKept = np.ones(len(self.leaves.sizes), bool)
+        isKept[rows] = False
+        kept = np.flatnonzero(isKept)
+        leafRows, halvings = (
+            np.concatenate([some.take(kept), np.repeat(some.take(rows) + more, count)])
+            for some, more in ((self.leafRows, 0), (self.halvings, 1))
+        )
+        order = np.argsort(np.concatenate([kept, np.repeat(rows, count)]), kind="stable")
+        self.leaves = self.leaves.chosen(kept).joined(pieces, order)
+        self.leafRows, self.halvings = leafRows.take(order), halvings.take(order)
+        self.known.clear()
+
     def _vague(self, limits: Sequence[float], percentiles: Sequence[float], areMeans: bool = False) -> np.ndarray:
-        """Return the leaves (n,) that make sizes within limits in mm, percentiles, or means too imprecise."""
+        """Return which leaves (k,) make sizes within limits in mm, percentiles, or means too imprecise."""
         leaves, wanted = self.leaves, SHARE_ERROR * self.totals
         asked = [(np.full(self.count, limit), wanted) for limit in limits]
         for percent in percentiles:
             value, density = self._guessed(percent)
-            asked.append((value, np.maximum(density * self._percentileError, 2e-5 * self.totals)))
-        flags, bends = np.zeros(len(leaves.sizes), bool), leaves.bends()
-        bent = np.flatnonzero(bends > self._bent.take(leaves.segment))
-        low, high = (some.take(bent) for some in leaves.range)
+            asked.append((value, np.maximum(density * PERCENTILE_ERROR * self.scales, 2e-5 * self.totals)))
+        flags = np.zeros(len(leaves.sizes), bool)
         for limit, error in asked:
-            ofBent = limit.take(leaves.segment.take(bent))
-            flags[bent] |= (low - bends.take(bent) <= ofBent) & (high + bends.take(bent) > ofBent)
             chosen, _, differences, doubts = self._passed(limit)
             self._mark(flags, chosen, differences, error, LEFT_OF_SIZE)
             self._mark(flags, chosen, doubts, error, (1.0, 0.0))
@@ -172,20 +183,9 @@ class Field:
             _, differences = self._means(leaves, isSigned=False)
             # those of very few elements may vanish by chance
             flags |= (np.bincount(leaves.segment, minlength=self.count) <= FEWEST).take(leaves.segment)
-            self._mark(flags, np.arange(len(flags)), differences, self._meanError * self.totals, LEFT_OF_FINE_MEAN)
-        return np.flatnonzero(flags)
-
-    def _replace(self, rows: np.ndarray, pieces: Elements) -> None:
-        """Replace some leaves (n,) by their pieces."""
-        checkpoint()
-        isKept = np.ones(len(self.leaves.sizes), bool)
-        isKept[rows] = False
-        kept, count = np.flatnonzero(isKept), len(pieces.sizes) // len(rows)
-        self.leaves = self.leaves.chosen(kept).joined(pieces)
-        self.leafRows, self.halvings = (
-            np.concatenate([some.take(kept), np.repeat(some.take(rows) + more, count)])
-            for some, more in ((self.leafRows, 0), (self.halvings, 1))
-        )
+            wanted = MEAN_ERROR * self.scales * self.totals
+            self._mark(flags, np.arange(len(flags)), differences, wanted, LEFT_OF_FINE_MEAN)
+        return flags
 
     def _mark(
         self, flags: np.ndarray, chosen: np.ndarray, amounts: np.ndarray, wanted: np.ndarray, left: tuple[float, float]
@@ -196,19 +196,12 @@ class Field:
         """
         segment = self.leaves.segment.take(chosen)
         isVague = self._errorOf(segment, amounts, left) > wanted
-        if not isVague.any():
-            return
-        # binned by magnitude in steps of a fifth, which is as good as sorted; tiny amounts are never worth cutting
-        with np.errstate(divide="ignore"):
-            steps = (4 * np.log2(np.abs(amounts) / wanted.take(segment))).clip(-160, 160).astype(np.intp) + 160
-        keys, shape = np.multiply(segment, 321, dtype=np.intp) + steps, (self.count, 321)
-        sums, squares = (
-            np.bincount(keys, values, self.count * 321).reshape(shape).cumsum(axis=1)
-            for values in (amounts, amounts**2)
-        )
-        isKept = left[0] * np.abs(sums) + left[1] * np.sqrt(squares) <= wanted[:, None] / 2
-        kept = np.where(isKept, np.arange(321), 0).max(axis=1)
-        flags[chosen[(steps > kept.take(segment)) & isVague.take(segment)]] = True
+        for number in np.flatnonzero(isVague).tolist():
+            own = np.flatnonzero(segment == number)
+            own = own[np.argsort(np.abs(amounts[own]))]
+            sums, squares = np.cumsum(amounts[own]), np.cumsum(amounts[own] ** 2)
+            isKept = left[0] * np.abs(sums) + left[1] * np.sqrt(squares) <= wanted[number] / 2
+            flags[chosen[own[np.flatnonzero(isKept).max(initial=-1) + 1 :]]] = True
 
     def _errorOf(self, segment: np.ndarray, differences: np.ndarray, left: tuple[float, float]) -> np.ndarray:
         """Return the estimated errors (s,) of extrapolated sums.
@@ -218,15 +211,28 @@ class Field:
         sums, squares = (np.bincount(segment, values, self.count) for values in (differences, differences**2))
         return left[0] * np.abs(sums) + left[1] * np.sqrt(squares)
 
+    def _chancesOfMeans(self) -> np.ndarray:
+        """Return the chances (k,) of elements of the base to be drawn for means, 0 for those that are not drawn."""
+        _, differences = self._means(self.base, isSigned=False)
+        wanted = MEAN_ERROR * self.scales * self.totals
+        isRough = self._errorOf(self.base.segment, differences, LEFT_OF_MEAN) > wanted
+        result = np.zeros(len(differences))
+        for number in np.flatnonzero(isRough & ~self.sampler.areFew).tolist():
+            own = self.base.rowsOf(number)
+            result[own] = drawn(np.abs(differences[own]), float(wanted[number]))
+        return result
+
     # Means
 
+    @once
     def mean(self) -> list[Bounded]:
         """Return the mean distance of every segment in mm, with bounds."""
-        return self.once(Field._boundedMean, False)
+        return self._boundedMean(False)
 
+    @once
     def signedMean(self) -> list[Bounded]:
         """Return the mean signed distance of every segment in mm, with bounds."""
-        return self.once(Field._boundedMean, True)
+        return self._boundedMean(True)
 
     def _means(self, elements: Elements, isSigned: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return distance times size of elements (k,), from their pieces, and the differences to that from corners."""
@@ -241,25 +247,30 @@ class Field:
         return fine * elements.sizes, (fine - coarse) * elements.sizes
 
     def _boundedMean(self, isSigned: bool) -> list[Bounded]:
-        segment = self.leaves.segment
+        areFew = self.sampler.areFew
+        # of small boundaries the leaves; of others the base and the sample, as leaves depend on what else is asked
         fine, differences = self._means(self.leaves, isSigned)
-        value: np.ndarray = np.bincount(segment, fine + differences / 3, self.count)
-        error = self._errorOf(segment, differences, LEFT_OF_FINE_MEAN)
-        if (self._chances < 1).any():
-            own = self.base.segment.take(self._drawn)
-            _, ofBase = self._means(self.base, isSigned)
-            _, ofPieces = self._means(self._pieces, isSigned)
-            ofPieces = ofPieces.reshape(len(self._drawn), -1)
-            beyond = (ofPieces.sum(axis=1) - EXPECTED * ofBase.take(self._drawn)) / self._chances
-            # those that were not drawn are represented by those that were
-            value = value + np.bincount(own, (1 - self._chances) * beyond, self.count) / (1 - EXPECTED)
-            sums = EXPECTED * np.bincount(self.base.segment, ofBase, self.count)
-            scale = np.maximum(np.abs(sums + np.bincount(own, beyond, self.count)), np.abs(sums))
-            variance = np.bincount(own, (1 - self._chances) * beyond**2, self.count) / (1 - EXPECTED) ** 2
-            # differences that cancel, as on two faces of a box, need not cancel after the pieces are cut
-            squares = variance + np.bincount(own, (ofPieces**2).sum(axis=1) / self._chances, self.count)
-            isSampled = np.bincount(own, self._chances < 1, self.count) > 0
-            error = np.where(isSampled, LEFT_OF_FINE_MEAN[0] * scale + LEFT_OF_FINE_MEAN[1] * np.sqrt(squares), error)
+        value: Any = np.bincount(self.leaves.segment, fine + differences / 3, self.count)
+        error = self._errorOf(self.leaves.segment, differences, LEFT_OF_FINE_MEAN)
+        if not areFew.all():
+            segment, own = self.base.segment, self.base.segment.take(self._drawn)
+            fine, differences = self._means(self.base, isSigned)
+            ofBase: Any = np.bincount(segment, fine + differences / 3, self.count)
+            errorOfBase = self._errorOf(segment, differences, LEFT_OF_MEAN)
+            if len(own):
+                _, ofPieces = self._means(self._piecesOfDrawn, isSigned)
+                ofPieces = ofPieces.reshape(len(own), -1)
+                beyond = (ofPieces.sum(axis=1) - EXPECTED * differences.take(self._drawn)) / self._chances
+                # those that were not drawn are represented by those that were
+                ofBase = ofBase + np.bincount(own, beyond, self.count) / (1 - EXPECTED)
+                sums = EXPECTED * np.bincount(segment, differences, self.count)
+                scale = np.maximum(np.abs(sums + np.bincount(own, beyond, self.count)), np.abs(sums))
+                variance = np.bincount(own, (1 - self._chances) * beyond**2, self.count) / (1 - EXPECTED) ** 2
+                # differences that cancel, as on two faces of a box, need not cancel after the pieces are cut
+                squares = variance + np.bincount(own, (ofPieces**2).sum(axis=1) / self._chances, self.count)
+                ofSample = LEFT_OF_FINE_MEAN[0] * scale + LEFT_OF_FINE_MEAN[1] * np.sqrt(squares)
+                errorOfBase = np.where(np.bincount(own, minlength=self.count) > 0, ofSample, errorOfBase)
+            value, error = np.where(areFew, value, ofBase), np.where(areFew, error, errorOfBase)
         least = -np.inf if isSigned else 0.0
         value, error = value / self.totals, BOUNDS_OF_MEAN * error / self.totals + ROUNDING
         return [Bounded.within(v, e, least, np.inf) for v, e in zip(value.tolist(), error.tolist(), strict=True)]
@@ -278,12 +289,13 @@ class Field:
 
     def sizeWithin(self, limit: float) -> list[Bounded]:
         """Return the size of every segment within a limit in mm, with bounds."""
-        return self.once(Field._boundedSize, limit, 0)
+        return self._boundedSize(limit, 0)
 
     def sizeBeyond(self, limit: float, side: int) -> list[Bounded]:
         """Return the size of every segment farther than a limit in mm toward one side (1 or -1), with bounds."""
-        return self.once(Field._boundedSize, limit, side)
+        return self._boundedSize(limit, side)
 
+    @once
     def _boundedSize(self, limit: float, side: int) -> list[Bounded]:
         chosen, sizes, differences, doubts = self._passed(np.full(self.count, limit), side)
         sizes = sizes + (self.shared if side == 0 or limit < 0 else 0.0)
@@ -293,7 +305,7 @@ class Field:
         sizes = np.where(sizes <= SIZE_ROUNDING * self.totals, 0.0, sizes)
         sizes = sizes + np.bincount(segment, differences, self.count) / 3
         errors = BOUNDS_OF_SIZE * self._errorOf(segment, differences, LEFT_OF_SIZE)
-        errors = errors + np.bincount(segment, doubts, self.count)
+        errors = errors + np.bincount(segment, doubts, self.count) / 2
         isPassed = np.bincount(segment, minlength=self.count) > 0
         errors = np.where(isPassed, np.maximum(errors, LEAST_SHARE_ERROR * self.totals), errors)
         for number in range(self.count):
@@ -370,88 +382,47 @@ class Field:
 
     # Percentiles
 
+    @once
     def percentile(self, percent: float) -> list[Bounded]:
         """Return the distance in mm that at least `percent` of every segment's size does not exceed, with bounds."""
         if percent == 100:
             return [self.largest(number)[0] for number in range(self.count)]
-        return self.once(Field._boundedPercentile, percent)
+        return [self._percentileOf(number, percent, *each) for number, each in enumerate(zip(*self._guessed(percent)))]
 
-    def _boundedPercentile(self, percent: float) -> list[Bounded]:
-        value, density, pieces = self._percentile(percent)
-        chosen, _, differences, _ = self._passed(value)
-        error = BOUNDS_OF_PERCENTILE * self._errorOf(self.leaves.segment.take(chosen), differences, LEFT_OF_SIZE)
-        near = COARSE * self._percentileError
-        # the bounds are first sought not far away; all three numbers of every segment are found together
-        width = 6 * error / np.maximum(density, 1e-9) + ROUGH + near
-        low, high = np.maximum(value - width, pieces.least), np.minimum(value + width, pieces.most)
-        wanted = percent / 100 * self.totals
-        wanted = np.minimum(np.concatenate([wanted, wanted - error, wanted + error]), np.tile(self.totals, 3))
-        precision = np.concatenate([np.full(self.count, PRECISION), near, near])
-        found, isFound = pieces.between(low, high).repeated(3).solve(wanted, precision)
-        found, isFound, wanted, precision = (some.reshape(3, -1) for some in (found, isFound, wanted, precision))
-        for number in np.flatnonzero(~isFound.all(axis=1)):
-            far, isThere = pieces.solve(wanted[number], precision[number])
-            if not (isFound[number] | isThere).all():
-                pieces = self._piecesAround(percent, np.maximum(error / self.totals, MARGIN))
-                far, _ = pieces.solve(wanted[number], precision[number])
-            found[number] = np.where(isFound[number], found[number], far)
-        value, low, high = found
-        low = low - near
-        # Where a large area is equally far, sizes put a bound right at the value, but distances are less precise.
-        margin = np.maximum(0.25 * (high - low), ROUNDING)
-        low, high = np.maximum(np.minimum(low, value - margin), 0.0), np.maximum(high, value + margin)
-        return [Bounded(*each) for each in zip(value.tolist(), low.tolist(), high.tolist(), strict=True)]
-
-    def _percentile(self, percent: float) -> tuple[np.ndarray, np.ndarray, Pieces]:
-        """Return a rough percentile (s,) in mm, the size per mm (s,) around it, and pieces that it passes through."""
-        pieces = self._piecesAround(percent, MARGIN)
-        value, _ = pieces.solve(percent / 100 * self.totals, ROUGH)
-        low, high = value - self._percentileError, value + self._percentileError
-        around = pieces.between(low, high)
-        return value, (around.reach(high) - around.reach(low)) / (high - low), pieces
-
-    def _piecesAround(self, percent: float, margins: np.ndarray | float) -> Pieces:
-        """Return the pieces that limits pass through between which a percentile lies.
-
-        margins: (s,) fraction of the size by which the wanted size may be more or less.
-        """
-        guess, density = self._guessed(percent)
-        least, most = ((percent / 100 + sign * margins) * self.totals for sign in (-1, 1))
-        away = GUESSED * self._percentileError + margins * self.totals / np.maximum(density, 1e-9)
-        near = np.maximum(guess - away, -1e-9), guess + away
-        found = self._piecesBetween(*near)
-        isFound = (found.atEnds[0] < least) & (found.atEnds[1] >= most)
-        if isFound.all():
-            return found
-        # the size within a limit lies between that of the elements wholly within it and of those at least partly so
-        leaves, top = self.leaves, self._top()
-        least, most = least - self.shared, most - self.shared
-        far = (
-            binned(leaves.segment, leaves.range[0], leaves.sizes, top, least * (1 - 1e-9), False),
-            binned(leaves.segment, leaves.range[1], leaves.sizes, top, most, True),
-        )
-        return self._piecesBetween(*(np.where(isFound, one, other) for one, other in zip(near, far, strict=True)))
-
-    def _piecesBetween(self, least: np.ndarray, most: np.ndarray) -> Pieces:
-        """Return the pieces that limits from least (s,) to most (s,) in mm pass through."""
-        leaves = self.leaves
-        low, high = leaves.range
-        isBelow = high <= least.take(leaves.segment)
-        chosen = np.flatnonzero((low <= most.take(leaves.segment)) & ~isBelow)
-        below = np.bincount(leaves.segment, leaves.sizes * isBelow, self.count) + self.shared
-        return Pieces.of(self, chosen, below, least, most)
-
+    @once
     def _guessed(self, percent: float) -> tuple[np.ndarray, np.ndarray]:
         """Return a percentile (s,) in mm and the size per mm (s,) around it as if elements were spread evenly."""
-        leaves, (low, high) = self.leaves, self.leaves.range
-        wanted = percent / 100 * self.totals - self.shared
-        return evenlySpread(leaves.segment, low, high, leaves.sizes, self._top(), wanted)
+        leaves = self.leaves
+        return guessed(leaves.segment, *leaves.range, leaves.sizes, percent / 100 * self.totals - self.shared)
 
-    def _top(self) -> np.ndarray:
-        """Return a little more than the largest distance (s,) at any node of every segment, mm."""
-        result = np.zeros(self.count)
-        np.maximum.at(result, self.leaves.segment, self.leaves.range[1])
-        return result * (1 + 1e-9) + 1e-9
+    def _percentileOf(self, number: int, percent: float, guess: float, density: float) -> Bounded:
+        """Return a percentile of one segment, sought around a guess in mm with a size per mm."""
+        leaves, own, total = self.leaves, self.leaves.rowsOf(number), float(self.totals[number])
+        low, high = (some[own] for some in leaves.range)
+        wanted, top = percent / 100 * total, float(high.max(initial=0.0))
+        away = NEAR * float(self.sampler.lengths[number]) + MARGIN * total / max(density, 1e-9)
+        while True:
+            least, most = max(guess - away, -1e-9), guess + away
+            chosen = np.flatnonzero((low <= most) & (high > least))
+            below = float(leaves.sizes[own].sum(where=high <= least)) + float(self.shared[number])
+            values, sizes = self.values.take(leaves.nodes[:, own].take(chosen, axis=1)), leaves.sizes[own].take(chosen)
+            curve = SizeCurve(values, sizes, below, least, most)
+            value, isFound = curve.find(np.array([wanted]))
+            isAll = least < 0 and most > top
+            if isFound.all() or isAll:
+                pieces = withPieces(turned(values))
+                coarse, fine = ofWholeAndPieces(shareWithin(pieces, np.full(pieces.shape[1], value)), leaves.corners)
+                differences = (fine - coarse) * sizes
+                sums, squares = abs(float(differences.sum())), float((differences**2).sum())
+                error = BOUNDS_OF_PERCENTILE * (LEFT_OF_SIZE[0] * sums + LEFT_OF_SIZE[1] * squares**0.5)
+                limits, isFound = curve.find(np.array([wanted - error, min(wanted + error, total)]))
+                if isFound.all() or isAll:
+                    break
+            away *= FARTHER
+        value, lower, upper = np.maximum([*value, *limits], 0.0).tolist()
+        # Where a large area is equally far, sizes put a bound right at the value, but distances are less precise.
+        margin = max(0.25 * (upper - lower), ROUNDING)
+        return Bounded(value, max(0.0, min(lower, value - margin)), max(upper, value + margin))
 
     # The largest distance
 
@@ -462,10 +433,13 @@ class Field:
         negative if nothing lies there. known: a distance in mm already found elsewhere; smaller ones are not searched
         for: the result then only shows that none exceeds the upper bound.
         """
-        key = ("largest", number, side, known)
-        if key not in self._done:
-            self._done[key] = farthest(self, number, side, known)
-        return self._done[key]
+        if side:
+            return self._farthest((number,), side, known)[0]
+        return self._farthest(tuple(range(self.count)), 0, known)[number]
+
+    @once
+    def _farthest(self, numbers: Sequence[int], side: int, known: float) -> list[tuple[Bounded, np.ndarray]]:
+        return farthest(self, numbers, side, known)
 
 
 def drawn(differences: np.ndarray, error: float) -> np.ndarray:

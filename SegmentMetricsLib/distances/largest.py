@@ -30,6 +30,7 @@ a lattice the voxels show beforehand which of them stay on their side (nestedSur
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -37,10 +38,10 @@ import numpy as np
 
 from ..base.progress import checkpoint
 from ..geometry.edges import uniqueSides
+from ..geometry.surfaces import PIECES
 from ..geometry.triangles import distancesToTriangles
 from .bounded import Bounded
 from .elements import chunksOf
-from .linear import PIECES
 
 if TYPE_CHECKING:
     from .field import Field
@@ -62,107 +63,114 @@ MOST_PIECES, MOST_OF_SIDE = 40_000, 10_000
 FOLLOWING, BEFORE = {2: [1], 3: [1, 2, 0]}, {2: [1, 0], 3: [2, 0, 1]}
 
 
-def farthest(field: Field, number: int, side: int, known: float) -> tuple[Bounded, np.ndarray]:
-    """Return the largest distance in mm of a segment of a field, with guaranteed bounds, and its place (3,).
+def farthest(field: Field, numbers: Sequence[int], side: int, known: float) -> list[tuple[Bounded, np.ndarray]]:
+    """Return the largest distances in mm of some segments of a field, with guaranteed bounds, and their places (3,).
 
-    The parameters are those of Field.largest().
+    The other parameters are those of Field.largest().
     """
     sampler, leaves = field.sampler, field.leaves
-    rows = np.flatnonzero(leaves.segment == number)
-    if not len(rows):  # all of the boundary is shared
-        return Bounded(0.0, 0.0, 0.0), sampler.anyPoint(number)
     values = side * field.values if side else np.abs(field.values)
-    corners, wanted = leaves.corners, WANTED * field.scales[number]
     low, high = leaves.signedRange(side) if side else leaves.range
-    top = rows[high[rows].argmax()]
-    nodes = leaves.nodes[:, top]
-    node = nodes[values[nodes].argmax()]
-    lowest, place = float(values[node]), sampler.points(nodes[:1] * 0 + node)[0]
-    enough = max(lowest, known)
+    # of every segment
+    lowest, places = np.zeros(field.count), np.zeros((field.count, 3))
+    isAsked = np.zeros(field.count, bool)
+    isAsked[list(numbers)] = True
+    for number in numbers:
+        own = leaves.rowsOf(number)
+        if own.start == own.stop:  # all of the boundary is shared
+            places[number] = sampler.anyPoint(number)
+            continue
+        nodes = leaves.nodes[:, own.start + int(high[own].argmax())]
+        node = nodes[values[nodes].argmax()]
+        lowest[number], places[number] = values[node], sampler.points(node[None])[0]
+    enough = np.maximum(lowest, known)
     # every place on a piece of an element is at most this far from one of its corners
-    near = sampler.longest * nearCorner(corners) / 2.0 ** (field.halvings[rows] + 1)
-    rows = rows[high[rows] + near > enough]
+    near = sampler.longest * nearCorner(leaves.corners) / 2.0 ** (field.halvings + 1)
+    segment = leaves.segment
+    rows = np.flatnonzero((high + near > enough.take(segment)) & isAsked.take(segment))
     if side:
         rows = rows[sampler.mayReach(field.leafRows[rows], side)]
     equal = rows[(high[rows] <= 1e-6) & (low[rows] >= -1e-6)]
-    if len(equal):
-        rows = np.setdiff1d(rows, equal[sampler.areShared(number, field.leafRows[equal])])
+    for number in np.unique(segment[equal]).tolist():
+        own = equal[segment[equal] == number]
+        rows = np.setdiff1d(rows, own[sampler.areShared(number, field.leafRows[own])])
     # of many candidates, as for two concentric balls, most are excluded as whole elements
-    parts = np.arange(corners)[None] if len(rows) > MANY else PIECES[corners]
-    found = np.ascontiguousarray(leaves.nodes[:, rows].T)[:, parts].reshape(-1, corners)
-    highest = enough
-    if len(found):
-        lowest, highest, place = _bounded(field, number, side, known, found, values, (lowest, place), wanted)
-    return Bounded(lowest, lowest, max(lowest, highest)), place
+    parts = np.arange(leaves.corners)[None] if len(rows) > MANY else PIECES[leaves.corners]
+    elements = leaves.nodes[:, rows].T[:, parts].reshape(-1, leaves.corners)
+    highest = enough.copy()
+    if len(elements):
+        _bound(field, side, elements, values, np.repeat(segment[rows], len(parts)), known, (lowest, highest, places))
+    return [(Bounded(lowest[n], lowest[n], max(lowest[n], highest[n])), places[n]) for n in numbers]
 
 
-def _bounded(
+def _bound(
     field: Field,
-    number: int,
     side: int,
-    known: float,
-    nodes: np.ndarray,
+    elements: np.ndarray,
     atNodes: np.ndarray,
-    best: tuple[float, np.ndarray],
-    wanted: float,
-) -> tuple[float, float, np.ndarray]:
-    """Return bounds in mm of the largest distance of pieces with corners (k, c), and the place of the lower one."""
-    sampler, closest = field.sampler, field.sampler.closest(number)
-    lowest, place = best
-    highest, rounding, most = max(lowest, known), ROUNDING * wanted, MOST_OF_SIDE if side else MOST_PIECES
-    every, numbers = np.unique(nodes, return_inverse=True)
+    segment: np.ndarray,
+    known: float,
+    result: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
+    """Raise the lower bounds (s,) in mm, and their places (s, 3), of the largest distances of pieces; and the upper.
+
+    elements: (k, c) nodes of the pieces. segment: (k,). result: the lower bounds, upper bounds and places.
+    """
+    lowest, highest, best = result
+    sampler, wanted, most = field.sampler, WANTED * field.scales, MOST_OF_SIDE if side else MOST_PIECES
+    rounding = ROUNDING * wanted
+    every, numbers = np.unique(elements, return_inverse=True)
+    elements = numbers.reshape(elements.shape)
     places, values = sampler.points(every), atNodes[every]
-    triangles = np.zeros((len(every), 3, 3))
-    isKnown = np.zeros(len(every), bool)
-    elements: np.ndarray = numbers.reshape(nodes.shape)
-    bounds, looked = np.full(len(nodes), np.inf), 0
+    # the nearest triangles of places, as far as they were searched
+    triangles, isKnown = np.zeros((len(every), 3, 3)), np.zeros(len(every), bool)
+    ofPlaces = np.empty(len(every), segment.dtype)
+    ofPlaces[elements] = segment[:, None]
+    bounds, looked = np.full(len(elements), np.inf), np.zeros(field.count, int)
     while len(elements):
         checkpoint()
-        ofElements = values[elements]
-        np.minimum(bounds, slowBounds(places[elements], ofElements) + rounding, out=bounds)
-        enough = max(lowest, known) + wanted
+        ofElements, around = values[elements], rounding.take(segment)
+        np.minimum(bounds, slowBounds(places[elements], ofElements) + around, out=bounds)
+        enough = (np.maximum(lowest, known) + wanted).take(segment)
         # close bounds are never below the distance at a corner, on either side: try only elements they can exclude
         rows = np.flatnonzero((bounds > enough) & (np.abs(ofElements).max(axis=1) <= enough))
-        # over flat parts the triangle next to the middle of a piece often lies opposite all of it, so of many pieces it
-        # is tried first; those next to the corners are searched once, but several may be next to a flat piece
-        for isOfCorners in (False, True) if len(rows) > MANY else (True, False):
-            if isOfCorners and len(rows) <= most:
-                asked = np.unique(elements[rows])
-                asked = asked[~isKnown[asked]]
-                triangles[asked], isKnown[asked] = closest.nearestTriangles(places[asked]), True
-            elif isOfCorners:
-                continue
-            for some in chunksOf(rows, CHUNK):
-                corners = elements[some]
-                if isOfCorners:
-                    close = balancedBounds(places[corners], triangles[corners])
-                else:
-                    nearest = closest.nearestTriangles(places[corners].mean(axis=1))
-                    close = distancesToTriangles(places[corners], nearest[:, None]).max(axis=1)
-                bounds[some] = np.minimum(bounds[some], close + rounding)
-            rows = rows[bounds[rows] > enough]
+        asked = np.unique(elements[rows])
+        asked = asked[~isKnown[asked]]
+        isKnown[asked] = True
+        for number, own in _bySegment(ofPlaces[asked]):
+            triangles[asked[own]] = sampler.closest(number).nearestTriangles(places[asked[own]])
+        for some in chunksOf(rows, CHUNK):
+            close = balancedBounds(places[elements[some]], triangles[elements[some]])
+            bounds[some] = np.minimum(bounds[some], close + around[some])
         isPossible = bounds > enough
-        looked += int(np.count_nonzero(isPossible))
-        if looked > most:
-            highest = max(highest, float(bounds.max()))
-            break
-        highest = max(highest, float(bounds[~isPossible].max(initial=0.0)))
+        looked += np.bincount(segment[isPossible], minlength=field.count)
+        isPossible &= (looked <= most).take(segment)
+        np.maximum.at(highest, segment[~isPossible], bounds[~isPossible])
         # cut in the middles of the sides
-        elements, bounds = elements[isPossible], bounds[isPossible]
+        elements, bounds, segment = elements[isPossible], bounds[isPossible], segment[isPossible]
         sides, numbers = uniqueSides(elements)
-        middles = places[sides].mean(axis=1)
-        signed = sampler.signedAt(number, middles)
+        middles, ofMiddles = places[sides].mean(axis=1), ofPlaces[sides[:, 0]]
+        nearest, found = np.empty((len(middles), 3, 3)), np.empty(len(middles))
+        for number, own in _bySegment(ofMiddles):
+            nearest[own] = sampler.closest(number).nearestTriangles(middles[own])
+            away = distancesToTriangles(middles[own], nearest[own])
+            found[own] = side * sampler.signedAt(number, middles[own]) if side else away
+            top = int(own[found[own].argmax()])
+            if found[top] > lowest[number]:
+                lowest[number], best[number] = found[top], middles[top]
         corners = np.concatenate([elements, len(places) + numbers], axis=1)
-        places = np.concatenate([places, middles])
-        values = np.concatenate([values, side * signed if side else np.abs(signed)])
-        triangles = np.concatenate([triangles, np.zeros((len(middles), 3, 3))])
-        isKnown = np.concatenate([isKnown, np.zeros(len(middles), bool)])
+        places, values = np.concatenate([places, middles]), np.concatenate([values, found])
+        triangles, ofPlaces = np.concatenate([triangles, nearest]), np.concatenate([ofPlaces, ofMiddles])
+        isKnown = np.concatenate([isKnown, np.ones(len(middles), bool)])
         pieces = PIECES[elements.shape[1]]
-        elements, bounds = corners[:, pieces].reshape(-1, pieces.shape[1]), np.repeat(bounds, len(pieces))
-        worst = int(values.argmax())
-        if values[worst] > lowest:
-            lowest, place = float(values[worst]), places[worst]
-    return lowest, max(highest, lowest), place
+        elements = corners[:, pieces].reshape(-1, pieces.shape[1])
+        bounds, segment = np.repeat(bounds, len(pieces)), np.repeat(segment, len(pieces))
+
+
+def _bySegment(segment: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield every segment among (n,) with its rows."""
+    for number in np.unique(segment).tolist():
+        yield number, np.flatnonzero(segment == number)
 
 
 def nearCorner(corners: int) -> float:
@@ -197,14 +205,11 @@ def balancedBounds(elements: np.ndarray, nearest: np.ndarray) -> np.ndarray:
     # (corners, triangles, count): NumPy is slow to reduce along a short last axis
     corners, triangles = elements.transpose(1, 0, 2)[:, None], nearest.transpose(1, 0, 2, 3)[None]
     several = distancesToTriangles(corners, triangles)
-    result = several.max(axis=0).min(axis=0)
-    for weights in balances(elements.shape[1]):
-        np.minimum(result, (several * weights[None, :, None]).sum(axis=1).max(axis=0), out=result)
-    return result
+    return np.einsum("wt,ctk->wck", balances(elements.shape[1]), several).max(axis=1).min(axis=0)
 
 
 @lru_cache(maxsize=2)
 def balances(count: int) -> np.ndarray:
     """Return the sets of weights (w, count) of several triangles to try; every row sums to 1."""
-    choices = itertools.product(range(PARTS_OF_WEIGHT), repeat=count)
+    choices = itertools.product(range(PARTS_OF_WEIGHT + 1), repeat=count)
     return np.array([choice for choice in choices if sum(choice) == PARTS_OF_WEIGHT]) / PARTS_OF_WEIGHT

@@ -300,14 +300,16 @@ class Lattice:
         triangles: np.ndarray,
         weights: tuple[tuple[int, ...], ...],
         search: Callable[[int], ClosestSurface],
+        chosen: slice = slice(None),
     ) -> Measured:
         """Return the distances at places on triangles (m,) in cells (m,), as returned by triangles().
 
-        weights: of the corners of a triangle, for each place. search: returns the search of the boundary opposite that
-        of a segment, for the few places out of the tables' reach: the first masks are the first segments.
+        weights: of the corners of a triangle, for each place, of which some are chosen. search: returns the search of
+        the boundary opposite that of a segment, for the few places out of the tables' reach: the first masks are the
+        first segments.
         """
         places, count = trianglePlaces(weights), self.codes.shape[1]
-        cells, positions, numbers = numberedPlaces(homes, triangles, self.strides, places)
+        cells, positions, numbers = numberedPlaces(homes, triangles, self.strides, places, chosen)
         isSecond = cells >= count
         values, far = self.signedDistances(cells + np.where(isSecond, -count, count), positions, places)
         result = Measured(values, numbers, np.where(isSecond, cells - count, cells), positions, places)

@@ -10,8 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-# The equal pieces of an element, by node numbers: its corners come first, then the middles of its sides 01, 12, 20.
-PIECES = {2: np.array([[0, 2], [2, 1]]), 3: np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])}
+from ..geometry.surfaces import PIECES
 
 # Corners, by node number, of the whole element and then of each of its pieces.
 WITH_PIECES = {corners: np.vstack([np.arange(corners), ofPieces]) for corners, ofPieces in PIECES.items()}

@@ -13,13 +13,12 @@ from ..base.errors import InputError
 from ..base.progress import chunks
 from ..geometry.closest import ClosestSurface
 from ..geometry.grids import Grid
-from ..geometry.surfaces import Surface, barycentricWeights, elementCenters
+from ..geometry.surfaces import PIECES, Surface, barycentricWeights, elementCenters
 from . import lattice
 from .bounded import Bounded
 from .elements import LatticeSampler, SearchSampler
 from .field import Field
 from .largest import nearCorner
-from .linear import PIECES
 
 # Lookup tables grow with the number of pieces; above this many subdivisions the search tree is used.
 LARGEST_LATTICE_SUBDIVISIONS = 1

@@ -29,6 +29,8 @@ WITNESSES = ((0, (0.011, 0.017, 0.0232)), (3, (0.019, 0.0131, 0.0273)), (5, (0.0
 # Subdivisions of the triangles of cases for testing whether they leave the structure of another case, and the distance,
 # as a fraction of a cell, up to which a place touches the other surface.
 NESTED_SUBDIVISIONS, TOUCHING = 1, 1e-6
+# Triangles whose places are numbered at a time.
+PLACES = 1 << 13
 # Layers of voxels processed at a time, so that temporary arrays are small compared to the whole.
 LAYERS = 16
 
@@ -319,29 +321,34 @@ def trianglesIn(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def numberedPlaces(
-    cells: np.ndarray, triangles: np.ndarray, strides: np.ndarray, places: TrianglePlaces
+    cells: np.ndarray, triangles: np.ndarray, strides: np.ndarray, places: TrianglePlaces, chosen: slice = slice(None)
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the distinct places on triangles, as cells (n,) and positions (n,), and their numbers (places, m).
 
-    cells: (m,) in which the triangles (m,) lie, as numbers on a lattice with strides (3,). Nothing is sorted: a place
-    is known by its cell and position, so that flags show which ones occur.
+    cells: (m,) in which the triangles (m,) lie, as numbers on a lattice with strides (3,). chosen: which of the places
+    on every triangle. Nothing is sorted: a place is known by its cell and position, so that flags show which occur.
     """
     perCell = len(places.local)
-    shifts, positions = (places.steps @ strides).astype(np.int32), places.ofTriangles
+    shifts = np.ascontiguousarray((places.steps[:, chosen] @ strides).T, np.int32)
+    positions = np.ascontiguousarray(places.ofTriangles[:, chosen].T)
     low = int(cells.min())
-    local = cells - low
+    local = (cells - low).astype(np.int32)
     isOwner = np.zeros(int(local.max()) + int(shifts.max()) + 1, bool)
-    owners = [local + column.take(triangles) for column in shifts.T]
-    for owner in owners:
-        isOwner[owner] = True
+    keys = np.empty((len(shifts), len(cells)), np.int32)
+    for rows in chunks(len(cells), PLACES):
+        owners = shifts.take(triangles[rows], axis=1)
+        owners += local[rows]
+        isOwner[owners] = True
+        keys[:, rows] = owners
     owning = np.flatnonzero(isOwner)
     first = np.empty(len(isOwner), np.int32)
     first[owning] = np.arange(len(owning), dtype=np.int32) * perCell
     occurs = np.zeros(len(owning) * perCell, bool)
-    keys = np.empty((len(owners), len(cells)), np.int32)
-    for key, owner, column in zip(keys, owners, positions.T, strict=True):
-        np.add(first.take(owner), column.take(triangles), out=key)
-        occurs[key] = True
+    for rows in chunks(len(cells), PLACES):
+        part = first.take(keys[:, rows])
+        part += positions.take(triangles[rows], axis=1)
+        occurs[part] = True
+        keys[:, rows] = part
     found = np.flatnonzero(occurs)
     numbers = np.empty(len(occurs), np.int32)
     numbers[found] = np.arange(len(found), dtype=np.int32)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .slabs import Slab
 
 # The corners of the halves of a segment and of the quarters of a triangle, among its corners and its sides' middles.
-PIECES = {2: [[0, 2], [2, 1]], 3: [[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]]}
+PIECES = {2: np.array([[0, 2], [2, 1]]), 3: np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,54 +25,107 @@ EVEN = 1e-6
 SAME_PLACE = 0.01
 # Gy per unit of files.
 UNITS = {"GY": 1.0, "CGY": 0.01}
+# What a dose may be summed over that is part of a plan.
+PARTS = {"BEAM", "BRACHY", "FRACTION", "BEAM_SESSION", "BRACHY_SESSION", "CONTROL_POINT"}
 IN_GY = "{file} does not say its unit: its values are taken to be in Gy."
 
 
-def readDose(given: SimpleITK.Image | str | os.PathLike) -> Dose:
+def readDose(
+    given: SimpleITK.Image | str | os.PathLike | Sequence[str | os.PathLike], weights: Sequence[float] | None = None
+) -> Dose:
     """Return the dose of a plan.
 
     Parameters
     ----------
-    given : SimpleITK.Image | str | os.PathLike
-        An image in Gy, or a path: of an RTDOSE file, of a folder with one such file, or of an image, whose values are
-        taken to be in Gy.
+    given : SimpleITK.Image | str | os.PathLike | Sequence[str | os.PathLike]
+        An image in Gy, or a path: of an RTDOSE file, of a folder with RTDOSE, or of an image, whose values are taken to
+        be in Gy. Several paths are RTDOSE of the beams or fraction groups of one plan, which are summed, as are those
+        of a folder.
+    weights : Sequence[float] | None, optional
+        A factor for each of several paths; None for 1.
 
     Returns
     -------
     Dose
+        A sum has the grid of the finest part, between whose points the others are interpolated linearly; it is not
+        known where a part is not.
 
     Raises
     ------
     ValueError
-        In a sentence that names the file, for anything else.
+        In a sentence that names the file, for anything else, and for parts of several plans or frames of reference, or
+        a sum beside its parts.
     """
     if isinstance(given, SimpleITK.Image):
         return Dose.fromImage(given)
-    path = asPath(given, "The dose")
+    isOne = isinstance(given, (str, os.PathLike))
+    paths = [asPath(one, "The dose") for one in ([given] if isinstance(given, (str, os.PathLike)) else given)]
+    if weights is not None and len(weights) != len(paths):
+        raise InputError(f"There are {counted(len(weights), 'weight')} for {counted(len(paths), 'dose')}.")
+    owner = paths[0] if isOne else paths[0].parent
     try:
-        if path.is_dir():
-            path = _onlyDoseIn(path)
-        return _readRtDose(path) if isDicom(path) else _readImage(path)
+        if isOne and owner.is_dir():
+            paths = _dosesIn(owner)
+        if len(paths) > 1:
+            return _summed(paths, weights or [1.0] * len(paths))
+        owner = paths[0]
+        return _readRtDose(owner) if isDicom(owner) else _readImage(owner)
     except OSError as error:
-        raise InputError(f"{path}: the dose cannot be opened ({error.strerror or error}).") from error
+        raise InputError(f"{owner}: the dose cannot be opened ({error.strerror or error}).") from error
     except InputError as error:
         text = str(error)
-        raise InputError(text if text.startswith(str(path)) else f"{path}: {text[:1].lower()}{text[1:]}") from error
+        raise InputError(text if text.startswith(str(owner)) else f"{owner}: {text[:1].lower()}{text[1:]}") from error
 
 
-def _onlyDoseIn(folder: Path) -> Path:
-    """Return the only RTDOSE file of a folder. Raises InputError for none, and for several, which it lists."""
+def _dosesIn(folder: Path) -> list[Path]:
+    """Return the RTDOSE files of a folder. Raises InputError for none."""
     files = [path for path in sorted(folder.iterdir()) if path.is_file() and isDicom(path)]
     opened = {path: read(path, stop_before_pixels=True) for path in files}
     found = [path for path, dataset in opened.items() if textOf(dataset, "Modality") == "RTDOSE"]
     if not found:
         raise InputError(f"{folder}: the folder has no RTDOSE file.")
     # those without pixels have histograms only
-    found = [path for path in found if "Rows" in opened[path]] or found
-    if len(found) > 1:
-        names = commaSeparated([f"{path.name} ({_whatIsSummed(opened[path])})" for path in found])
-        raise InputError(f"{folder}: the folder has several doses; choose one of {names}.")
-    return found[0]
+    return [path for path in found if "Rows" in opened[path]] or found
+
+
+def _summed(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
+    """Return the sum of the RTDOSE files of beams or fraction groups of one plan, each with its weight."""
+    for path in paths:
+        if not isDicom(path):
+            raise InputError(f"{path}: only RTDOSE can be summed, which says what it is a part of.")
+    opened = {path: read(path, stop_before_pixels=True) for path in paths}
+    listed = commaSeparated([f"{path.name} ({_whatIsSummed(dataset)})" for path, dataset in opened.items()])
+    plans = {
+        textOf(plan, "ReferencedSOPInstanceUID")
+        for dataset in opened.values()
+        for plan in dataset.get("ReferencedRTPlanSequence", [])
+    }
+    kinds = {textOf(dataset, "DoseSummationType").strip().upper() for dataset in opened.values()}
+    if not kinds <= PARTS:
+        why = "a sum and its parts" if kinds & PARTS else "several doses"
+        raise InputError(f"there are {why}; choose one of {listed}.")
+    if len(kinds) > 1:
+        raise InputError(f"there are parts of several kinds, which may contain each other; choose one of {listed}.")
+    if len(plans) > 1:
+        raise InputError(f"there are doses of several plans; choose one of {listed}.")
+    doses = [_readRtDose(path) for path in paths]
+    for name, values in (("patients", "patient"), ("frames of reference", "frameOfReference")):
+        if len({getattr(dose, values) for dose in doses}) > 1:
+            raise InputError(f"there are doses of several {name}; choose one of {listed}.")
+    if not all(np.isfinite(weight) and weight > 0 for weight in weights):
+        raise InputError("weights of doses must be greater than 0.")
+    finest = min(doses, key=lambda dose: dose.grid.voxelSize)
+    places = np.stack(np.meshgrid(*finest.steps, indexing="ij"), axis=-1).reshape(-1, 3)
+    points = finest.grid.toWorld(places)
+    total = np.zeros(finest.values.shape)
+    for dose, weight in zip(doses, weights, strict=True):
+        own = dose.values if dose is finest else dose.knownAt(points).reshape(finest.grid.size).transpose()
+        total += weight * own
+    times = [f"{weight:g} x " if weight != 1 else "" for weight in weights]
+    named = commaSeparated([f"{factor}{path.name}" for factor, path in zip(times, paths, strict=True)])
+    remark = f"The dose is the sum of {counted(len(paths), 'file')}: {named}."
+    others = [text for dose in doses for text in dose.remarks if "effective" in text]
+    return replace(finest, values=total, file=str(paths[0].parent), remarks=(remark, *others))
 
 
 def _readImage(path: Path) -> Dose:

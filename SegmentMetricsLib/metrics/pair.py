@@ -114,6 +114,16 @@ class Workspace:
             self._done[key] = compute(self, *arguments)
         return self._done[key]
 
+    def know(self, quantity: Need, value: Any) -> None:
+        """Take the value of a quantity that was computed with those of other pairs."""
+        self._done[(_functionOf(quantity),)] = value
+
+    @property
+    def needsDistances(self) -> bool:
+        """Whether anything that was asked for needs the distances, and there are boundaries to measure."""
+        wanted = {_functionOf(Workspace.distances), _functionOf(Workspace.signedDistances)}
+        return not (wanted.isdisjoint(self._needs) or self.emptiness or self.extent.problem)
+
     def exchanged(self, criticals: Mapping[str, Structure] | None = None) -> Workspace:
         """Return the pair with reference and test exchanged; distances that are known already are not measured again.
 

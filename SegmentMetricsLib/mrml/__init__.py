@@ -12,7 +12,7 @@ It works in the Slicer application and, with the slicer-core package, without it
 from __future__ import annotations
 
 from .charts import showCumulative, showDoseVolume, showHistogram, showSlices
-from .comparing import Comparisons, compareSegmentations, compareSegments
+from .comparing import Comparisons, compareSegmentations, compareSegments, openCase
 from .conventions import recallConventions, showConventionsTable
 from .doses import doseOf
 from .folders import removeResults
@@ -23,12 +23,14 @@ from .lesions import showLesions, showLesionsTable
 from .markers import showMarkers
 from .navigation import jumpTo, jumpToSlice
 from .observers import compareObservers, showConsensus, showMatrix, showVariation
+from .outcomes import Request
 from .outputs import showComparisonsTable, showDistanceMap, showTable
 from .pairs import pairSegments, proposePairs
 from .protocols import protocolFromTable, tableFromProtocol
 
 __all__ = [
     "Comparisons",
+    "Request",
     "compareObservers",
     "compareSegmentations",
     "compareSegments",
@@ -37,6 +39,7 @@ __all__ = [
     "gridOf",
     "jumpTo",
     "jumpToSlice",
+    "openCase",
     "pairSegments",
     "proposePairs",
     "protocolFromTable",

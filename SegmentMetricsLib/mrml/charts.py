@@ -24,11 +24,12 @@ from ..show.distributions import (
     roundAbove,
     roundRange,
 )
+from ..show.maps import requireDistances, shownTolerance
 from ..show.tables import shortened
 from . import folders, practice
 from .arguments import asNode, asScene, requireComparison
 from .navigation import PLACE_COLUMNS
-from .outputs import fillTable, pairName, requireDistances, shownTolerance
+from .outputs import fillTable, pairName
 from .resultnodes import nameResult
 
 BAR_COLOR = (0.36, 0.50, 0.62)

@@ -1,4 +1,4 @@
-"""Comparing segments of segmentation nodes."""
+"""From segmentation nodes to a case, and its comparison."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from typing import Any
 
 from ..base.errors import InputError, reasonOf, requireFunction
+from ..base.progress import Cancelled
 from ..case.caseresult import CaseResult
-from ..case.casework import Case, PairWork, atOnce, oneByOne
-from ..case.comparison import Comparison, compare, withDose
+from ..case.casework import Case, atOnce
+from ..case.comparison import Comparison, withDose
 from ..case.pairing import pairStructures, withProposals
 from ..case.protocol.protocol import Protocol, asProtocol
 from ..model.dose import Dose
 from ..model.ignored import annotated, leftOut
 from ..model.instances import joined
 from ..model.naming import pairTitle
-from ..model.structures import Pairing, Structure, nameMeant
+from ..model.structures import Match, Pairing, Structure, nameMeant
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from .doses import doseOf
@@ -40,6 +41,79 @@ def prepare() -> None:
         importlib.import_module(module)
 
 
+def openCase(
+    reference,
+    test,
+    settings: Settings | None = None,
+    *,
+    by: str = "any",
+    choices: Mapping[str, str | None] | None = None,
+    proposed: Mapping[str, float] | None = None,
+    protocol: Protocol | str | os.PathLike | None = None,
+    dose=None,
+    progress: Callable[[int, int, str], bool | None] | None = None,
+) -> Case:
+    """Read segments as the structures of a case, and pair them. The nodes are not needed afterwards.
+
+    Parameters
+    ----------
+    reference, test
+        A vtkMRMLSegmentationNode with all its segments, or one of them as (node, name or ID). Two segments are one
+        pair, whatever they are called.
+    settings : Settings | None, optional
+        What to measure and how; None means the defaults. Critical structures are segments of the reference.
+    by : str, optional
+        As for compareSegments.
+    choices, proposed : Mapping | None, optional
+        As for pairSegments.
+    protocol, dose : optional
+        As for compareSegmentations.
+    progress : Callable[[int, int, str], bool | None] | None, optional
+        Called before each segment is read with its index, the total count and its name. Returning False stops it.
+
+    Returns
+    -------
+    Case
+
+    Raises
+    ------
+    ValueError
+        For nodes that are not segmentations, for unknown and ambiguous segments, for one of two segments that has no
+        closed surface, and if no pair remains because of names that occur more than once.
+    Cancelled
+        If it is stopped.
+    """
+    settings, plan = withDose(asSettings(settings), asDose(dose))
+    protocol = asProtocol(protocol)
+    if isinstance(reference, (tuple, list)) and isinstance(test, (tuple, list)):
+        pair = [
+            _structureOf(which, node, findSegment(node, segment, by), settings.surface)
+            for which, (node, segment) in (("reference", reference), ("test", test))
+        ]
+        if settings.ignore is not None:
+            mark = structureFromSegment(reference[0], settings.ignore)
+            pair = _shownAgain(leftOut(pair, [mark], settings.ignore), settings)
+        criticals = criticalStructures(reference[0], settings, protocol)
+        return Case(Pairing((Match(pair[0], pair[1]),), (), ()), settings, protocol, criticals, plan, isWhole=False)
+    criticals = criticalStructures(reference, settings, protocol)
+    # segments are paired by name and code, whether or not they can be measured
+    pairing = pairSegments(reference, test, choices=choices, proposed=proposed)
+    read, problems = _readAll((reference, test), settings.surface, progress)
+    everything = [structures.values() for structures in read]
+    if settings.instanceMaps:  # every segment is a lesion
+        classes = dict(settings.instanceClasses)
+        sides = annotated(everything, settings.ignore, join=lambda own: own.having(joined(own, classes)))
+        lost = {name: why for reasons in problems for name, why in reasons.items()}
+        return Case(pairStructures(*sides, choices=choices), settings, protocol, criticals, plan, unusable=lost)
+    if settings.ignore is not None:
+        known = annotated(everything, settings.ignore)
+        read = [{one.segmentID: one for one in _shownAgain(side, settings)} for side in known]
+    failures = {name: reasonOf(error) for name, error in pairing.failures.items()} | _failuresOf(pairing, problems)
+    alone = [nameMeant(r, pairing.unmatchedReference) for r, t in (choices or {}).items() if t is None]
+    pairing = replace(withProposals(_measurable(pairing, *read), alone), failures={})
+    return Case(pairing, settings, protocol, criticals, plan, unusable=failures)
+
+
 def compareSegments(
     referenceNode,
     referenceSegment: str,
@@ -47,7 +121,7 @@ def compareSegments(
     testSegment: str,
     settings: Settings | None = None,
     *,
-    run: Callable[[Callable[[], Comparison]], Comparison] = atOnce,
+    run: Callable[[Callable[[], Any]], Any] = atOnce,
     by: str = "any",
     dose=None,
 ) -> Comparison:
@@ -68,7 +142,7 @@ def compareSegments(
         Name or ID of the test's segment.
     settings : Settings | None, optional
         What to measure and how; None means the defaults.
-    run : Callable[[Callable[[], Comparison]], Comparison], optional
+    run : Callable[[Callable[[], Any]], Any], optional
         Executes the calculation, which accesses no node; a user interface can pass a function that runs it in a thread.
     by : str, optional
         "ID" or "name" to accept only one of them; "any" accepts both, but rejects a text that is the ID of one segment
@@ -85,20 +159,12 @@ def compareSegments(
     ValueError
         For unknown and for ambiguous segments, and for segments without a closed surface.
     """
-    settings = asSettings(settings)
     requireFunction(run, "The function that runs the calculation")
-    reference, test = (
-        _structureOf(which, node, findSegment(node, segment, by), settings.surface)
-        for which, node, segment in (
-            ("reference", referenceNode, referenceSegment),
-            ("test", testNode, testSegment),
-        )
-    )
-    if settings.ignore is not None:
-        mark = structureFromSegment(referenceNode, settings.ignore)
-        reference, test = _shownAgain(leftOut((reference, test), [mark], settings.ignore), settings)
-    criticals, plan = criticalStructures(referenceNode, settings), asDose(dose)
-    return run(lambda: compare(reference, test, settings, criticals=criticals, dose=plan))
+    case = openCase((referenceNode, referenceSegment), (testNode, testSegment), settings, by=by, dose=dose)
+    result = case.compare(run=run)
+    if result.failures:
+        raise InputError(*result.failures.values())
+    return result[0]
 
 
 def _shownAgain(structures: Iterable[Structure], settings: Settings) -> list[Structure]:
@@ -121,12 +187,12 @@ def _structureOf(which: str, node, identifier: str, surface: str) -> Structure:
         raise InputError(f"The {which}, {name} of {node.GetName()}, cannot be compared. {error}") from error
 
 
-def criticalStructures(referenceNode, settings: Settings) -> dict[str, Structure]:
-    """Return the critical structures of a reference node that the settings name, or {} without the hazard family.
+def criticalStructures(referenceNode, settings: Settings, protocol: Protocol | None) -> dict[str, Structure]:
+    """Return the critical structures of a reference node that the settings name, or {} if nothing needs them.
 
     Raises ValueError for names that the node does not have, or has more than once.
     """
-    if "hazard" not in settings.families:
+    if "hazard" not in (*settings.families, *(protocol.families if protocol else ())):
         return {}
     reader = SegmentReader(referenceNode)
     found = [reader.structure(name, settings.surface, by="name") for name, _ in settings.critical]
@@ -139,7 +205,7 @@ def compareSegmentations(
     settings: Settings | None = None,
     *,
     progress: Callable[[int, int, str], bool | None] | None = None,
-    run: Callable[[Callable[[], Comparison]], Comparison] = atOnce,
+    run: Callable[[Callable[[], Any]], Any] = atOnce,
     choices: Mapping[str, str | None] | None = None,
     proposed: Mapping[str, float] | None = None,
     protocol: Protocol | str | os.PathLike | None = None,
@@ -159,8 +225,8 @@ def compareSegmentations(
         Called before every segment is read and before every pair is compared, with its index, the total count and the
         structure's name; returning False stops the comparison, and the pairs compared so far are returned. If it or run
         raises progress.Cancelled, the same happens unless no pair was compared yet.
-    run : Callable[[Callable[[], Comparison]], Comparison], optional
-        As in compareSegments.
+    run : Callable[[Callable[[], Any]], Any], optional
+        As in compareSegments; small segments are measured together.
     choices : Mapping[str, str | None] | None, optional
         As for pairing.pairStructures.
     proposed : Mapping[str, float] | None, optional
@@ -182,59 +248,32 @@ def compareSegmentations(
     ValueError
         For nodes that are not segmentations, and if no pair remains because of names that occur more than once.
     """
-    settings = asSettings(settings)
     requireFunction(run, "The function that runs the calculation")
     if progress is not None:
         requireFunction(progress, "The progress function")
-    protocol = asProtocol(protocol)
-    settings, plan = withDose(settings, asDose(dose))
-    families = (*settings.families, *(protocol.families if protocol else ()))
-    criticals = criticalStructures(referenceNode, replace(settings, families=families))
-    # segments are paired by name and code, whether or not they can be measured
-    pairing = pairSegments(referenceNode, testNode, choices=choices, proposed=proposed)
-    nodes = (referenceNode, testNode)
-    found = _readAll(nodes, settings.surface, progress)
-    if found is None:
+    options = {"choices": choices, "proposed": proposed, "protocol": protocol, "dose": dose}
+    try:
+        case = openCase(referenceNode, testNode, settings, **options, progress=progress)
+    except Cancelled:
         return Comparisons()
-    read, problems = found
-    everything, classes = [structures.values() for structures in read], dict(settings.instanceClasses)
-    if settings.instanceMaps:  # every segment is a lesion
-        sides = annotated(everything, settings.ignore, join=lambda own: own.having(joined(own, classes)))
-        lost = {name: why for reasons in problems for name, why in reasons.items()}
-        case = Case(pairStructures(*sides, choices=choices), settings, unusable=lost)
-        work = PairWork(settings, protocol, criticals, run=run)
-        return case.compare(protocol, work, partial(oneByOne, progress=progress))
-    if settings.ignore is not None:
-        known = annotated(everything, settings.ignore)
-        read = [{one.segmentID: one for one in _shownAgain(side, settings)} for side in known]
-    failures = {name: reasonOf(error) for name, error in pairing.failures.items()}
-    failures.update(_failuresOf(pairing, problems))
-    alone = [nameMeant(r, pairing.unmatchedReference) for r, t in (choices or {}).items() if t is None]
-    pairing = withProposals(_measurable(pairing, *read), alone)
-    emptyNodes = [node.GetName() for node in nodes if segmentationOf(node).GetNumberOfSegments() == 0]
-    case = Case(replace(pairing, failures={}), settings, unusable=failures)
-    work = PairWork(settings, protocol, criticals, run=run, dose=plan)
-    result = case.compare(protocol, work, partial(oneByOne, progress=progress))
-    result.emptyNodes = tuple(emptyNodes)
+    result = case.compare(progress, run)
+    nodes = (referenceNode, testNode)
+    result.emptyNodes = tuple(node.GetName() for node in nodes if not node.GetSegmentation().GetNumberOfSegments())
     return result
 
 
 def _readAll(
     nodes: Sequence, surface: str, progress: Callable[[int, int, str], bool | None] | None
-) -> tuple[list[dict[str, Structure]], list[dict[str, str]]] | None:
-    """Return for every node its structures and the reasons why others could not be read, both by segment ID.
-
-    Returns None if stopped by progress, which is as for compareSegmentations.
-    """
-    segmentations = [segmentationOf(node) for node in nodes]
-    readers = [SegmentReader(node) for node in nodes]
-    segments = [(number, s) for number, one in enumerate(segmentations) for s in one.GetSegmentIDs()]
+) -> tuple[list[dict[str, Structure]], list[dict[str, str]]]:
+    """Return for every node its structures and the reasons why others could not be read, both by segment ID."""
     read: list[dict[str, Structure]] = [{} for _ in nodes]
     problems: list[dict[str, str]] = [{} for _ in nodes]
+    segments = [(number, one) for number, node in enumerate(nodes) for one in segmentationOf(node).GetSegmentIDs()]
+    readers = [SegmentReader(node) for node in nodes]
     for count, (number, identifier) in enumerate(segments):
-        name = nameOf(segmentations[number], identifier)
+        name = nameOf(segmentationOf(nodes[number]), identifier)
         if progress is not None and progress(count, len(segments), name) is False:
-            return None
+            raise Cancelled
         try:
             read[number][identifier] = readers[number].structure(identifier, surface, by="ID")
         except InputError as error:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
+from ..base.palettes import rgb
 from ..geometry.grids import RAS_FROM_LPS
 from ..model.structures import REFERENCE_AND_TEST
-from .colors import rgb
 from .folders import isResult
 from .maps import isMap
 from .markers import placingKept

@@ -9,6 +9,7 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
 from ..base.errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
+from ..show.maps import Coloring, requireHazard
 from . import colors, folders, outputs
 from .arguments import asScene, requireComparison
 from .resultnodes import nameResult, resultNode
@@ -43,7 +44,7 @@ def showHazard(comparison, *, volumeNode=None, scene=None):
         If there is no hazard to show.
     """
     requireComparison(comparison)
-    outputs.requireHazard(comparison)
+    requireHazard(comparison)
     field = comparison.hazard
     if not field.values.size:
         raise InputError("There is no hazard to show: the critical structures are too far away from the image.")
@@ -72,15 +73,15 @@ def _color(node) -> None:
     colorNode = display.GetColorNode()
     if colorNode is not None and colorNode.GetAttribute(colors.COLORS_ATTRIBUTE):
         return
-    low, high = colors.scalarRange("hazard", 1.0, 1.0)
+    coloring = Coloring("hazard", 1.0, 1.0, True)
     colorNode = node.GetScene().AddNewNodeByClass("vtkMRMLProceduralColorNode")
     nameResult(colorNode, f"{node.GetName()} (colors)")
-    colors.fillColorNode(colorNode, "hazard", low, high)
+    colors.fillColorNode(colorNode, coloring)
     wasModifying = display.StartModify()
     display.SetAndObserveColorNodeID(colorNode.GetID())
     display.SetAutoWindowLevel(False)
-    display.SetWindowLevelMinMax(low, high)
+    display.SetWindowLevelMinMax(*coloring.ends)
     display.SetAutoThreshold(False)
-    display.SetThreshold(LEAST_SHOWN, high)
+    display.SetThreshold(LEAST_SHOWN, coloring.ends[1])
     display.SetApplyThreshold(True)
     display.EndModify(wasModifying)

@@ -8,7 +8,7 @@ from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from ..base.errors import InputError
-from ..base.palettes import EVENTS
+from ..base.palettes import EVENTS, rgb
 from ..case.resulttables import LESION_COLUMNS
 from ..case.tablemodel import Column, Table
 from ..geometry.grids import RAS_FROM_LPS
@@ -16,6 +16,7 @@ from ..geometry.meshing import fromMask
 from ..geometry.surfaces import toPolyData
 from ..metrics.instances import Event, Lesions, lesionsOf
 from ..metrics.pair import Workspace
+from ..show.maps import Coloring
 from . import colors, folders
 from .arguments import asScene, requireComparison
 from .conversion import pointsOf, toRas
@@ -151,7 +152,7 @@ def _colorByEvents(model, events: list[str]) -> None:
     colorNode.SetTypeToUser()
     colorNode.SetNumberOfColors(len(events))
     for number, event in enumerate(events):
-        colorNode.SetColor(number, names.get(event, event), *colors.rgb(EVENTS[event]), 1.0)
+        colorNode.SetColor(number, names.get(event, event), *rgb(EVENTS[event]), 1.0)
     low, high = -0.5, len(events) - 0.5
     colorNode.GetLookupTable().SetTableRange(low, high)
     colorNode.SetAttribute(colors.COLORS_ATTRIBUTE, "lesions")
@@ -161,6 +162,6 @@ def _colorByEvents(model, events: list[str]) -> None:
     display.SetScalarRangeFlag(display.UseManualScalarRange)
     display.SetScalarRange(low, high)
     display.SetScalarVisibility(True)
-    legend = colors.showLegend(model, "lesions", "reference", 0.0)
+    legend = colors.showLegend(model, Coloring("lesions", 0.0, 0.0, True))
     legend.SetMaxNumberOfColors(len(events))
     legend.SetNumberOfLabels(len(events))

@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from ..base.errors import InputError
 from ..model.structures import REFERENCE_AND_TEST
+from ..show.maps import ARRAYS, Coloring
 from . import colors, folders
 from .outputs import MAP_ATTRIBUTE, colorMap, mapRole
 
@@ -37,7 +38,7 @@ def hasSurface(model) -> bool:
 
 def hasLocalDistances(model) -> bool:
     """Return whether a map was made with what the kind "bld" shows."""
-    return hasSurface(model) and bool(model.GetPolyData().GetPointData().HasArray(colors.ARRAYS["bld"]))
+    return hasSurface(model) and bool(model.GetPolyData().GetPointData().HasArray(ARRAYS["bld"]))
 
 
 def isShown(model) -> bool:
@@ -67,7 +68,7 @@ def recolor(model, kind: str, range: float | None = None) -> None:
     if kind == "dose" and "doseLimit" not in known:
         raise InputError("This map has no dose to show, because it was made without one.")
     automatic = known["doseLimit" if kind == "dose" else "limit"]
-    colorMap(model, kind, known["side"], range or automatic, known["tolerance"], known["signed"])
+    colorMap(model, Coloring(kind, range or automatic, known["tolerance"], known["signed"]))
 
 
 def showMaps(models: Collection, scene, slices: bool = True, legend: bool = True) -> None:

@@ -8,12 +8,11 @@ from contextlib import contextmanager
 import numpy as np
 
 from ..base.errors import requireKind
-from ..base.palettes import SIGNED
+from ..base.palettes import SIGNED, rgb
 from ..case.places import Place
 from ..geometry.grids import RAS_FROM_LPS
 from ..show.places import describe
 from .arguments import asScene, requireComparison
-from .colors import rgb
 from .outputs import pairName
 from .resultnodes import resultNode
 

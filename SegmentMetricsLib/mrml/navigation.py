@@ -9,8 +9,8 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
+from ..show.rendering import axesToward
 from .arguments import asScene
-from .views import viewAxes
 
 # Limits of a camera's distance from the place in mm; the user's zoom is kept within them.
 NEAREST = 40.0
@@ -236,7 +236,8 @@ def lookAt(camera, point: np.ndarray, toward: np.ndarray | None = None, radius: 
     if toward is None:
         toward, up = away, np.array(camera.GetViewUp())
     else:
-        up = viewAxes(toward)[1]
+        flip = np.diag(RAS_FROM_LPS)[:3]
+        up = -flip * axesToward(flip * toward)[1]
     if not np.any(toward):  # the camera is at its own focal point
         toward, up = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
     halfAngle = np.radians(camera.GetViewAngle()) / 2

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk
 
 from ..base.errors import InputError, requireFunction, requireKind
 from ..base.progress import Cancelled
@@ -20,12 +21,12 @@ from ..geometry.masks import Mask
 from ..model.structures import Structure
 from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings, asSettings
+from ..show.maps import Coloring, nearestValues, variationLimit
 from . import folders, outputs
 from .arguments import asScene
-from .conversion import orientedImage
+from .conversion import drawnSurface, orientedImage, pointsOf
 from .inputs import SegmentReader, displayed, findSegment, nameOf, segmentationOf
 from .resultnodes import resultNode
-from .variationmaps import limitOf, variationMap
 
 STUDY_ATTRIBUTE = "SegmentMetrics.Observers"
 
@@ -214,12 +215,21 @@ def showVariation(found: ObservedStructure, *, surface: str = "displayed", model
         If there is no map.
     """
     requireKind(found, ObservedStructure, "What is shown", "a structure of the result of compareObservers()")
-    polyData = variationMap(found, surface)
+    if found.variation is None:
+        raise InputError(f"There is no map of where the observers of {found.name} differ. {' '.join(found.remarks)}")
+    measured, values = found.variation.surface, found.variation.localSD
+    coloring = Coloring("sd", variationLimit(found), 0.0, True)
+    polyData, isMeasured = drawnSurface(found.consensus, "consensus", measured, surface)
+    if not isMeasured:
+        values = nearestValues(pointsOf(polyData), measured.points, values)
+    array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
+    array.SetName(coloring.array)
+    polyData.GetPointData().AddArray(array)
     scene = asScene(scene)
     role, name = f"local SD of {found.name}", f"{found.name}: local SD of {len(found.having)} observers"
     with resultNode("vtkMRMLModelNode", owner(found), role, name, scene=scene, given=modelNode) as model:
         model.SetAndObservePolyData(polyData)
-    outputs.colorMap(model, "sd", "reference", limitOf(found), 0.0)
+    outputs.colorMap(model, coloring)
     folders.removeUnusedColors(scene)
     return model
 

@@ -1,85 +1,117 @@
-"""The results of a comparison stored in a table node, from which they are restored when a scene is loaded."""
+"""What was measured, kept in a table node, from which it is recalled when a scene is loaded."""
 
 from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..base.errors import InputError
+from ..base.progress import Cancelled
+from ..case.caseresult import CaseResult
+from ..case.casework import atOnce
 from ..case.comparison import Comparison
-from ..case.protocol.judgment import Judgment
+from ..case.observers.observed import ObservedStructure
+from ..case.observers.study import ObserverStudy
+from ..case.protocol.protocol import Protocol
 from ..case.records import Record
 from ..metrics.findings import asDictionaries, asFinding
-from ..model.structures import Identity
+from ..model.structures import REFERENCE_AND_TEST, Identity, Structure
 from ..settings.settings import Settings
 from ..show.fingerprints import contentHashOfDose
-from .comparing import Comparisons
+from ..show.observers import overview
+from . import folders
+from .arguments import asScene
+from .comparing import openCase
 from .contents import ContentHashes, DoseHash, contentHashOfSegment
-from .folders import ComparedPair
 from .inputs import nameOf
-from .outputs import COMPARISON_ATTRIBUTE, COMPARISONS_ATTRIBUTE, OTHER_VERSION, showComparisonsTable, showTable
+from .observers import compareObservers
+from .outputs import (
+    COMPARISON_ATTRIBUTE,
+    COMPARISONS_ATTRIBUTE,
+    OTHER_VERSION,
+    fillTable,
+    showComparisonsTable,
+    showTable,
+)
+from .resultnodes import resultNode
 
 OUTCOME_ATTRIBUTE = "SegmentMetrics.Outcome"
 # on nodes that show details of an outcome: its run
 RUN_ATTRIBUTE = "SegmentMetrics.Run"
-# fields of an outcome stored in its table in addition to the records and settings
-REMEMBERED = (
-    "run",
-    "segments",
-    "isOfAll",
-    "members",
-    "unmatched",
-    "failures",
-    "findings",
-    "choices",
-    "criticals",
-    "judgment",
-    "doseHash",
-)
-# key under which the content hashes are stored, kept for compatibility with saved scenes
-CONTENT_HASHES = "stamps"
-# node references from the table to the compared segmentations
-DOSE = "SegmentMetrics.Dose"
-COMPARED = {"reference": "SegmentMetrics.ComparedReference", "test": "SegmentMetrics.ComparedTest"}
+# node references from the table: to the dose, and to each compared segmentation; a role for each of them, because in a
+# common role those behind a removed one would move up
+DOSE, COMPARED = "SegmentMetrics.Dose", "SegmentMetrics.Compared{number}"
+# Of the nodes of several observers, for folders.findResult().
+OBSERVERS_ROLE, CONSENSUS_ROLE, VARIATION_ROLE = "observers", "consensus", "local SD of {name}"
 
 
-@dataclass(eq=False)
-class Outcome:
-    """The results of one or many pairs, and the inputs that they were computed from.
+@dataclass(frozen=True)
+class Request:
+    """What is to be measured, and how.
 
-    table: the vtkMRMLTableNode that stores them. records: of all pairs. segments: the segment IDs of each pair.
-    contentHashes: of the compared segments, by side and segment ID. isOfAll: whether all structures were compared.
-    members: the IDs of all segments by side, if all structures were compared. unmatched: names of structures that only
-    one side has, by side. failures: reasons by name. findings: sentences about doubtful pairs. choices: the pairs that
-    somebody chose, as for pairing.pairStructures. comparisons: of all pairs, with the geometry; None after the scene
-    was loaded. criticals: the segment IDs of the critical structures by name. judgment: of a protocol, as returned by
-    Judgment.toDictionary(), None without one. run: a unique identifier of this outcome. doseHash: of the contents of
-    the dose, "" without one. seen, seenDose: the latest known contents of the segments, by side, and of the dose.
+    Parameters
+    ----------
+    compared : Sequence[tuple]
+        A vtkMRMLSegmentationNode and the ID of a segment, "" for all its segments, of the reference and of the test; or
+        of all observers and then all tests.
+    settings : Settings, optional
+        What to measure and how.
+    protocol : Protocol | None, optional
+        To judge by.
+    dose : optional
+        Of a plan, as a vtkMRMLScalarVolumeNode.
+    choices, proposed : Mapping, optional
+        Pairs of segments, as for pairSegments.
+    observers : int, optional
+        How many of the compared are observers; 0 for a reference and a test.
+    consensus : str, optional
+        Of the observers, as for compareObservers.
     """
 
-    table: Any  # a vtkMRMLTableNode
-    records: Sequence[Record]
-    segments: Sequence[tuple[str, str]]
-    settings: Settings
-    contentHashes: Mapping[str, Mapping[str, str]]
-    isOfAll: bool = False
-    members: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    unmatched: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    failures: Mapping[str, str] = field(default_factory=dict)
-    findings: Sequence[str] = ()
+    compared: Sequence[tuple]
+    settings: Settings = field(default_factory=Settings)
+    protocol: Protocol | None = None
+    dose: Any = None
     choices: Mapping[str, str | None] = field(default_factory=dict)
-    comparisons: Comparisons | None = None
-    criticals: Mapping[str, str] = field(default_factory=dict)
-    judgment: Mapping | None = None
+    proposed: Mapping[str, float] = field(default_factory=dict)
+    observers: int = 0
+    consensus: str = ""
+
+    @property
+    def isOfAll(self) -> bool:
+        """Whether all segments of two nodes are compared that match."""
+        return not (self.observers or any(segment for _, segment in self.compared))
+
+
+@dataclass(eq=False, kw_only=True)
+class Kept:
+    """What was measured and of what, in a table node.
+
+    table: the vtkMRMLTableNode. settings: that all were measured with. given: the segment IDs of the compared, "" for
+    all segments of a node. members: the IDs of all segments that each of these nodes had. hashes: by segment ID, of the
+    contents of what was measured of each. run: tells this outcome from others.
+    """
+
+    table: Any
+    settings: Settings
+    given: Sequence[str]
+    members: Sequence[Sequence[str]]
+    hashes: Sequence[Mapping[str, str]]
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
-    doseHash: str = ""
-    seen: Mapping[str, ContentHashes] = field(
-        default_factory=lambda: {side: ContentHashes() for side in COMPARED}, repr=False
-    )
-    seenDose: DoseHash = field(default_factory=DoseHash, repr=False)
+    seen: dict[int, ContentHashes] = field(default_factory=dict, repr=False)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What the compared are called in sentences."""
+        return [f"the {side}" for side in REFERENCE_AND_TEST]
+
+    @property
+    def nodes(self) -> list:
+        """The compared segmentation nodes, None for those that were removed."""
+        return [self.table.GetNodeReference(COMPARED.format(number=number)) for number in range(len(self.given))]
 
     def shows(self, node) -> bool:
         """Return whether a node shows details of this outcome and not of an earlier one; False for None."""
@@ -90,59 +122,117 @@ class Outcome:
         node.SetAttribute(RUN_ATTRIBUTE, self.run)
         return node
 
+    def change(self, suspects: Collection[str] | None = None) -> str:
+        """Return a sentence about the first change to what was compared, or "" if there is none.
+
+        suspects: IDs of the segments to check, None for all of them and the dose.
+        """
+        for number, (node, name, hashes) in enumerate(zip(self.nodes, self.names, self.hashes, strict=True)):
+            segmentation = node.GetSegmentation() if node is not None else None
+            if segmentation is None:
+                return f"The segmentation of {name} was removed."
+            identifiers = segmentation.GetSegmentIDs()
+            if not set(hashes) <= set(identifiers):
+                return f"A segment of {name} was removed."
+            suspected = [identifier for identifier in hashes if suspects is None or identifier in suspects]
+            try:
+                for identifier, now in self.seen.setdefault(number, ContentHashes()).current(
+                    node, suspected, self.settings.surface
+                ):
+                    if now != hashes[identifier]:
+                        segment = nameOf(segmentation, identifier)
+                        return f"{segment} of {name} has changed." if segment != name else f"{name} has changed."
+            except InputError as error:
+                return str(error)
+            if not self.given[number] and set(identifiers) != set(self.members[number]):
+                return f"Segments were added to or removed from {name}."
+        return ""
+
+    def remember(self, structures: Sequence[Sequence[Structure]], nodes: Sequence, **more) -> None:
+        """Store this outcome in its table. structures: those of each of the nodes that were measured."""
+        for number, node in enumerate(nodes):
+            self.table.SetNodeReferenceID(COMPARED.format(number=number), node.GetID())
+        surface = self.settings.surface
+        self.hashes = [
+            {one.segmentID: contentHashOfSegment(one, node, surface) for one in own}
+            for own, node in zip(structures, nodes, strict=True)
+        ]
+        self.members = [list(node.GetSegmentation().GetSegmentIDs()) for node in nodes]
+        common = {name: getattr(self, name) for name in ("given", "members", "hashes", "run")}
+        text = json.dumps(common | {"settings": self.settings.toDictionary()} | more)
+        self.table.SetAttribute(OUTCOME_ATTRIBUTE, text)
+
+
+# What is stored of the outcome of pairs beside what is stored of any.
+OF_PAIRS = ("segments", "unmatched", "failures", "choices", "criticals", "judgment", "doseHash")
+
+
+@dataclass(eq=False, kw_only=True)
+class Outcome(Kept):
+    """The results of one or many pairs.
+
+    records: of all pairs. segments: the segment IDs of each pair. unmatched: names of structures that only one side
+    has, by side. failures: reasons by name. findings: sentences about doubtful pairs. choices: the pairs that somebody
+    chose, as for pairSegments. comparisons: of all pairs, with the geometry; None after the scene was loaded.
+    criticals: the segment IDs of the critical structures by name. judgment: of a protocol, as returned by
+    Judgment.toDictionary(), None without one. doseHash: of the contents of the dose, "" without one.
+    """
+
+    records: Sequence[Record]
+    segments: Sequence[tuple[str, str]]
+    unmatched: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    findings: Sequence[str] = ()
+    choices: Mapping[str, str | None] = field(default_factory=dict)
+    comparisons: CaseResult[Comparison] | None = None
+    criticals: Mapping[str, str] = field(default_factory=dict)
+    judgment: Mapping | None = None
+    doseHash: str = ""
+    seenDose: DoseHash = field(default_factory=DoseHash, repr=False)
+
+    @property
+    def isOfAll(self) -> bool:
+        """Whether all structures were compared."""
+        return not any(self.given)
+
+    @property
+    def wasStopped(self) -> bool:
+        """Whether the work was stopped before all pairs were measured."""
+        return self.comparisons is not None and self.comparisons.wasStopped
+
     def node(self, side: str):
         """Return the compared vtkMRMLSegmentationNode of a side, or None if it was removed."""
-        return self.table.GetNodeReference(COMPARED[side])
+        return self.nodes[REFERENCE_AND_TEST.index(side)]
 
     @property
     def dose(self):
         """The volume node of the dose, or None if there was none or it was removed."""
         return self.table.GetNodeReference(DOSE)
 
-    def whole(self) -> ComparedPair:
+    def whole(self) -> folders.ComparedPair:
         """Return the ComparedPair that owns the result nodes of all pairs together."""
-        nodeIDs = [self.table.GetNodeReferenceID(role) for role in COMPARED.values()]
-        return ComparedPair(*(Identity("a deleted segmentation", nodeID=nodeID or "") for nodeID in nodeIDs))
+        identities = [Identity("a deleted segmentation", nodeID=nodeID) for nodeID in self._nodeIDs()]
+        return folders.ComparedPair(*identities)
 
-    def pair(self, number: int) -> ComparedPair:
+    def pair(self, number: int) -> folders.ComparedPair:
         """Return the ComparedPair that owns the result nodes of the pair with this index."""
-        segments = []
-        for side, identifier in zip(COMPARED, self.segments[number], strict=True):
-            nodeID = self.table.GetNodeReferenceID(COMPARED[side]) or ""
-            segments.append(Identity(getattr(self.records[number], side)["name"], nodeID=nodeID, segmentID=identifier))
-        return ComparedPair(*segments)
+        record = self.records[number]
+        names = [getattr(record, side)["name"] for side in REFERENCE_AND_TEST]
+        parts = zip(names, self._nodeIDs(), self.segments[number], strict=True)
+        return folders.ComparedPair(*(Identity(name, nodeID=node, segmentID=one) for name, node, one in parts))
+
+    def _nodeIDs(self) -> list[str]:
+        return [self.table.GetNodeReferenceID(COMPARED.format(number=number)) or "" for number in range(2)]
 
     def change(self, suspects: Collection[str] | None = None) -> str:
-        """Return a sentence about the first change to the compared segments or the dose, or "" if there is none.
-
-        suspects: IDs of the segments to check, None for all and the dose.
-        """
-        for side, hashes in self.contentHashes.items():
-            node = self.node(side)
-            if node is None or node.GetSegmentation() is None:
-                return f"The {side} segmentation was removed."
-            identifiers = node.GetSegmentation().GetSegmentIDs()
-            if not set(hashes) <= set(identifiers):
-                return f"A segment of the {side} was removed."
-            suspected = [identifier for identifier in hashes if suspects is None or identifier in suspects]
-            try:
-                for identifier, now in self.seen[side].current(node, suspected, self.settings.surface):
-                    if now != hashes[identifier]:
-                        name = nameOf(node.GetSegmentation(), identifier)
-                        return f"{name} of the {side} has changed."
-            except InputError as error:
-                return str(error)
-            if side == "reference":
-                for name, identifier in self.criticals.items():  # critical structures are chosen by name
-                    if nameOf(node.GetSegmentation(), identifier) != name:
-                        return f"{name} in the reference was renamed."
-            if self.isOfAll and set(identifiers) != set(self.members[side]):
-                return f"Segments were added to or removed from the {side}."
-        return self._doseChange() if suspects is None else ""
-
-    def _doseChange(self) -> str:
-        # scenes saved by earlier versions do not know what the dose was; the choice of another one is noticed elsewhere
-        if not self.doseHash or self.dose is None:
+        if found := super().change(suspects):
+            return found
+        segmentation = self.nodes[0].GetSegmentation()
+        for name, identifier in self.criticals.items():  # critical structures are chosen by name
+            if nameOf(segmentation, identifier) != name:
+                return f"{name} in the reference was renamed."
+        # the choice of another dose is noticed elsewhere
+        if suspects is not None or not self.doseHash or self.dose is None:
             return ""
         try:
             return "" if self.seenDose.current(self.dose) == self.doseHash else "The dose has changed."
@@ -150,107 +240,222 @@ class Outcome:
             return str(error)
 
 
-def keepPair(comparison: Comparison, judgment: Judgment | None = None, dose=None) -> Outcome:
-    """Store the comparison of two segments in a table node. dose: the volume node of the dose, or None."""
-    nodeIDs = [structure.nodeID for structure in (comparison.reference, comparison.test)]
-    comparisons = Comparisons([comparison])
-    return _keep(showTable(comparison), nodeIDs, comparisons, comparison.settings, judgment, dose)
+@dataclass(eq=False, kw_only=True)
+class ObservedOutcome(Kept):
+    """What several observers have drawn.
+
+    content: ObserverStudy.toDictionary(). method: of the consensus. segments: of each structure, the segment IDs of
+    all, "" for those who lack it. study: None after the scene was loaded.
+    """
+
+    content: Mapping
+    method: str
+    segments: Sequence[Sequence[str]]
+    study: ObserverStudy | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all observers, and then of all tests."""
+        return [*self.content["observers"], *self.content["tests"]]
+
+    @property
+    def wasStopped(self) -> bool:
+        """Whether the work was stopped before all structures were measured."""
+        return self.study is not None and self.study.wasStopped
+
+    @property
+    def owner(self) -> folders.ComparedObservers:
+        """What stands in for the study when its results are searched for."""
+        return folders.ComparedObservers(tuple(self.names))
+
+    def found(self, name: str) -> ObservedStructure | None:
+        """Return what was found of a structure, None after the scene was loaded."""
+        return None if self.study is None else self.study[name]
+
+    def result(self, role: str):
+        """Return the result node with a role, if it is one of this outcome; else None."""
+        node = folders.findResult(self.owner, role, self.table.GetScene())
+        return node if self.shows(node) else None
 
 
-def keepAll(
-    comparisons: Comparisons,
-    referenceNode,
-    testNode,
-    settings: Settings,
-    judgment: Judgment | None = None,
-    choices: Mapping[str, str | None] | None = None,
-    dose=None,
-) -> Outcome:
-    """Store the comparisons of two segmentation nodes in a table node. dose: the volume node of the dose, or None."""
-    table = showComparisonsTable(comparisons)
-    members = {
-        side: list(node.GetSegmentation().GetSegmentIDs())
-        for side, node in (("reference", referenceNode), ("test", testNode))
-    }
-    more = {
-        "isOfAll": True,
-        "members": members,
-        "unmatched": comparisons.unmatched,
-        "failures": comparisons.failures,
-        "findings": list(comparisons.findings),
-        "choices": dict(choices or {}),
-    }
-    return _keep(table, [referenceNode.GetID(), testNode.GetID()], comparisons, settings, judgment, dose, **more)
+def measure(
+    request: Request,
+    *,
+    progress: Callable[[int, int, str], bool | None] | None = None,
+    run: Callable[[Callable[[], Any]], Any] = atOnce,
+    isPartWanted: Callable[[], bool] = lambda: True,
+    scene=None,
+) -> Outcome | ObservedOutcome:
+    """Measure what is asked for, and return the outcome, stored in a table node.
+
+    Parameters
+    ----------
+    request : Request
+        What to measure.
+    progress : Callable[[int, int, str], bool | None] | None, optional
+        As for compareSegmentations.
+    run : Callable, optional
+        As for compareSegments.
+    isPartWanted : Callable[[], bool], optional
+        Whether to keep what is finished if the work is stopped.
+    scene : optional
+        Of the table; None is Slicer's.
+
+    Returns
+    -------
+    Outcome | ObservedOutcome
+
+    Raises
+    ------
+    ValueError
+        If nothing can be compared, and for what cannot be read.
+    Cancelled
+        If the work is stopped before anything was compared, or what is finished is not wanted.
+    """
+    if request.observers:
+        return _measureObservers(request, progress, run, isPartWanted, asScene(scene))
+    return keep(request, compare(request, progress=progress, run=run, isPartWanted=isPartWanted))
 
 
-def _keep(
-    table,
-    nodeIDs: Sequence[str | None],
-    comparisons: Comparisons,
-    settings: Settings,
-    judgment: Judgment | None,
-    dose,
-    **more,
-) -> Outcome:
-    table.SetNodeReferenceID(DOSE, None if dose is None else dose.GetID())
-    hashes: dict[str, dict[str, str]] = {}
-    for (side, role), nodeID in zip(COMPARED.items(), nodeIDs, strict=True):
-        table.SetNodeReferenceID(role, nodeID)
-        node = table.GetNodeReference(role)
-        structures = [getattr(comparison, side) for comparison in comparisons]
-        if side == "reference":
-            structures += [structure for c in comparisons for structure in c.criticals]
-        hashes[side] = {s.segmentID: contentHashOfSegment(s, node, settings.surface) for s in structures}
-    outcome = Outcome(
-        table=table,
-        records=[comparison.record() for comparison in comparisons],
-        segments=[(c.reference.segmentID, c.test.segmentID) for c in comparisons],
-        settings=settings,
-        contentHashes=hashes,
-        comparisons=comparisons,
-        criticals={s.name: s.segmentID for c in comparisons for s in c.criticals},
-        judgment=None if judgment is None else judgment.toDictionary(),
-        doseHash=next((contentHashOfDose(c.dose).hexdigest() for c in comparisons if c.dose is not None), ""),
-        **more,
+def compare(
+    request: Request,
+    *,
+    progress: Callable[[int, int, str], bool | None] | None = None,
+    run: Callable[[Callable[[], Any]], Any] = atOnce,
+    isPartWanted: Callable[[], bool] = lambda: True,
+) -> CaseResult[Comparison]:
+    """Compare the segments that are asked for, and return the result without storing it. Arguments as of measure()."""
+    reference, test = (node if request.isOfAll else (node, segment) for node, segment in request.compared)
+    case = openCase(
+        reference,
+        test,
+        request.settings,
+        by="ID",
+        choices=request.choices,
+        proposed=request.proposed,
+        protocol=request.protocol,
+        dose=request.dose,
+        progress=progress,
     )
-    remembered = {name: getattr(outcome, name) for name in REMEMBERED}
-    remembered |= {CONTENT_HASHES: outcome.contentHashes, "settings": settings.toDictionary()}
-    remembered["findings"] = asDictionaries(outcome.findings)
-    table.SetAttribute(OUTCOME_ATTRIBUTE, json.dumps(remembered))
+
+    def runInFull(work: Callable[[], Sequence]) -> Sequence:
+        # what is shown of each belongs to it: finding the worst places of a large structure is slow
+        return run(lambda: [one.record() and one if isinstance(one, Comparison) else one for one in work()])
+
+    result = case.compare(progress, runInFull)
+    if result.wasStopped and not isPartWanted():
+        raise Cancelled
+    if not (result or request.isOfAll):
+        raise InputError(*result.failures.values())
+    return result
+
+
+def keep(request: Request, result: CaseResult[Comparison]) -> Outcome:
+    """Store the comparisons of what was asked for in a table node, and return the outcome."""
+    sides = [[getattr(one, side) for one in result] for side in REFERENCE_AND_TEST]
+    criticals = [one for comparison in result for one in comparison.criticals]
+    outcome = Outcome(
+        table=showComparisonsTable(result) if request.isOfAll else showTable(result[0]),
+        settings=request.settings,
+        given=[segment for _, segment in request.compared],
+        members=[],
+        hashes=[],
+        records=[comparison.record() for comparison in result],
+        segments=[(one.reference.segmentID, one.test.segmentID) for one in result],
+        unmatched=result.unmatched,
+        failures=result.failures,
+        findings=result.findings,
+        choices=dict(request.choices),
+        comparisons=result,
+        criticals={one.name: one.segmentID for one in criticals},
+        judgment=None if result.judgment is None else result.judgment.toDictionary(),
+        doseHash=next((contentHashOfDose(one.dose).hexdigest() for one in result if one.dose is not None), ""),
+    )
+    outcome.table.SetNodeReferenceID(DOSE, None if request.dose is None else request.dose.GetID())
+    nodes = [node for node, _ in request.compared]
+    stored = {name: getattr(outcome, name) for name in OF_PAIRS} | {"findings": asDictionaries(outcome.findings)}
+    outcome.remember([[*sides[0], *criticals], sides[1]], nodes, **stored)
     return outcome
 
 
-def recall(tableNode) -> Outcome | None:
-    """Return the results stored in a table node, for example after a scene was loaded, or None without any.
+def _measureObservers(request: Request, progress, run, isPartWanted, scene) -> ObservedOutcome:
+    given = [(node, segment) if segment else node for node, segment in request.compared]
+    count = request.observers
+    study = compareObservers(
+        given[:count],
+        request.settings,
+        tests=given[count:],
+        consensus=request.consensus,
+        progress=progress,
+        run=run,
+    )
+    if study.wasStopped and not isPartWanted():
+        raise Cancelled
+    owner = folders.ComparedObservers((*study.observers, *study.testNames))
+    name = f"{len(study.observers)} observers"
+    with resultNode("vtkMRMLTableNode", owner, OBSERVERS_ROLE, name, scene=scene) as table:
+        fillTable(table, overview(study))
+    outcome = ObservedOutcome(
+        table=table,
+        settings=study.settings,
+        given=[segment for _, segment in request.compared],
+        members=[],
+        hashes=[],
+        content=study.toDictionary(),
+        method=request.consensus,
+        segments=[[one.segmentID if one is not None else "" for one in found.structures] for found in study],
+        study=study,
+    )
+    structures = [
+        [one for found in study if (one := found.structures[number]) is not None] for number in range(len(given))
+    ]
+    nodes = [node for node, _ in request.compared]
+    outcome.remember(structures, nodes, content=outcome.content, method=outcome.method, segments=outcome.segments)
+    return outcome
 
-    Raises ValueError if they cannot be read, for example because another version of SegmentMetrics wrote them.
+
+def recall(tableNode) -> Outcome | ObservedOutcome | None:
+    """Return what a table node keeps, for example after a scene was loaded; None for None.
+
+    Raises ValueError if it cannot be read, for example because another version of SegmentMetrics wrote it.
     """
-    text = tableNode.GetAttribute(OUTCOME_ATTRIBUTE) if tableNode is not None else None
-    if not text:
+    if tableNode is None:
         return None
     try:
-        return _recalled(tableNode, json.loads(text))
+        kept = json.loads(tableNode.GetAttribute(OUTCOME_ATTRIBUTE) or "")
+        kept["settings"] = Settings(**kept["settings"])
+        if "content" in kept:
+            return ObservedOutcome(table=tableNode, **kept)
+        kept["segments"] = [tuple(pair) for pair in kept["segments"]]
+        kept["findings"] = [*map(asFinding, kept["findings"])]
+        isOfAll = not any(kept["given"])
+        records = json.loads(tableNode.GetAttribute(COMPARISONS_ATTRIBUTE if isOfAll else COMPARISON_ATTRIBUTE))
+        records = [Record.fromDictionary(one) for one in (records if isOfAll else [records])]
+        return Outcome(table=tableNode, records=records, **kept)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"The results in {tableNode.GetName()} cannot be read. {OTHER_VERSION}") from error
+        advice = "Press Apply to measure again."
+        raise InputError(f"The results in {tableNode.GetName()} cannot be read. {OTHER_VERSION} {advice}") from error
 
 
-def _recalled(tableNode, remembered: Mapping) -> Outcome:
-    many = tableNode.GetAttribute(COMPARISONS_ATTRIBUTE) if remembered["isOfAll"] else None
-    records = json.loads(many) if many else [json.loads(tableNode.GetAttribute(COMPARISON_ATTRIBUTE))]
-    return Outcome(
-        table=tableNode,
-        records=[Record.fromDictionary(record) for record in records],
-        segments=[tuple(pair) for pair in remembered["segments"]],
-        settings=Settings(**remembered["settings"]),
-        contentHashes=remembered[CONTENT_HASHES],
-        isOfAll=remembered["isOfAll"],
-        members=remembered["members"],
-        unmatched=remembered["unmatched"],
-        failures=remembered["failures"],
-        findings=[*map(asFinding, remembered.get("findings", ()))],
-        choices=remembered.get("choices", {}),
-        criticals=remembered.get("criticals", {}),
-        judgment=remembered.get("judgment"),
-        run=remembered["run"],
-        doseHash=remembered.get("doseHash", ""),
-    )
+# On display nodes of segmentations that are hidden in 3D views because a map of the local SD would be inside them.
+COVERED_ATTRIBUTE = "SegmentMetrics.CoveredByObservers"
+
+
+def coverIn3D(nodes: Sequence, scene) -> None:
+    """Hide segmentations in the 3D views, where they would cover a map, and show those again that it hid before."""
+    wanted = [node.GetDisplayNode() for node in nodes if node is not None]
+    for display in (node for node in scene.GetNodes() if node.IsA("vtkMRMLSegmentationDisplayNode")):
+        isHidden = bool(display.GetAttribute(COVERED_ATTRIBUTE))
+        if display in wanted and not isHidden and display.GetVisibility3D():
+            display.SetAttribute(COVERED_ATTRIBUTE, "1")
+            display.SetVisibility3D(False)
+        elif display not in wanted and isHidden:
+            display.RemoveAttribute(COVERED_ATTRIBUTE)
+            display.SetVisibility3D(True)
+
+
+def variationMaps(scene) -> list:
+    """Return the models of all maps of the local SD of observers in a scene."""
+    models = (node for node in scene.GetNodes() if node.IsA("vtkMRMLModelNode") and node.GetDisplayNode() is not None)
+    start = VARIATION_ROLE.partition("{")[0]
+    return [m for m in models if (m.GetAttribute(folders.ROLE_ATTRIBUTE) or "").startswith(start)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,13 @@ from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
-from ..base.errors import InputError, requireKind
-from ..base.parallel import threads
+from ..base.errors import requireKind
 from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
 from ..case.tablemodel import Column, Table, plain
-from ..metrics.similarity import localDistancesOn
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.names import OWN_CONVENTION
 from ..show.distributions import doseRange, mapRange
+from ..show.maps import Coloring, checkedLimits, requireChoice, requireDistances, valuesOn
 from . import colors, folders
 from .arguments import asScene, requireComparison
 from .conversion import drawnSurface as drawn
@@ -36,11 +34,6 @@ FILE_TITLES = {"ReferenceFile": "Reference file", "TestFile": "Test file"}
 OTHER_VERSION = "Another version of SegmentMetrics may have written it."
 # the information needed to recolor a distance map when its distances are no longer in memory
 MAP_ATTRIBUTE = "SegmentMetrics.Map"
-
-# Tolerance in mm to show if nothing was measured with a tolerance.
-DEFAULT_TOLERANCE = 2.0
-# Elements processed at a time, so that temporary arrays stay small.
-CHUNK = 1 << 16
 
 
 def showTable(comparison, *, tableNode=None, scene=None):
@@ -171,8 +164,8 @@ def showDistanceMap(
         no hazard or no dose for that kind.
     """
     requireComparison(comparison)
-    _checkChoice("side", side, REFERENCE_AND_TEST)
-    _checkChoice("surface", surface, ("displayed", "measured"))
+    requireChoice("side", side, REFERENCE_AND_TEST)
+    requireChoice("surface", surface, ("displayed", "measured"))
     limit, tolerance = checkedLimits(comparison, kind, range, tolerance)
     scene = asScene(scene)
     polyData = drawnSurface or distanceMap(comparison, side, surface, displayedSurface, kind == "bld")
@@ -181,7 +174,7 @@ def showDistanceMap(
         model.SetAndObservePolyData(polyData)
     signed = comparison.distances.hasSides
     isFirst = model.GetDisplayNode() is None
-    colorMap(model, kind, side, limit, tolerance, signed)
+    colorMap(model, Coloring(kind, limit, tolerance, signed))
     automatic = mapRange(comparison.distances, tolerance)
     known = {"side": side, "surface": surface, "limit": automatic, "tolerance": tolerance, "signed": signed}
     if comparison.dose is not None:
@@ -210,21 +203,10 @@ def distanceMap(
     Other arguments and errors are those of showDistanceMap.
     """
     requireDistances(comparison)
-    directed = comparison.distances.referenceToTest if side == "reference" else comparison.distances.testToReference
+    directed = comparison.distances.directions[REFERENCE_AND_TEST.index(side)]
     structure = getattr(comparison, side)
     result, isMeasured = drawn(structure, side, directed.surface, surface, displayedSurface)
-    if isMeasured:
-        signed = _withoutGaps(directed.atPoints, directed.surface.points)
-    else:
-        signed = nearestValues(pointsOf(result), *directed.samples())
-    arrays = {"SignedDistance": signed, "Distance": np.abs(signed)}
-    if withLocal or "similarity" in comparison.settings.families:
-        local = localDistancesOn(comparison, side)
-        arrays["BLD"] = local if isMeasured else nearestValues(pointsOf(result), directed.surface.points, local)
-    if comparison.hazard is not None:
-        arrays["Hazard"] = comparison.hazard.at(pointsOf(result))
-    if comparison.dose is not None:
-        arrays["Dose"] = comparison.dose.knownAt(pointsOf(result), 0.0)
+    arrays = valuesOn(comparison, side, None if isMeasured else pointsOf(result), withLocal)
     for name, values in arrays.items():
         array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
         array.SetName(name)
@@ -232,75 +214,16 @@ def distanceMap(
     return result
 
 
-def requireDistances(comparison, what: str = "distance map") -> None:
-    """Raise ValueError with the reason if a comparison has no distances. what: the display that needs them."""
-    if not hasattr(comparison, "distances"):
-        raise InputError(f"There is no {what} of a record, which holds the numbers of a comparison but no surfaces.")
-    empty = [f"the {which}" for which in REFERENCE_AND_TEST if getattr(comparison, which).isEmpty]
-    if empty:
-        verb = "are" if len(empty) > 1 else "is"
-        raise InputError(f"There is no {what} because {' and '.join(empty)} {verb} empty.")
-    if comparison.distances is None:
-        raise InputError(f"There is no {what} because no measurement of distances was asked for.")
-
-
-def checkedLimits(comparison, kind: str, range: float | None, tolerance: float | None) -> tuple[float, float]:
-    """Return the end of the color range, of a dose in Gy, and the tolerance of a map in mm; None is automatic.
-
-    The automatic tolerance is the first one of the comparison's settings, or 2 mm without any. The automatic range is a
-    round number that 98 % of either surface does not exceed, and is at least the tolerance; it is the same for both
-    sides so that their maps can be compared; of a dose it is doseRange(). Raises ValueError for an unknown kind, for
-    numbers that are not positive, if there are no distances, for kind "hazard" without critical structures, and for
-    "dose" without one.
-    """
-    _checkChoice("kind", kind, colors.KINDS)
-    if kind == "hazard":
-        requireHazard(comparison)
-    if kind == "dose" and getattr(comparison, "dose", None) is None:
-        raise InputError("There is no dose to show: compare with the dose of a plan.")
-    for name, value in (("range", range), ("tolerance", tolerance)):
-        if value is not None:
-            requireKind(value, Real, f"The {name} of a distance map", "a number")
-        if value is not None and not 0 < value < np.inf:
-            raise InputError(f"The {name} of a distance map is a positive number of millimeters, not {value}.")
-    requireDistances(comparison)
-    tolerance = shownTolerance(comparison) if tolerance is None else tolerance
-    if range is None:
-        range = (
-            doseRange(comparison.dose, comparison.distances)
-            if kind == "dose"
-            else mapRange(comparison.distances, tolerance)
-        )
-    return float(range), float(tolerance)
-
-
-def shownTolerance(comparison) -> float:
-    """Return the tolerance in mm that maps and charts show: the first one of the settings, or 2 mm without any."""
-    return next(iter(comparison.settings.tolerances), DEFAULT_TOLERANCE)
-
-
-def requireHazard(comparison) -> None:
-    """Raise ValueError if a comparison has no hazard to show."""
-    if getattr(comparison, "hazard", None) is None:
-        raise InputError(
-            "There is no hazard to show: measure the family hazard with critical structures that are not empty."
-        )
-
-
-def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed: bool = True) -> None:
-    """Set the colors and the legend of a distance map's model node; other display properties set by the user are kept.
-
-    limit: end of the color range in mm. signed: whether inside and outside can be told apart.
-    """
+def colorMap(model, coloring: Coloring) -> None:
+    """Set the colors and the legend of a map's model node; other display properties set by the user are kept."""
     scene = model.GetScene()
-    low, high = colors.scalarRange(kind, limit, tolerance, signed)
     model.CreateDefaultDisplayNodes()
     display = model.GetDisplayNode()
     before = display.GetColorNode()
     isNew = before is None or not before.GetAttribute(colors.COLORS_ATTRIBUTE)
-    isKept = not isNew and before.IsA(colors.colorNodeClass(kind))
-    colorNode = before if isKept else scene.AddNewNodeByClass(colors.colorNodeClass(kind))
-    colors.fillColorNode(colorNode, kind, low, high, signed)
+    isKept = not isNew and before.IsA(colors.colorNodeClass(coloring.kind))
+    colorNode = before if isKept else scene.AddNewNodeByClass(colors.colorNodeClass(coloring.kind))
+    colors.fillColorNode(colorNode, coloring)
     wasModifying = display.StartModify()
     if isNew:
         display.SetVisibility2D(True)
@@ -316,32 +239,13 @@ def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed
     if not (isNew or isKept):
         scene.RemoveNode(before)
     nameResult(colorNode, f"{model.GetName()} (colors)")
-    array = colors.ARRAYS[kind] if signed else colors.ARRAYS[kind].removeprefix("Signed")
-    display.SetActiveScalar(array, vtkDataObject.POINT)
+    display.SetActiveScalar(coloring.array, vtkDataObject.POINT)
     display.SetScalarRangeFlag(display.UseManualScalarRange)
-    display.SetScalarRange(low, high)
+    display.SetScalarRange(*coloring.ends)
     display.SetScalarVisibility(True)
     display.EndModify(wasModifying)
     model.SetDescription(noteOf(model.GetPolyData()))
-    colors.showLegend(model, kind, side, tolerance, signed)
-
-
-def nearestValues(points: np.ndarray, positions: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the values (n,) at the positions (m, 3) nearest to points (n, 3), ignoring values that are not finite."""
-    from scipy.spatial import cKDTree
-
-    finite = np.isfinite(values)
-    if not finite.any():
-        raise InputError("There is no distance map because no distance of this pair is a finite number.")
-    if not finite.all():
-        positions, values = positions[finite], values[finite]
-    # for points on a surface, an unbalanced tree is built in half the time and searched equally fast
-    tree = cKDTree(positions, balanced_tree=False, compact_nodes=False)
-    return values[tree.query(points, workers=threads())[1]]
-
-
-def _withoutGaps(values: np.ndarray, points: np.ndarray) -> np.ndarray:
-    return values if np.isfinite(values).all() else nearestValues(points, points, values)
+    colors.showLegend(model, coloring)
 
 
 def fillTable(node, table: Table) -> None:
@@ -378,8 +282,3 @@ def pairName(comparison) -> str:
     """Return the name of a pair as used in the names of its nodes."""
     names = dict.fromkeys((comparison.reference.name, comparison.test.name))
     return " vs ".join(names)
-
-
-def _checkChoice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InputError(f"The {name} of a distance map is {', '.join(choices[:-1])} or {choices[-1]}, not {value!r}.")

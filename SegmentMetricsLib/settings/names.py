@@ -59,6 +59,7 @@ TOOLS = (
     "Anima",
     "DeepMind",
     "EvaluateSegmentation",
+    "grand-challenge-metrics",
     "MedPy",
     "MeshMetrics-0.1",
     "MeshMetrics-1.4.1",
@@ -66,10 +67,13 @@ TOOLS = (
     "MetricsReloaded",
     "MISeval",
     "MONAI",
+    "panoptica-distances",
     "Plastimatch",
+    "platipy",
     "pymia",
     "seg-metrics",
     "SimpleITK",
+    "torchmetrics",
 )
 
 

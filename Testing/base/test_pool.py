@@ -1,143 +1,161 @@
-"""The pool: who takes which task, what becomes of tasks that kill a process, and workers that cannot be had."""
+"""Work that is spread: who takes which item, what becomes of items that kill a process, and what cannot be had."""
 
 from __future__ import annotations
 
 import errno
 import os
+import threading
+import time
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
-from functools import partial
 from threading import Event
 
 import pytest
 
 from SegmentMetricsLib.base import parallel
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.base.parallel import runEach
+from SegmentMetricsLib.base.parallel import Died, spread
 
 SECONDS = 60
 
 
-class Pool:
-    """Makes executors of threads, and notes for how many workers each is asked, and whether it was shut down."""
+@pytest.fixture
+def pool(monkeypatch):
+    """Threads in place of processes; notes how many each pool is asked for, and how many pools were shut down."""
 
-    def __init__(self, workers: int = 1):
-        self.workers, self.asked, self.shut = workers, [], 0
+    class Pool(ThreadPoolExecutor):
+        asked, shut = [], 0
 
-    def __call__(self, number):
-        pool = self
+        def __init__(self, workers, context, prepare, arguments):
+            Pool.asked.append(workers)
+            parallel._work = arguments[0]
+            super().__init__(workers)
 
-        class Noted(ThreadPoolExecutor):
-            def shutdown(self, *given, **named):
-                pool.shut += 1
-                super().shutdown(*given, **named)
+        def shutdown(self, *given, **named):
+            Pool.shut += 1
+            super().shutdown(*given, **named)
 
-        self.asked.append(number)
-        return Noted(number or self.workers)
-
-
-def killed(task):
-    """What stands for work that is done in a process, where one task is more than the memory."""
-    if task == "bad":
-        raise BrokenExecutor
-    return task.upper()
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", Pool)
+    return Pool
 
 
-def testThisProcessTakesTheSmallTasks():
+def itself(item):
+    return float(item)
+
+
+def isHere() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def testThisProcessTakesTheSmallItems(pool):
     """It has done all the small ones while the large one is in work, and results come as they are finished."""
     isBegun, isOwnDone = Event(), Event()
 
-    def work(task):
+    def work(item):
+        if isHere():
+            assert isBegun.wait(SECONDS)
+            if item == 3:
+                isOwnDone.set()
+            return f"own {item}"
         isBegun.set()
         assert isOwnDone.wait(SECONDS)
-        return f"other {task}"
+        return f"other {item}"
 
-    def own(task):
-        assert isBegun.wait(SECONDS)
-        if task == 3:
-            isOwnDone.set()
-        return f"own {task}"
-
-    found = list(runEach([5, 4, 3, 2, 1], work, Pool(), 2, own))
-    assert found[:3] == [(task, f"own {task}") for task in (1, 2, 3)]
-    assert sorted(found[3:]) == [(4, "other 4"), (5, "other 5")]
+    found = list(spread(work, [2, 5, 1, 4, 3], itself, 2))
+    assert found[:3] == [(2, "own 1"), (0, "own 2"), (4, "own 3")]
+    assert sorted(found[3:]) == [(1, "other 5"), (3, "other 4")] and pool.asked == [1]
 
 
-def testNothingIsQueuedForOthersAtTheEnd():
-    """Of two equally large tasks each process does one."""
+def testNothingIsQueuedForOthersAtTheEnd(pool):
+    """Of two equally large items each process does one."""
     isBegun = Event()
 
-    def own(task):
-        assert isBegun.wait(SECONDS)
-        return f"own {task}"
-
-    def work(task):
+    def work(item):
+        if isHere():
+            assert isBegun.wait(SECONDS)
+            return "own"
         isBegun.set()
-        return f"other {task}"
+        return "other"
 
-    assert sorted(runEach([2, 1], work, Pool(), 2, own)) == [(1, "own 1"), (2, "other 2")]
-
-
-def testOtherProcessesDoNotWaitForThisOne():
-    """The next task lies ready for them, however long this process works on its own."""
-    begun = {task: Event() for task in (5, 4, 2, 1)}
-
-    def work(task):
-        begun[task].set()
-        return task
-
-    def own(task):
-        assert begun[5].wait(SECONDS) and begun[4].wait(SECONDS)
-        return task
-
-    found = list(runEach([5, 4, 2, 1], work, Pool(), 2, own))
-    assert sorted(found) == [(1, 1), (2, 2), (4, 4), (5, 5)]
+    assert sorted(spread(work, [2, 1], itself, 2)) == [(0, "other"), (1, "own")]
 
 
-@pytest.mark.parametrize("own", [None, killed])
-def testWhatKillsAProcessIsRunAgainAloneAndOnlyOnce(own):
-    tasks, pool, started = ["bad", *"abcde"], Pool(), []
+def testOthersDoNotWaitForThisProcess(pool):
+    """The next item lies ready for them, however long this process works on its own."""
+    begun = {item: Event() for item in (5, 4, 2, 1)}
 
-    def work(task):
-        started.append(task)
-        return killed(task)
+    def work(item):
+        begun[item].set()
+        if isHere():
+            assert begun[5].wait(SECONDS) and begun[4].wait(SECONDS)
+        return item
 
-    found = dict(runEach(tasks, work, pool, 2, own))
-    assert isinstance(found.pop("bad"), BrokenExecutor)
-    assert found == {name: name.upper() for name in "abcde"}
-    assert started.count("bad") == 2 and pool.asked.count(1) >= 1 and pool.shut == len(pool.asked)
-
-
-def testErrorsOfATaskStopNoOther():
-    def work(task):
-        if task in (1, 2):
-            raise InputError(str(task))
-        return task
-
-    for own in (None, work):
-        found = dict(runEach([4, 3, 2, 1], work, Pool(), 2, own))
-        assert found[3] == 3 and found[4] == 4 and [str(found[task]) for task in (1, 2)] == ["1", "2"]
+    assert sorted(spread(work, [5, 4, 2, 1], itself, 2)) == [(0, 5), (1, 4), (2, 2), (3, 1)]
 
 
-def testWhatIsNoErrorOfATaskStopsAll():
+@pytest.mark.parametrize("takesPart", [True, False])
+def testWhatKillsAProcessIsDoneAgainAloneAndOnlyOnce(pool, takesPart):
+    started = []
+
+    def work(item):
+        if item == "bad" and not isHere():
+            started.append(item)
+            raise BrokenExecutor
+        return item.upper()
+
+    found = dict(spread(work, ["bad", *"abcde"], lambda item: len(item), 2, takesPart=takesPart))
+    assert isinstance(found.pop(0), Died)
+    assert found == dict(enumerate("ABCDE", 1))
+    assert len(started) == 2 and 1 in pool.asked and pool.shut == len(pool.asked)
+
+
+def exitFor(item):
+    if item == "bad":
+        os._exit(9)
+    return item.upper()
+
+
+def testARealProcessThatDies():
+    found = dict(spread(exitFor, ["bad", "a", "b"], workers=2, takesPart=False))
+    assert isinstance(found[0], Died) and str(found[0]) == parallel.DIED
+    assert (found[1], found[2]) == ("A", "B")
+
+
+def testErrorsOfAnItemStopNoOther(pool):
+    def work(item):
+        if item in (1, 2):
+            raise InputError(str(item))
+        return item
+
+    for given in ({"workers": 1}, {"workers": 2}, {"workers": 2, "takesPart": False}):
+        found = dict(spread(work, [4, 3, 2, 1], itself, **given))
+        assert (found[0], found[1], str(found[2]), str(found[3])) == (4, 3, "2", "1")
+
+
+def testWhatIsNoErrorOfAnItemStopsAll(pool):
     """As a full disk does."""
 
-    def own(task):
-        raise OSError(errno.ENOSPC, "No space left on device")
+    def work(item):
+        if isHere():
+            raise OSError(errno.ENOSPC, "No space left on device")
 
-    pool = Pool()
     with pytest.raises(OSError, match="No space left"):
-        list(runEach([2, 1], str, pool, 2, own))
+        list(spread(work, [2, 1], itself, 2))
     assert pool.shut == len(pool.asked) == 1
+
+
+class Deadly:
+    """Work that kills every other process while it is sent there."""
+
+    def __call__(self, item):
+        return -item
+
+    def __reduce__(self):
+        return os._exit, (1,)
 
 
 def testAProcessThatNeverStarts():
     """This one does all, as it does while others start."""
-    makeExecutor = partial(makeKilled, os._exit, (1,))
-    assert sorted(runEach([3, 2, 1], abs, makeExecutor, 2, lambda task: -task)) == [(1, -1), (2, -2), (3, -3)]
-
-
-def makeKilled(prepare, arguments, number):
-    return parallel.localExecutor(number or 1, prepare, arguments)
+    assert sorted(spread(Deadly(), [3, 2, 1], itself, 2)) == [(0, -3), (1, -2), (2, -1)]
 
 
 class Refusing(ThreadPoolExecutor):
@@ -155,30 +173,50 @@ def refuse(*given):
 def testNoProcessesAtAll(monkeypatch, make, reason):
     """The system may refuse processes, or what they are told by."""
     monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", make)
-
-    def makeExecutor(number):
-        return parallel.localExecutor(1)
-
-    assert list(runEach([3, 2, 1], abs, makeExecutor, 2, lambda task: -task)) == [(1, -1), (2, -2), (3, -3)]
+    assert list(spread(str, [3, 2, 1], itself, 2)) == [(2, "1"), (1, "2"), (0, "3")]
     with pytest.raises(InputError, match=reason):
-        list(runEach([1], abs, makeExecutor, 2))
+        list(spread(str, [1], workers=1, takesPart=False))
 
 
-def testWorkersAreReplaced(monkeypatch):
+@pytest.mark.parametrize("takesPart", [True, False])
+def testProcessesAreReplaced(pool, monkeypatch, takesPart):
     """So that what libraries leak is freed, also where this process takes part."""
     monkeypatch.setattr(parallel, "RENEWED_AFTER", 3)
-    pool = Pool()
-    assert sorted(runEach(range(10), abs, pool, 2)) == [(task, task) for task in range(10)]
-    assert pool.asked == [None] * 4 and pool.shut == 4  # 3, 3, 3 and 1
-    pool = Pool()
-    assert sorted(runEach(range(10), abs, pool, 2, abs)) == [(task, task) for task in range(10)]
-    assert pool.shut == len(pool.asked) > 0
+    found = sorted(spread(abs, range(10), workers=1 + takesPart, takesPart=takesPart))
+    assert found == [(item, item) for item in range(10)]
+    assert pool.shut == len(pool.asked) > 0 and (takesPart or len(pool.asked) == 4)  # 3, 3, 3 and 1
+    monkeypatch.setattr(parallel, "RENEWED_AFTER_SECONDS", 0.0)
+    assert len(list(spread(abs, range(4), workers=1, takesPart=False))) == 4, "although the time is always up"
 
 
-def testARunThatIsGivenUpStopsItsWorkers():
-    pool = Pool()
-    running = runEach("abc", str.upper, pool, 1)
-    assert next(running) == ("a", "A")
+def testHowManyProcesses(pool, monkeypatch):
+    monkeypatch.setattr(parallel, "availableProcessors", lambda: 3)
+    for cost, asked in ((1.0, []), (2.0, [2])):
+        pool.asked.clear()
+        assert len(list(spread(str, range(4), lambda item, cost=cost: cost))) == 4
+        assert pool.asked == asked
+    assert len(list(spread(str, [1, 2], lambda item: 100.0, 9))) == 2 and pool.asked[-1] == 1
+    assert list(spread(str, [])) == []
+
+
+def doze(item):
+    """What stands for work that is not done when the run is given up."""
+    time.sleep(0 if item == 0 else 60)
+    return item
+
+
+def testARunThatIsGivenUpStopsItsProcessesAndSaysNothing(monkeypatch):
+    """Most items wait in this process, where they could be cancelled; the thread of the pool must not fail at them."""
+    said = []
+    monkeypatch.setattr(threading, "excepthook", said.append)
+    running = spread(doze, range(9), workers=1, takesPart=False)
+    assert next(running) == (0, 0)
+    begun = time.monotonic()
     running.close()
-    assert pool.shut == 1
-    assert list(runEach([], abs, lambda number: pytest.fail("nothing to run"), 1)) == []
+    assert time.monotonic() - begun < SECONDS / 2 and [error.exc_value for error in said] == []
+
+
+def testAnotherExecutor():
+    with ThreadPoolExecutor(2) as given:
+        found = dict(spread(exitFor, "abc", workers=2, executor=given))
+        assert found == dict(enumerate("ABC")) and given.submit(len, "abc").result() == 3

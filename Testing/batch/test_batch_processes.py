@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import errno
-import multiprocessing
 import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from pathlib import Path
 
-import inline
 import pytest
-from inline import Inline
 from test_batch import ROOT, batch, records, table, write
 from test_batch import study as study  # the fixture
 
@@ -23,7 +19,7 @@ from SegmentMetricsLib.base import parallel
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.batch import tasks as cohort
 from SegmentMetricsLib.batch.cases import Task
-from SegmentMetricsLib.batch.tasks import runAll, runCase
+from SegmentMetricsLib.batch.tasks import runAll
 
 pytestmark = pytest.mark.usefixtures("inProcesses")
 HAS_PROC = Path("/proc/self/task").is_dir()
@@ -33,7 +29,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 @pytest.fixture
 def inProcesses(monkeypatch):
-    monkeypatch.setattr(cohort, "processes", inline.inProcesses)
+    monkeypatch.setattr(cohort, "spread", parallel.spread)
 
 
 def testProcesses(study):
@@ -100,6 +96,10 @@ def testAWorkerThatIsKilled(study):
     assert sorted(record["case"] for record in records()) == cases == [row["Case"] for row in table()]
 
 
+def tasksOf(*names: str) -> list[Task]:
+    return [Task(name, "", "r", "t") for name in names]
+
+
 def crash(task: Task) -> dict:
     """What stands for runCase in workers that die."""
     if task.case.startswith("bad"):
@@ -107,23 +107,11 @@ def crash(task: Task) -> dict:
     return {"case": task.case, "status": "ok"}
 
 
-class Crashing(ProcessPoolExecutor):
-    def submit(self, function, task):
-        assert function is runCase
-        return super().submit(crash, task)
-
-
-def tasksOf(*names: str) -> list[Task]:
-    return [Task(name, "", "r", "t") for name in names]
-
-
 @pytest.mark.nightly
-def testAWorkerThatDies():
-    def makeExecutor(number):
-        return Crashing(number or 2, multiprocessing.get_context("spawn"))
-
+def testAWorkerThatDies(monkeypatch):
+    monkeypatch.setattr(cohort, "runCase", crash)
     names = ["a", "bad", "b", "c", "d"]
-    outcomes = {task.case: outcome for task, outcome in runAll(tasksOf(*names), makeExecutor, 3)}
+    outcomes = {task.case: outcome for task, outcome in runAll(tasksOf(*names), 2)}
     assert sorted(outcomes) == sorted(names)
     assert {case for case, outcome in outcomes.items() if outcome["status"] == "ok"} == set("abcd")
     assert outcomes["bad"]["status"] == "failed" and outcomes["bad"]["reason"] == cohort.DIED
@@ -132,7 +120,7 @@ def testAWorkerThatDies():
 BROKEN, NONE_LEFT = BrokenPipeError(errno.EPIPE, "Broken pipe"), BlockingIOError(errno.EAGAIN, "None left")
 
 
-class Unstartable(Inline):
+class Unstartable(Executor):
     """What there is where the system lets no process start."""
 
     def submit(self, function, *arguments):
@@ -152,79 +140,7 @@ def testWorkersThatCannotStart(study, monkeypatch, capsys, make, reason):
     said = f"segment-metrics: No process can be started to do the work ({reason}).\n"
     assert capsys.readouterr() == ("", said)
     with pytest.raises(InputError, match=reason):
-        list(runAll(tasksOf("a"), lambda number: parallel.localExecutor(1), 1))
-
-
-def testARunThatIsGivenUpStopsItsWorkers():
-    class Recorded(Inline):
-        isShut = False
-
-        def shutdown(self, wait=True, *, cancel_futures=False):
-            Recorded.isShut = True
-
-        def submit(self, function, task):
-            return Inline.submit(self, crash, task)
-
-    running = runAll(tasksOf("a", "b", "c"), lambda number: Recorded(), 1)
-    assert next(running)[0].case == "a"
-    running.close()
-    assert Recorded.isShut
-    assert list(runAll([], lambda number: pytest.fail("nothing to run"), 1)) == []
-
-
-def doze(task: Task) -> dict:
-    """What stands for runCase in workers that are not done when the run is given up."""
-    time.sleep(0 if task.case == "0" else 60)
-    return {"case": task.case, "status": "ok"}
-
-
-class Dozing(ProcessPoolExecutor):
-    manager = None
-
-    def submit(self, function, task):
-        future = super().submit(doze, task)
-        Dozing.manager = self._executor_manager_thread
-        return future
-
-
-def testARunThatIsGivenUpSaysNothing(monkeypatch):
-    """Most cases wait in this process, where they could be cancelled; the thread of the pool must not fail at them."""
-    said = []
-    monkeypatch.setattr(threading, "excepthook", said.append)
-    running = runAll(tasksOf(*map(str, range(9))), lambda _: Dozing(1, multiprocessing.get_context("spawn")), 9)
-    assert next(running)[0].case == "0"
-    running.close()
-    Dozing.manager.join(30)
-    assert not Dozing.manager.is_alive() and [error.exc_value for error in said] == []
-
-
-def testWorkersAreReplaced(monkeypatch):
-    class Counted(Inline):
-        made = 0
-
-        def __init__(self):
-            Counted.made += 1
-
-        def submit(self, function, task):
-            return Inline.submit(self, crash, task)
-
-    monkeypatch.setattr(parallel, "RENEWED_AFTER", 3)
-    names = [str(number) for number in range(10)]
-    assert sorted(task.case for task, _ in runAll(tasksOf(*names), lambda number: Counted(), 2)) == names
-    assert Counted.made == 4  # 3, 3, 3 and 1
-
-
-def testWorkersAreReplacedAfterAWhile(monkeypatch):
-    made = []
-
-    class Slow(Inline):
-        def submit(self, function, task):
-            return Inline.submit(self, crash, task)
-
-    monkeypatch.setattr(parallel, "RENEWED_AFTER_SECONDS", 0.0)
-    names = [str(number) for number in range(4)]
-    assert sorted(t.case for t, _ in runAll(tasksOf(*names), lambda number: made.append(1) or Slow(), 2)) == names
-    assert len(made) == 4, "every case is run although the time is always up"
+        list(runAll(tasksOf("a"), 1))
 
 
 # A cluster
@@ -264,11 +180,12 @@ def testAWorkerOfAClusterThatDies(scheduler):
         def shutdown(self, wait=True, *, cancel_futures=False):
             self.executor.shutdown(wait)
 
-    with cohort.cluster(scheduler) as (makeExecutor, window):
-        assert window >= 16
-        given = tasksOf("a", "bad", "b")
-        outcomes = {t.case: o for t, o in runAll(given, lambda number: Substitute(makeExecutor(number)), 1)}
-    assert {case: outcome["status"] for case, outcome in outcomes.items()} == {"a": "ok", "bad": "failed", "b": "ok"}
+    with cohort.cluster(scheduler) as (executor, workers):
+        assert workers >= 8
+        given = Substitute(executor)
+        # what is on the same worker goes with it
+        outcomes = {t.case: o for some in ("bad", "a") for t, o in runAll(tasksOf(some), workers, given)}
+    assert {case: outcome["status"] for case, outcome in outcomes.items()} == {"bad": "failed", "a": "ok"}
     assert outcomes["bad"]["reason"] == cohort.DIED
 
 

@@ -209,15 +209,15 @@ def testSegmentsOfSlicer(scene):
     from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 
     nodes = boxesNode(scene, "A", "B"), boxesNode(scene, "A", "B")
-    original = casework.compareMatch
+    original = casework.comparison.compared
 
-    def failing(match, *given):
-        if match.reference.name == "B":
+    def failing(pair):
+        if pair.reference.name == "B":
             raise casework.InputError("It is odd.")
-        return original(match, *given)
+        return original(pair)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(casework, "compareMatch", failing)
+        patch.setattr(casework.comparison, "compared", failing)
         found = mrml.compareSegmentations(*nodes, protocol=parseProtocol(PROTOCOL, "limits"))
     assert found.failures == {"B": "It is odd."} and found.judgment.verdict == "not evaluable"
     assert [(v.structure, v.reason) for v in found.judgment.verdicts[1:]] == [("B", "It is odd.")] * 2

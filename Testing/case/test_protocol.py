@@ -349,29 +349,3 @@ def testRulesInTheConventionOfATool(withoutPictures, tmp_path, monkeypatch):
     assert medpy["convention"] == "MedPy" and medpy["verdict"] == "fail" and "MASD as by MedPy" in medpy["reason"]
     assert medpy["value"] == compare(*pair, Settings.preset("MedPy"))["MASD"].value
     assert own["value"] == compare(*pair, Settings(families="boundary"))["MASD"].value != medpy["value"]
-
-
-def testWhatRulesNeedIsMeasuredBeside(monkeypatch):
-    from SegmentMetricsLib.case.protocol import measuring
-
-    pair, settings = (shapes.ball(6), shapes.ball(7, (1, 0, 0))), Settings(families=("boundary", "overlap"))
-    result = compare(*pair, settings)
-    rules = "*,DSC,>=,0.5,\n*,NSD_3mm,>=,0.5,\n*,HD95,<=,3,MedPy\n"
-    protocol = parseProtocol("Structure,Measurement,Relation,Pass,Convention\n" + rules, "Limits")
-    names, found = measuring.measuredFor(result, protocol)
-    assert names == (result.reference.name, result.test.name)
-    assert found["SegmentMetrics"]["NSD_3mm"].value == compare(*pair, replace(settings, tolerances=3))["NSD_3mm"].value
-    assert found["SegmentMetrics"]["DSC"].value == result["DSC"].value
-    assert found["MedPy"]["HD95"].value == compare(*pair, Settings(convention="MedPy"))["HD95"].value
-    assert "NSD_3mm" not in result
-    ofTool = compare(*pair, Settings(convention="MedPy"))
-    protocol = parseProtocol("Structure,Measurement,Relation,Pass,Convention\n*,HD,<=,3,MeshMetrics-0.1\n", "Limits")
-    exact = compare(*pair, Settings.preset("MeshMetrics-0.1"))["HD"].value
-    assert measuring.measuredFor(ofTool, protocol)[1]["MeshMetrics-0.1"]["HD"].value == exact != ofTool["HD"].value
-
-    def fail(*arguments, **options):
-        raise AssertionError("everything is there already")
-
-    monkeypatch.setattr(measuring.comparison, "compare", fail)
-    easy = parseProtocol("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.5\nOther,NSD_3mm,>=,0.5\n", "Limits")
-    assert measuring.measuredFor(result, easy)[1] == {"SegmentMetrics": result.measurements}

@@ -468,17 +468,6 @@ def testFramesForPandas(monkeypatch):
         comparison.toFrame()
 
 
-@pytest.mark.opengl
-def testPicturesInOneCall(tmp_path):
-    pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
-    comparison = compare(imageOf(LABELS == 1), imageOf(MOVED == 1))
-    path = comparison.picture(str(tmp_path / "overlay.png"), size=(640, 400))
-    assert SimpleITK.ReadImage(path).GetSize() == (640, 400)
-    empty = compare(imageOf(MASK), imageOf(MASK * 0))
-    with pytest.raises(InputError, match="There is no distance map because the test is empty"):
-        empty.picture(tmp_path / "none.png")
-
-
 def testTheConsoleShowsWhatMatters():
     comparison = compare(imageOf(LABELS == 1), imageOf(MOVED == 1), Settings(tolerances=(1, 2)))
     assert repr(comparison.settings) == "Settings(tolerances=(1.0, 2.0))" and repr(Settings()) == "Settings()"

@@ -15,7 +15,7 @@ import SimpleITK
 
 from SegmentMetricsLib import __main__, readStructures
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.base.parallel import DIED, ignoringInterrupts
+from SegmentMetricsLib.base.parallel import DIED, ignoringInterrupts, spread
 from SegmentMetricsLib.batch import tasks
 from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.io.dicom import opening, segmentation
@@ -47,7 +47,7 @@ def testACaseThatTakesTooMuchMemoryFailsAlone(monkeypatch):
     def tooLarge(task):
         raise MemoryError
 
-    monkeypatch.setattr("SegmentMetricsLib.batch.caseoutcomes.compared", tooLarge)
+    monkeypatch.setattr("SegmentMetricsLib.batch.caseoutcomes.outcomeOf", tooLarge)
     outcome = tasks.runCase(Task("one", "", "r", "t"))
     assert (outcome["status"], outcome["reason"]) == ("failed", "This takes more memory than the computer has.")
 
@@ -85,7 +85,9 @@ def testAPairThatCannotBeComparedLeavesTheOthersOfItsCase(tmp_path):
     assert outcome["pairs"][0]["measurements"]["DSC"]["value"] == 1
 
 
-def testWhatAClusterSaysAboutAWorkerThatWasKilled():
+def testWhatAClusterSaysAboutAWorkerThatWasKilled(monkeypatch):
+    monkeypatch.setattr(tasks, "spread", spread)
+
     class KilledWorker(Exception):
         pass
 
@@ -99,7 +101,7 @@ def testWhatAClusterSaysAboutAWorkerThatWasKilled():
             return future
 
     def reasonOf(error) -> str:
-        ((_, outcome),) = tasks.runAll([Task("one", "", "r", "t")], lambda number: Lost(error), 1)
+        ((_, outcome),) = tasks.runAll([Task("one", "", "r", "t")], 1, Lost(error))
         assert outcome["status"] == "failed"
         return outcome["reason"]
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from commandruns import LABELS, OTHERS, contents
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.base import parallel
+from SegmentMetricsLib.case import casework
 from SegmentMetricsLib.commands import pairwork
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,7 +89,7 @@ def testPairsThatFailStopNoOthers(files, capfd, workers):
 def testInterruptionEndsTheWorkers(files):
     code = (  # a test runner in the background may have told its children to ignore the signal
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
-        "from SegmentMetricsLib.__main__ import main;"
+        "from SegmentMetricsLib.__main__ import main; from SegmentMetricsLib.case import casework; casework.SMALL = 0;"
         "sys.exit(main(['compare', 'ref.nrrd', 'test.nrrd', '--output', 'out', '--workers', '2']))"
     )
     before = sorted(Path().iterdir())
@@ -112,68 +114,43 @@ def testInterruptionEndsTheWorkers(files):
         time.sleep(0.05)
 
 
-def testWorkersAreStartedOnlyWhereMuchIsLeft(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(pairwork.time, "perf_counter", lambda: now[0])
+def testOtherProcessesHelpOnlyWhereMuchIsToDo(files, monkeypatch):
+    """And sooner where none of them needs to draw: what is expected of a pair decides."""
+    costs = []
+    original = pairwork.spread
 
-    def started(
-        secondsPerPair: float, pairs: int, processors: int, expected: float = 0.0, worth: float = 6.0
-    ) -> int | None:
-        """Return after how many pairs other processes would be started, None if never."""
-        isWorth = pairwork._Forecast(np.ones(pairs), processors, worth, expected)
-        for done in range(pairs):
-            if isWorth(list(range(pairs - done))):
-                return done
-            now[0] += secondsPerPair
-        return None
+    def watched(work, items, cost, workers):
+        costs.append(sum(map(cost, items)))
+        return original(work, items, cost, workers)
 
-    assert started(0.01, 100, 2) is None
-    assert started(10.0, 1, 2) is None and started(10.0, 2, 2) is None
-    assert started(1.0, 100, 1) is None
-    few = started(1.0, 100, 2)
-    assert few is not None and few <= 4
-    # nothing needs to be timed where much work is expected
-    assert started(1.0, 100, 2, expected=100.0) == 0 and started(10.0, 1, 2, expected=100.0) is None
-    assert started(0.01, 100, 2, expected=2.0) is None
-    assert started(0.01, 100, 2, expected=2.0, worth=1.5) == 0
-    # what was expected to be little, and is not
-    assert started(0.1, 30, 2) is None and started(0.1, 30, 2, worth=1.5) is not None
-
-
-def testNumbersAloneAreWorthWorkersSooner(files, monkeypatch):
-    """Other processes start sooner where none of them needs Slicer."""
-    worth = []
-    original = pairwork._Forecast
-
-    def watched(costs, workers, *seconds):
-        worth.append(seconds)
-        return original(costs, workers, *seconds)
-
-    monkeypatch.setattr(pairwork, "_Forecast", watched)
+    monkeypatch.setattr(pairwork, "spread", watched)
     for more in ((), ("--numbers-only",), ("--numbers-only", "--metrics", "overlap")):
         assert __main__.main(["compare", *files, "-o", "out", *more]) == 0
-    (most, long), (least, short), (_, unknown) = worth
-    assert most > least and long > short > unknown == 0
+    drawn, numbers, unknown = costs
+    assert parallel.WORTH_WORKERS > drawn > numbers > unknown == 0
 
 
 KILLING = "SEGMENT_METRICS_TEST_KILLS"
 
 
-def killing(task):
-    """What stands for a worker's comparison of a pair: it is killed by one of them, as for want of memory."""
-    if os.environ.get(KILLING) == pairwork._work.names[task[0]]:
+def killing(work, pack):
+    """What stands for a worker's comparison of pairs: it is killed by one of them, as for want of memory."""
+    if any(os.environ[KILLING] == work.names[number] for number, _ in pack):
         os._exit(9)
-    return pairwork._work(*task)
+    return work(pack)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("killer", ["Label_1", "Label_3"])
 def testAPairThatKillsItsProcessFailsAlone(files, capfd, monkeypatch, killer):
-    """The others are compared, also those that were in the same process; it is named, and nobody waits forever."""
+    """The others are compared, also those that are measured together with it; it is named, and nobody waits forever."""
     monkeypatch.setenv(KILLING, killer)
-    monkeypatch.setattr(pairwork, "_ofPair", killing)
-    # this process takes part, and would compare the pair itself
-    monkeypatch.setattr(pairwork, "runEach", lambda *given: parallel.runEach(*given[:4]))
+
+    def apart(work, items, cost, workers):
+        # this process takes part, and would compare the pair itself
+        return parallel.spread(partial(killing, work), items, cost, workers, takesPart=False)
+
+    monkeypatch.setattr(pairwork, "spread", apart)
     assert __main__.main(["compare", *files, "-o", "out", "--workers", "2", "--numbers-only"]) == 1
     name = killer.replace("_", " ")
     assert capfd.readouterr().err == f"segment-metrics: {name} and {name}: {parallel.DIED}\n"
@@ -200,5 +177,6 @@ def testSurfacesDoNotOutliveTheirPair(files):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(meshing, "fromMask", watched)
+        patch.setattr(casework, "SMALL", 0)  # what is measured together is small
         assert __main__.main(["compare", *files, "--output", "out", "--workers", "1", "--metrics", "boundary"]) == 0
     assert len(made) == 6

@@ -7,19 +7,17 @@ import pytest
 pytest.importorskip("slicer", reason="slicer-core is not installed")
 pytest.importorskip("PySide6", reason="PySide6 is not installed")
 
-from SegmentMetricsLib.mrml import views
-
 pytestmark = [pytest.mark.nightly, pytest.mark.opengl]
 
 
 def testPicturesAreThoseThatAreShown(tmp_path):
     import pictures
-    from desktop import photographs
+    from desktop import photographs, threedview
     from PySide6.QtGui import QImage
 
     try:
-        views.requireOpenGL()
-    except views.NoOpenGLError as error:
+        threedview.requireOpenGL()
+    except threedview.NoOpenGLError as error:
         pytest.skip(str(error))
     paths = pictures.write(tmp_path)
     if not photographs.hasFont():

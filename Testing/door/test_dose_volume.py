@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import shapes
+import SimpleITK
 from commandruns import metrics, valuesOf
 from commandruns import run as run  # the fixture
 from dicomfiles import writeDose
@@ -337,3 +338,49 @@ def testFilesAndReportsHaveTheDose(run, tmp_path):
     assert "<h3>Dose on the surfaces</h3>" in page and "Dose (Gy)" in page
     rows = page.partition("<h3>Input files</h3>")[2].partition("</table>")[0]
     assert "plan.nrrd" in rows and "dose" in rows
+
+
+def partOf(path, spacing, slope, summed="BEAM", **change):
+    """Write the dose of a part of a plan, linear in space, over 40 mm from -20; its values have 16 bits."""
+    size = [int(40 / step) + 1 for step in spacing]
+    points = gridOf(size, spacing, (-20, -20, -20)).toWorld(np.stack(np.indices(size), axis=-1).reshape(-1, 3))
+    values = (30 + points @ slope).reshape(size).transpose()
+    image = SimpleITK.GetImageFromArray(values)
+    image.SetSpacing(tuple(map(float, spacing)))
+    image.SetOrigin((-20.0, -20.0, -20.0))
+    return writeDose(path, image, np.arange(size[2]) * spacing[2], summed=summed, **change)
+
+
+class TestPartsOfAPlan:
+    POINTS = np.array([[0, 0, 0], [-20, 20, 3.3], [7.1, -11.9, 19.5], [20, 20, 20]])
+
+    def testAreAddedUpOnTheFinestGrid(self, tmp_path):
+        fine, coarse = (2, 2, 4), (4, 5, 8)
+        paths = [
+            partOf(tmp_path / "a.dcm", coarse, np.array([0.5, 0, 0.1])),
+            partOf(tmp_path / "b.dcm", fine, np.array([0, 0.25, 0])),
+        ]
+        for given, weights in ((paths, None), (tmp_path, None), (paths, [0.5, 2])):
+            dose = readDose(given, weights)
+            one, other = weights or (1, 1)
+            expected = one * (30 + self.POINTS @ [0.5, 0, 0.1]) + other * (30 + self.POINTS @ [0, 0.25, 0])
+            np.testing.assert_allclose(dose.knownAt(self.POINTS), expected, atol=0.003)
+            assert tuple(dose.grid.spacing) == fine
+            assert "a.dcm" in dose.remarks[0] and "b.dcm" in dose.remarks[0]
+        with pytest.raises(ValueError, match="1 weight for 2 doses"):
+            readDose(paths, [1.0])
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"summed": "PLAN"}, r"a sum and its parts.*a\.dcm.*b\.dcm"),
+            ({"summed": "FRACTION"}, "several kinds"),
+            ({"FrameOfReferenceUID": "1.2.4"}, "several frames of reference"),
+            ({"PatientID": "B"}, "several patients"),
+        ],
+    )
+    def testOfOtherThingsAreRefused(self, tmp_path, change, message):
+        partOf(tmp_path / "a.dcm", (4, 4, 4), np.zeros(3))
+        partOf(tmp_path / "b.dcm", (4, 4, 4), np.zeros(3), **change)
+        with pytest.raises(ValueError, match=message):
+            readDose(tmp_path)

@@ -236,12 +236,14 @@ def test_pairs_are_edited():
     assert [shown.possible[row[1]] for row in shown.rows] == ["a", "", "B"]
     assert shown.rows[2][2:] == ("chosen", "You have chosen this.") and shown.canReset
     editedpairs.choose(model.parameters, [("A", "B", "chosen")])
-    assert model.choices() == {"A": "B"}, "a structure is taken from its former partner"
+    assert editedpairs.choicesOf(model.parameters, model.scene) == {"A": "B"}, (
+        "a structure is taken from its former partner"
+    )
     editedpairs.accept(model.parameters, [SimpleNamespace(reference=named("C"), test=named("X"), confidence=0.876)])
     assert model.parameters.pairs[3:] == ["C", "X", "overlap 0.88"]
     assert pairsOf(model).rows[2][2] == "overlap 0.88" and "A proposal" in pairsOf(model).rows[2][3]
     editedpairs.choose(model.parameters, [("B", "", "chosen")])
-    assert model.choices()["B"] is None
+    assert editedpairs.choicesOf(model.parameters, model.scene)["B"] is None
     model.parameters.pairs += ["Elsewhere", "B", "chosen"]  # of segmentations that are not chosen now
     editedpairs.reset(model.parameters, model.scene)
     assert model.parameters.pairs == ["Elsewhere", "B", "chosen"] and not pairsOf(model).canReset
@@ -366,6 +368,6 @@ def test_a_mistake_in_a_protocol_is_named():
     assert "much" in model.whyNot() and "line 2" in model.message()
     model.parameters.protocol.text = text.replace("much", "0.5")
     assert not model.whyNot() and not model.message()
-    version = model.protocolVersion()
+    version = model.protocol().version
     model.parameters.protocol.text = text.replace("much", "0.6")
-    assert model.protocolVersion() != version
+    assert model.protocol().version != version

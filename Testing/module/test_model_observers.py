@@ -21,7 +21,7 @@ NAMES = ["Ärztin & Co", "Ben", "Chris", "AI"]
 
 @dataclass(eq=False)
 class Observed:
-    """What mrml.observedoutcomes.ObservedOutcome is for the model. changed: what change() says."""
+    """What mrml.outcomes.ObservedOutcome is for the model. changed: what change() says."""
 
     content: dict
     nodes: list
@@ -120,7 +120,7 @@ def test_what_is_out_of_date(content, change, reason):
     model.suspect(None)
     assert model.staleness() == reason
     model.isNews = model.parameters.follow = True
-    isRepeated = bool(reason) and "selection" not in reason and not model.whyNotSettings()
+    isRepeated = bool(reason) and "selection" not in reason and not model.chosen().problem
     assert model.isUpdateDue() == isRepeated, "only what was chosen is measured again by itself"
     model.parameters.mode = Mode.onePair
     assert model.staleness() == "", "which is about the pair"
@@ -152,12 +152,10 @@ def test_a_cell_is_compared_and_found_again(content):
     found = observed(content, nodes)
     comparison = comparisonOf("Box", box(6), box(2), Settings(metrics=("HD95",)))
 
-    def measure(parameters, work, isPartWanted):
-        sides = {"reference": parameters.reference, "test": parameters.test}
-        pair = [(parameters.referenceSegment, parameters.testSegment)]
-        return Outcome(
-            sides, [comparison.record()], pair, model.settings(), comparisons=SimpleNamespace(wasStopped=False)
-        )
+    def measure(request, work):
+        (reference, ours), (test, theirs) = request.compared
+        sides, kept = {"reference": reference, "test": test}, SimpleNamespace(wasStopped=False)
+        return Outcome(sides, [comparison.record()], [(ours, theirs)], request.settings, comparisons=kept)
 
     host = Host(model, measure)
     assert not host.attempts.showObservedPair(0, 1), "nothing was measured"
@@ -176,12 +174,12 @@ def test_a_cell_is_compared_and_found_again(content):
 @pytest.mark.parametrize("isRepeated", [False, True])
 def test_what_is_finished_is_kept_when_the_work_is_stopped(content, isRepeated):
     model, nodes = chosenModel(follow=True)
-    host = Host(model)
-    host.attempts.logic.measureObservers = lambda parameters, work: observed(content, nodes, wasStopped=True)
-    assert host.attempts.apply(isRepeated)
+    host, found = Host(model), observed(content, nodes, wasStopped=True)
+    host.attempts.logic.measure = lambda request, work: found if work.isPartWanted() else raising("", Cancelled)
+    assert host.attempts.apply(isRepeated) != isRepeated
     assert ("takeObserved" in host.asked) != isRepeated, "after an automatic update, what was there before stays"
     assert not model.parameters.follow and model.message() == "The comparison was stopped."
-    host.attempts.logic.measureObservers = lambda parameters, work: raising("", Cancelled)
+    host.attempts.logic.measure = lambda request, work: raising("", Cancelled)
     assert not host.attempts.apply() and model.message() == "The comparison was stopped."
     assert list(model.parameters.observerNodes) == nodes, "the guess was accepted when it was measured"
 

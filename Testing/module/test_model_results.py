@@ -247,7 +247,7 @@ def test_one_message_at_a_time(box):
 def hostOf(model, measured=(), **options) -> Host:
     """Return a host whose logic measures these comparisons. options: of the outcome."""
 
-    def measure(_parameters, work, isPartWanted):
+    def measure(_request, work):
         return work.run(lambda: outcomeOf(model, measured, **options))
 
     return Host(model, measure)

@@ -144,7 +144,7 @@ def testAutoUpdateDoesNotInsist(desktop, session, monkeypatch):
     session.apply()
     attempts = []
 
-    def fail(parameters, work, isPartWanted):
+    def fail(request, work):
         attempts.append(1)
         raise RuntimeError("No.")
 

@@ -15,7 +15,7 @@ from panelfixtures import session as session
 from scenework import segmentation
 
 from SegmentMetricsLib.case.protocol.protocol import readProtocol
-from SegmentMetricsLib.mrml.observedoutcomes import variationMaps
+from SegmentMetricsLib.mrml.outcomes import variationMaps
 
 
 def box(x: int):

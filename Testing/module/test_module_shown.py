@@ -18,8 +18,8 @@ from scenework import applyAll, choose, segmentation, twoBoxes
 BOX = (6, 5, 5), (15, 11, 12)
 NARROW = 304  # pixels: from here on, ordinary distances toward each side need no scrolling
 # What there is nothing to be seen in before anything was measured.
-OF_RESULTS = ("allNumbersButton", "copyButton", "exportButton", "reportButton", "plotLabel", "plotComboBox", "mainFrame",
-              "notesButton", "sidesTable", "alarmsLabel", "findingsLabel", "placesTable", "pagesFrame",
+OF_RESULTS = ("allNumbersButton", "copyButton", "exportButton", "reportButton", "plotLabel", "plotComboBox",
+              "mainFrame", "notesButton", "sidesTable", "alarmsLabel", "findingsLabel", "placesTable", "pagesFrame",
               "numbersPage", "mapPage")  # fmt: skip
 
 

@@ -213,7 +213,7 @@ def testTheSceneIsClosedMeanwhile(session, monkeypatch, prepare):
 
 
 def testTheSceneIsClosedBeforeAnError(session, monkeypatch):
-    def fail(_parameters, _work, isPartWanted):
+    def fail(_request, _work):
         slicer.mrmlScene.Clear(0)
         raise RuntimeError("No.")
 

@@ -177,7 +177,6 @@ def testReportsDoNotNameASceneThatWasClosed(session, tmp_path):
     slicer.mrmlScene.SetURL("")
 
 
-@pytest.mark.opengl
 def testReportWithoutPlotlyHasPicturesOfTheMap(desktop, session, tmp_path, monkeypatch):
     """Nothing is downloaded and nobody is asked: both surfaces are drawn from four sides."""
     monkeypatch.setitem(sys.modules, "plotly.offline", None)

@@ -339,7 +339,7 @@ def testOutcomesNoticeWhatHappensAfterALook(scene, reads):
     """Also what happens twice, and what is undone."""
     nodes = [nodeOf(scene, (labelmap(boxesOf(1, 2, 3)), (1, 2, 3))) for _ in range(2)]
     settings = Settings(families="overlap")
-    outcome = outcomes.keepAll(mrml.compareSegmentations(*nodes, settings), *nodes, settings)
+    outcome = outcomes.measure(mrml.Request([(node, "") for node in nodes], settings))
     assert outcome.change() == "" and outcomes.recall(outcome.table).change() == ""
     array, image = arrayOf(nodes[1], SEGMENT), nodes[1].GetBinaryLabelmapInternalRepresentation(SEGMENT)
     before = array.copy()
@@ -360,15 +360,16 @@ def testOutcomesNoticeWhatHappensAfterALook(scene, reads):
 def testWhatWasDrawnBetweenReadingAndKeepingIsNoticed(scene):
     nodes = [nodeOf(scene, (labelmap(boxesOf(1, 2)), (1, 2))) for _ in range(2)]
     settings = Settings(families="overlap")
-    comparisons = mrml.compareSegmentations(*nodes, settings)
+    request = mrml.Request([(node, "") for node in nodes], settings)
+    result = outcomes.compare(request)
     editedInPlace(Watched(scene, nodes[0]))
-    assert outcomes.keepAll(comparisons, *nodes, settings).change() == "L0V2 of the reference has changed."
+    assert outcomes.keep(request, result).change() == "L0V2 of the reference has changed."
 
 
 def testSignsAreOfThisSessionOnly(scene):
     nodes = [nodeOf(scene, (labelmap(boxesOf(1, 2)), (1, 2))) for _ in range(2)]
     settings = Settings(families="overlap")
-    outcome = outcomes.keepAll(mrml.compareSegmentations(*nodes, settings), *nodes, settings)
+    outcome = outcomes.measure(mrml.Request([(node, "") for node in nodes], settings))
     before = outcome.table.GetAttribute(outcomes.OUTCOME_ATTRIBUTE)
     assert outcome.change() == "" and "seen" not in before
     assert outcome.table.GetAttribute(outcomes.OUTCOME_ATTRIBUTE) == before

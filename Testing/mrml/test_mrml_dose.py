@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
-from overlays import writeOverlay
 from segmentnodes import segmentationOf
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData
@@ -15,7 +14,7 @@ from SegmentMetricsLib import Settings, compare
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.mrml import colors, doses, maps, pictures, views  # noqa: E402
+from SegmentMetricsLib.mrml import colors, doses, maps  # noqa: E402
 
 SIZE, STEP = (12, 14, 16), 2.0
 FAMILIES = Settings(metrics=("boundary", "dose"))
@@ -123,13 +122,3 @@ def testMap(scene, comparison, surface):
         maps.recolor(plain, "dose")
     with pytest.raises(ValueError, match="no dose to show"):
         mrml.showDistanceMap(compare(*boxes()), kind="dose")
-
-
-@pytest.mark.opengl
-def testPicture(scene, comparison, tmp_path):
-    try:
-        views.requireOpenGL()
-    except views.NoOpenGLError as error:
-        pytest.skip(str(error))
-    assert writeOverlay(comparison, tmp_path / "dose.png", kind="dose").stat().st_size > 1000
-    assert [label for label, _ in pictures.mainNumbers(comparison, 2.0, "dose")] == ["DmeanDifference", "D95Difference"]

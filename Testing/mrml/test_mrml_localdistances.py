@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
-from overlays import writeOverlay
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib import Settings, compare
@@ -47,7 +46,3 @@ def testRecolored(scene):
     assert model.GetDisplayNode().GetActiveScalarName() == "BLD"
     maps.recolor(model, "tolerance")
     assert model.GetDisplayNode().GetActiveScalarName() == "SignedDistance"
-
-
-def testPicture(scene, tmp_path):
-    assert writeOverlay(moved(), tmp_path / "bld.png", kind="bld").is_file()

@@ -10,7 +10,7 @@ from SegmentMetricsLib import Settings
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.mrml import observedoutcomes as observed  # noqa: E402
+from SegmentMetricsLib.mrml import outcomes as observed  # noqa: E402
 
 FEW = Settings(metrics=("HD95", "DSC"))
 
@@ -28,30 +28,31 @@ def nodes(scene):
 
 
 def kept(nodes, scene):
-    given = [(node, "") for node in nodes]
-    contents = observed.contentsOf(given, "unsmoothed")
-    return observed.keepObservers(mrml.compareObservers(nodes, FEW), given, contents, "majority", scene)
+    request = mrml.Request([(node, "") for node in nodes], FEW, observers=len(nodes), consensus="majority")
+    return observed.measure(request, scene=scene)
 
 
 def testRecalledAsItWasKept(nodes, scene):
     outcome = kept(nodes, scene)
-    again = observed.recallObservers(outcome.table)
-    for name in ("content", "settings", "method", "given", "segments", "contentHashes", "run", "names", "nodes"):
+    again = observed.recall(outcome.table)
+    for name in ("content", "settings", "method", "given", "segments", "hashes", "members", "run", "names", "nodes"):
         assert getattr(again, name) == getattr(outcome, name), name
     assert again.study is None and again.found("Box") is None and again.change() == "" == outcome.change()
     assert outcome.segments == [[node.GetSegmentation().GetNthSegmentID(0) for node in nodes]]
     assert kept(nodes, scene).table is outcome.table, "the next run of the same observers replaces it"
-    assert observed.recallObservers(None) is None is observed.recallObservers(slicer.vtkMRMLTableNode())
     outcome.table.SetAttribute(observed.OUTCOME_ATTRIBUTE, "{}")
     with pytest.raises(ValueError, match="cannot be read"):
-        observed.recallObservers(outcome.table)
+        observed.recall(outcome.table)
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         (lambda node, segmentation, scene: segmentation.GetNthSegment(0).SetName("Renamed"), ""),
-        (lambda node, segmentation, scene: segmentation.AddEmptySegment("More"), "Segments were added to Ben."),
+        (
+            lambda node, segmentation, scene: segmentation.AddEmptySegment("More"),
+            "Segments were added to or removed from Ben.",
+        ),
         (lambda node, segmentation, scene: segmentation.RemoveAllSegments(), "A segment of Ben was removed."),
         (lambda node, segmentation, scene: scene.RemoveNode(node), "The segmentation of Ben was removed."),
         (

@@ -15,7 +15,7 @@ from SegmentMetricsLib.base.progress import Cancelled
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.mrml import colors, folders, pictures, views  # noqa: E402
+from SegmentMetricsLib.mrml import colors, folders  # noqa: E402
 
 FEW = Settings(metrics=("HD95", "DSC"))
 
@@ -143,31 +143,3 @@ def testDisplayedSurfacesAreMeasured(nodes):
     expected = mrml.compareSegments(nodes[0], "Parotid", nodes[2], "Parotid", study.settings)
     assert study["Parotid"].matrix["HD95"][0, 2] == expected["HD95"].value
     assert study["Parotid"].consensus.surfaceKind == "displayed"
-
-
-@pytest.mark.nightly
-@pytest.mark.opengl
-def testPicture(study, tmp_path):
-    """Both sides of the consensus are drawn, in the colors of the local SD, with a legend."""
-    try:
-        views.requireOpenGL()
-    except views.NoOpenGLError as error:
-        pytest.skip(str(error))
-    with pictures.ViewCache() as cache:
-        path = pictures.VariationPicture(study["Parotid"], (640, 400)).write(tmp_path / "picture.png", cache)
-    image = _pixels(path)
-    left, right = image[60:, :280], image[60:, 280:560]
-    for half in (left, right):
-        isDrawn = (half.astype(int).max(axis=2) - half.min(axis=2)) > 40
-        assert isDrawn.mean() > 0.1
-
-
-def _pixels(path) -> np.ndarray:
-    from vtkmodules.vtkIOImage import vtkPNGReader
-
-    reader = vtkPNGReader()
-    reader.SetFileName(str(path))
-    reader.Update()
-    output = reader.GetOutput()
-    width, height, _ = output.GetDimensions()
-    return vtk_to_numpy(output.GetPointData().GetScalars()).reshape(height, width, -1)[::-1]

@@ -18,6 +18,7 @@ from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Structure
 from SegmentMetricsLib.show import distributions
+from SegmentMetricsLib.show.maps import Coloring
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib.mrml import colors, folders, outputs  # noqa: E402
@@ -213,9 +214,9 @@ class TestDistanceMap:
         """Words, as the ends of the outer bands mean nothing; they are there again when a scene was saved."""
         model = outputs.showDistanceMap(comparison)
         legend, wide = colors.legendOf(model), (0.3, 0.5)
-        outputs.colorMap(model, "signed", "reference", 5, 2, signed)
+        outputs.colorMap(model, Coloring("signed", 5, 2, signed))
         numbers = legend.GetLabelFormat(), tuple(legend.GetSize())
-        outputs.colorMap(model, "tolerance", "reference", 5, 2, signed)
+        outputs.colorMap(model, Coloring("tolerance", 5, 2, signed))
         node = model.GetDisplayNode().GetColorNode()
         names = [node.GetColorName(n) for n in range(node.GetNumberOfColors())]
         assert names == (["under-contoured", "within", "over-contoured"] if signed else ["within", "beyond"])
@@ -223,11 +224,11 @@ class TestDistanceMap:
         storage = node.CreateDefaultStorageNode()
         assert storage.IsA("vtkMRMLColorTableStorageNode"), "it keeps names; that of procedural colors does not"
         assert [n for n in scene.GetNodes() if n.GetAttribute(colors.COLORS_ATTRIBUTE)] == [node]
-        outputs.colorMap(model, "signed", "reference", 5, 2, signed)
+        outputs.colorMap(model, Coloring("signed", 5, 2, signed))
         assert (legend.GetLabelFormat(), tuple(legend.GetSize())) == numbers
         assert not legend.GetUseColorNamesForLabels() and model.GetDisplayNode().GetColorNode() is not node
         legend.SetSize(*wide)
-        outputs.colorMap(model, "tolerance", "reference", 5, 2, signed)
+        outputs.colorMap(model, Coloring("tolerance", 5, 2, signed))
         assert tuple(legend.GetSize()) == wide, "what somebody chose"
 
     def testAutomaticRangeIsTheSameForBothSides(self, scene, comparison):

@@ -165,7 +165,7 @@ def testAnOutcomeLooksAtALabelmapOnceAndOnlyWhenItMayHaveChanged(scene, looks):
     labels = (1, 2, 3, 4, 5)
     nodes = twoNodes(scene, labels)
     settings = Settings(families="overlap")
-    outcome = outcomes.keepAll(mrml.compareSegmentations(*nodes, settings), *nodes, settings)
+    outcome = outcomes.measure(mrml.Request([(node, "") for node in nodes], settings))
     looks.clear()
     assert outcome.change() == "" and whole(looks) == 2 * (2 + 1)
     assert outcome.change() == "" and whole(looks) == 0

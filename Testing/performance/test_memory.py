@@ -31,8 +31,9 @@ STRUCTURES = 6
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """Two label maps with equally large structures."""
+    """Two label maps with equally large structures, which are measured one by one, as large ones are."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("SegmentMetricsLib.case.casework.SMALL", 0)
     for name, shift in (("ref.nrrd", 0), ("test.nrrd", 2)):
         boxes = {n: ((4 + shift, 4, 12 * n), (25, 25 + shift, 12 * n + 9)) for n in range(1, STRUCTURES + 1)}
         SimpleITK.WriteImage(shapes.labelImage(boxes, (32, 32, 12 * STRUCTURES + 24)), name, True)
@@ -43,8 +44,7 @@ def structure(image, name: str = "A") -> Structure:
     return Structure(name, *labelMasks(image, 0.5).values())
 
 
-@pytest.mark.parametrize("drawn", [False, pytest.param(True, marks=pytest.mark.opengl)])
-def testWhatStructuresNeedGoesWithThem(files, monkeypatch, drawn):
+def testWhatStructuresNeedGoesWithThem(files, monkeypatch):
     """Of every further structure a command keeps its numbers, which are a thousandth of the arrays behind them."""
     kept, needed = [], []
     original = pairwork.WrittenPairs.__call__
@@ -59,8 +59,6 @@ def testWhatStructuresNeedGoesWithThem(files, monkeypatch, drawn):
         return outcome
 
     monkeypatch.setattr(pairwork.WrittenPairs, "__call__", watched)
-    if not drawn:
-        monkeypatch.setattr(pairwork.Overlays, "prepared", lambda *given: None)
     tracemalloc.start()
     try:
         assert __main__.main(["compare", *files, "--output", "out", "--workers", "1"]) == 0
@@ -69,57 +67,6 @@ def testWhatStructuresNeedGoesWithThem(files, monkeypatch, drawn):
     assert len(kept) == STRUCTURES
     # what the first ones leave are tables and modules
     assert (kept[-1] - kept[2]) / (STRUCTURES - 3) < min(needed[2:]) / 50
-
-
-@pytest.mark.opengl
-def testDrawnSurfacesGoWithTheirPair(files, monkeypatch):
-    """Slicer's smooth surfaces are kept along with their masks, which stay until all are compared."""
-    pytest.importorskip("slicer", reason="needs the slicer-core package")
-    from SegmentMetricsLib.mrml import conversion, views
-
-    try:
-        views.requireOpenGL()
-    except views.NoOpenGLError as error:
-        pytest.skip(str(error))
-    made, alive = 0, set()
-    original = conversion.closedSurface
-
-    def watched(*given):
-        nonlocal made
-        # at most the other one of the pair
-        assert len(alive) <= 1
-        surface = original(*given)
-        made += 1
-        alive.add(made)
-        surface.AddObserver("DeleteEvent", lambda *_, number=made: alive.remove(number))
-        return surface
-
-    monkeypatch.setattr(conversion, "closedSurface", watched)
-    assert __main__.main(["compare", *files, "--output", "out", "--workers", "1"]) == 0
-    assert made == 2 * STRUCTURES and not alive
-
-
-def testNothingOfAComparisonIsKeptWhileItIsDrawn(files, monkeypatch):
-    """Drawing takes as much memory again: the distances have to be gone by then."""
-    import weakref
-
-    seen = []
-    original = pairwork.Match.anew
-
-    def watched(match):
-        copied = original(match)
-        seen[:] = [weakref.ref(copied.reference), weakref.ref(copied.test)]
-        return copied
-
-    def draw(self, picture, path):
-        assert [reference() for reference in seen] == [None, None]
-        path.write_bytes(b"")
-
-    monkeypatch.setattr(pairwork.Match, "anew", watched)
-    monkeypatch.setattr(pairwork.Overlays, "prepared", lambda *given: None)
-    monkeypatch.setattr(pairwork.Overlays, "write", draw)
-    assert __main__.main(["compare", *files, "--output", "out", "--workers", "1"]) == 0
-    assert len(list(Path("out").glob("overlay_*"))) == STRUCTURES
 
 
 def testSurfacesOfACaseGoWithTheirPair(files, monkeypatch):

@@ -7,7 +7,6 @@ import json
 import math
 import os
 import re
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,8 +16,7 @@ from hostile import Measured, Refused, images, meshes, places, segmentations, ta
 from hostile.builders import REFERENCE, SHIFTED, save
 
 from SegmentMetricsLib import __main__
-from SegmentMetricsLib.batch import tasks as cohort
-from SegmentMetricsLib.commands import pairwork
+from SegmentMetricsLib.base import parallel
 
 # What belongs to the inner life of programs.
 INTERNALS = re.compile(r"0x|\bitk|\bvtk|Traceback|Exception|Errno|np\.|\.cxx|\.hxx|nan mm|array", re.IGNORECASE)
@@ -124,10 +122,8 @@ def testWhatGoesIn(world, row):
 
 
 @pytest.mark.parametrize("kind", tables.CASES)
-def testListsOfCases(world, kind, monkeypatch):
+def testListsOfCases(world, kind):
     content, expected, says = tables.CASES[kind]
-    # a process of its own for every row would take longer than all the rest
-    monkeypatch.setattr(cohort, "localExecutor", lambda workers: ThreadPoolExecutor(1))
     save(REFERENCE, world.inputs / "ref.nrrd"), save(SHIFTED, world.inputs / "odd.nrrd")
     path = world.inputs / "cases.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -163,8 +159,8 @@ def compareNames(folder: Path, names: list[str], *options) -> Path:
     fields = [{"ID": f"S{n}", "Name": name, "LabelValue": n, "Layer": 0} for n, name in enumerate(names, 1)]
     path = save(shapes.segmentation([array], fields), folder / CODE_AS_FILE)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairwork.Overlays, "prepared", lambda *given: None)
-        patch.setattr(pairwork, "availableProcessors", lambda: 1)
+        patch.setattr("SegmentMetricsLib.show.pictures.overlay.drawOverlay", lambda *given, **options: None)
+        patch.setattr(parallel, "WORTH_WORKERS", math.inf)
         given = [
             "compare",
             path,

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager
-
-from SegmentMetricsLib.batch import tasks
-
-inProcesses = tasks.processes
+from SegmentMetricsLib.base import parallel
 
 
-class Inline(Executor):
-    """Runs tasks where they are submitted; counts them."""
+class Inline:
+    """Counts the cases that are compared."""
 
     count = 0
 
-    def submit(self, function, *arguments):
+
+def spread(work, items, **_):
+    """Stand for parallel.spread(), without other processes."""
+    for found in parallel.spread(work, items, workers=1):
         Inline.count += 1
-        future: Future = Future()
-        try:
-            future.set_result(function(*arguments))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
-@contextmanager
-def processes(workers):
-    """Stand for the processes of a batch."""
-    yield lambda number: Inline(), 4
+        yield found

@@ -15,20 +15,20 @@ from SegmentMetricsPanel.model import PanelModel
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.progress import Cancelled
+from SegmentMetricsLib.case.casework import Case
 from SegmentMetricsLib.case.pairing import pairStructures
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
-from SegmentMetricsLib.case.protocol.measuring import measuredFor
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.model.inputs import structureFromImage
-from SegmentMetricsLib.model.structures import Identity
+from SegmentMetricsLib.model.structures import Identity, Match, Pairing
 
 DEFAULTS = {
     "reference": None, "referenceSegment": "", "test": None, "testSegment": "", "pairs": [], "tolerance": 2.0,
     "percentile": 95.0, "families": ["boundary", "signed", "overlap"], "critical": [],
     "beta": 1.0, "quantile": 1.0, "hazardReach": 10.0, "hazardDecay": 8.0, "il": 1.0, "ol": 1.0,
     "prescription": 0.0, "lesionMinimum": 0.0, "lesionOverlap": 0.0, "panopticOverlap": 0.5, "lesionDilation": 0,
-    "follow": False, "edit": "", "session": None,
-    "convention": "SegmentMetrics", "protocol": None, "dose": None, "result": None, "showLesions": False, "shownPair": 0,
+    "follow": False, "edit": "", "session": None, "showLesions": False,
+    "convention": "SegmentMetrics", "protocol": None, "dose": None, "result": None, "shownPair": 0,
     "showMap": True, "focus": True, "automaticRange": True, "range": 5.0, "opacity": 1.0, "sliceContour": True,
     "observersOf": None, "observerNodes": [], "testNodes": [], "observerSegments": [], "testSegments": [],
     "areObserversChosen": False, "observersResult": None, "observedStructure": "", "observedKey": "HD95",
@@ -106,9 +106,6 @@ class Scene:
     def recall(self, table):
         return table and table.results()
 
-    def recallObservers(self, table):
-        return table and table.results()
-
     def isConsensus(self, node) -> bool:
         return node.name.startswith("Consensus")
 
@@ -142,6 +139,10 @@ class Outcome:
     changed: str = ""
     dose: object = None
 
+    @property
+    def wasStopped(self) -> bool:
+        return self.comparisons is not None and self.comparisons.wasStopped
+
     def node(self, side: str):
         return self.nodes[side]
 
@@ -163,7 +164,11 @@ def comparisonOf(name: str, reference, test, settings: Settings | None = None):
 def judged(comparisons, text: str, **options) -> dict:
     """Return the judgment of comparisons by the rules of a protocol's text."""
     protocol = parseProtocol(text, "Limits")
-    measured = [measuredFor(comparison, protocol) for comparison in comparisons]
+    measured = []
+    for one in comparisons:
+        pairing = Pairing((Match(one.reference, one.test),), (), ())
+        (found,) = Case(pairing, one.settings, protocol).pairs(pairing.pairs)
+        measured.append(((one.reference.name, one.test.name), found.byConvention))
     return judgeCase(protocol, measured, {}, **options).toDictionary()
 
 
@@ -210,14 +215,15 @@ class Host:
         self.attempts = Attempts(model, SimpleNamespace(measure=measure), self)
 
     @contextmanager
-    def longWork(self, isWanted):
+    def longWork(self, isWanted, keepsPart: bool):
         def run(function):
             self.during()
             if not isWanted():
                 raise Cancelled
             return function()
 
-        yield SimpleNamespace(run=run, report=lambda number, count, text: self.during())
+        report = lambda number, count, text: self.during()  # noqa: E731
+        yield SimpleNamespace(run=run, report=report, isPartWanted=lambda: keepsPart and isWanted())
 
     def freeze(self, isFrozen: bool) -> None:
         self.asked.append("freeze" if isFrozen else "resume")

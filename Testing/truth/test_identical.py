@@ -15,8 +15,9 @@ from vtkmodules.vtkCommonTransforms import vtkTransform
 from vtkmodules.vtkFiltersGeneral import vtkTransformPolyDataFilter
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.case.casework import comparePair
+from SegmentMetricsLib.case.casework import Case
 from SegmentMetricsLib.model.inputs import structureFromImage
+from SegmentMetricsLib.model.structures import Match, Pairing
 
 SPACING = (0.977, 0.977, 3.3)
 ORIGIN = (-103.3, 55.17, 12.9)
@@ -54,7 +55,8 @@ def testDisplayedSurfaces(scene, angle):
 
     both = [structureFromImage(ball(angle), "A", None, None) for _ in range(2)]
     settings = Settings(families="all", surface="displayed")
-    requireNothing(comparePair(*both, settings, displayed=displayed))
+    case = Case(Pairing((), (), ()), settings, displayed=displayed)
+    requireNothing(next(case.pairs([Match(*both)])))
 
 
 @pytest.mark.parametrize("angle", [0, 33])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -27,8 +28,8 @@ SEGMENTS = [{"ID": name, "Name": name, "LabelValue": 1, "Layer": layer} for laye
 def withoutPictures():
     """Pictures take long, and hold no numbers."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("SegmentMetricsLib.commands.pairwork.Overlays.prepared", lambda *given: None)
-        patch.setattr("SegmentMetricsLib.commands.pairwork.availableProcessors", lambda: 1)
+        patch.setattr("SegmentMetricsLib.show.pictures.overlay.drawOverlay", lambda *given, **options: None)
+        patch.setattr("SegmentMetricsLib.base.parallel.WORTH_WORKERS", math.inf)
         yield
 
 

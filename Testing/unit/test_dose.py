@@ -176,7 +176,7 @@ class TestFiles:
         path = writeDose(tmp_path / "beam.dcm", self.image(), (0, 4, 8, 12), summed="BEAM")
         assert "beam 2" in readDose(path).remarks[0]
         writeDose(tmp_path / "plan.dcm", self.image(), (0, 4, 8, 12))
-        with pytest.raises(InputError, match=r"several doses.*beam 2"):
+        with pytest.raises(InputError, match=r"its parts.*beam 2"):
             readDose(tmp_path)
 
     @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 import shapes
 from givendistances import Directions
 
-from SegmentMetricsLib.distances import field, linear
+from SegmentMetricsLib.distances import elements, field, linear
 from SegmentMetricsLib.distances.bounded import Bounded, combined
 from SegmentMetricsLib.distances.elements import NODES
 from SegmentMetricsLib.distances.field import Field
@@ -291,13 +291,13 @@ def testIdenticalMasksHaveNothingToMeasure():
 class TestSecondPass:
     def testWhatIsAskedForIsMorePrecise(self, monkeypatch):
         """Of many elements only those are cut that a wanted limit passes through, and that brings the number closer."""
-        monkeypatch.setattr(field, "FEW", 1000)
+        monkeypatch.setattr(elements, "FEW", 500)
         surfaces = [ofMask(np.pad(shapes.blob(seed, (16, 16, 10), 0.4, 2.0), 1), (1.0, 1.0, 3.0)) for seed in (5, 6)]
         errors = {}
         truth = BoundaryPair(*surfaces).measure((1.0,), (95,)).directions[0].field
         for tolerances in ((), (1.0,)):
             found = BoundaryPair(*surfaces).measure(tolerances).directions[0].field
-            assert len(found.base.sizes) > 2 * field.FEW and found.base.sizes.sum() == pytest.approx(
+            assert len(found.base.sizes) > 2 * elements.FEW and found.base.sizes.sum() == pytest.approx(
                 found.leaves.sizes.sum()
             )
             errors[tolerances] = found.sizeWithin(1.0001)[0].upper - found.sizeWithin(1.0001)[0].lower

@@ -67,7 +67,7 @@ class ConventionsView(View):
         if shown != self.taken:
             self.taken = shown
             self._take(pair, node)
-        stale, problem = self.model.staleness(), self.model.whyNotTools()
+        stale, problem = self.model.stale(), self.model.whyNotTools()
         self.ui.conventionsStaleLabel.text = _("Out of date: {reason}").format(reason=stale)
         self.ui.conventionsStaleLabel.visible = bool(stale) and self.record is not None
         self.enable()

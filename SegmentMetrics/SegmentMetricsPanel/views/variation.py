@@ -6,7 +6,7 @@ from slicer.util import VTKObservationMixin
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import colors, folders, navigation, showConsensus, showVariation
 from SegmentMetricsLib.mrml.conversion import pointsOf
-from SegmentMetricsLib.mrml.observedoutcomes import CONSENSUS_ROLE, VARIATION_ROLE, coverIn3D, variationMaps
+from SegmentMetricsLib.mrml.outcomes import CONSENSUS_ROLE, VARIATION_ROLE, coverIn3D, variationMaps
 
 from ..contents.observers import outlierPlaces
 from ..translation import _

@@ -32,9 +32,9 @@ class qMRMLThreeDView(QWidget):
         return self._desktop.camerasLogic.GetViewActiveCameraNode(self._viewNode)
 
     def offscreen(self):
-        """SegmentMetricsLib's 3D view on this view node; NoOpenGLError where nothing can be drawn."""
+        """Slicer's 3D view on this view node; NoOpenGLError where nothing can be drawn."""
         if self._view is None:
-            from SegmentMetricsLib.mrml.views import ThreeDView
+            from .threedview import ThreeDView
 
             viewNode = self._viewNode
 

@@ -133,13 +133,13 @@ def checkAllStructures(session: Session) -> None:
 
 
 def checkProtocol(session: Session) -> None:
-    """A protocol in a table judges what is compared; what it says follows the table and never changes the numbers."""
+    """A protocol in a table judges what is compared; what it needs is measured, too."""
     from SegmentMetricsPanel.contents.verdicts import COLORS
 
     from SegmentMetricsLib import Settings, mrml
     from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 
-    ui, before = session.ui, session.texts(session.ui.mainTable)
+    ui, before = session.ui, [row[0] for row in session.texts(session.ui.mainTable)]
     assert not session.isShown(ui.judgmentLabel) and not session.isShown(ui.protocolTable)
     node = mrml.tableFromProtocol(parseProtocol(PROTOCOL, "Limits"))
     session.settle(0.1)
@@ -148,7 +148,8 @@ def checkProtocol(session: Session) -> None:
     session.settle(0.1)
     assert session.parameters.protocol is node and session.panel.staleness()
     session.apply()
-    assert session.texts(ui.mainTable) == before
+    names = [row[0] for row in session.texts(ui.mainTable)]
+    assert [name for name in names if name in before] == before and "NSD 3 mm" in names
     assert "FAIL" in ui.judgmentLabel.text and "1 fail, 1 warn, 1 pass" in ui.judgmentLabel.text
     settings = Settings(tolerances=3)
     wider = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
@@ -184,4 +185,6 @@ def checkProtocol(session: Session) -> None:
     ui.modeComboBox.currentIndex = 0
     session.settle(0.1)
     session.choose(STRUCTURE)
+    assert node.SetCellText(2, 1, "NSD_2mm")  # which is measured in any case
+    session.settle(0.1)
     session.apply()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model.grayimages import GrayImage
-from ..show.report.gray import PRESETS, Gray
-from ..show.report.slicepictures import ACROSS, DOWN, ON_IMAGE, STEP, Window, drawn, windowsOf
-from ..show.report.sliceviews import largestOf, picturesOf
+from ...base.palettes import rgb
+from ...model.grayimages import GrayImage
+from ..rendering import Camera, draw, linesOf, plain
+from ..report.gray import PRESETS, Gray
+from ..report.slicepictures import ACROSS, DOWN, ON_IMAGE, STEP, Window, drawn, windowsOf
+from ..report.sliceviews import largestOf, picturesOf
 from .lettering import INK, PALE_INK, textWidth, writeText
 
 # Heights in pixels of the text above the slices and of the margin below them, and width of lines, for a scale of 1.
 HEAD, FOOT, LINE = 56, 24, 1.6
-# Samples of a line per pixel.
-FINER = 3
+# Pixels as they are.
+FLAT = Camera(np.eye(3), np.zeros(3), np.zeros(2), 1.0)
 
 
 def sliceStrip(comparison, image: GrayImage, width: int, scale: float, background: np.ndarray) -> np.ndarray | None:
@@ -37,17 +39,20 @@ def sliceStrip(comparison, image: GrayImage, width: int, scale: float, backgroun
     left = (width - len(found) * across - (len(found) - 1) * margin) // 2
     for number, (picture, window, sides) in enumerate(zip(found, windows, drawn(found, windows), strict=True)):
         start = left + number * (across + margin)
-        shown = _gray(gray, picture, window, (down, across))
+        field = strip[head : head + down, start : start + across]
+        field[:] = _gray(gray, picture, window, (down, across))
         for lines, color in zip(sides, ON_IMAGE, strict=True):
-            share = _coverage([line.points * STEP * zoom for line in lines], shown.shape[:2], LINE * scale)[..., None]
-            shown = shown * (1 - share) + _color(color) * share
-        strip[head : head + down, start : start + across] = np.rint(shown).astype(np.uint8)
+            for line in lines:
+                points = np.pad(line.points * STEP * zoom, ((0, 0), (0, 1)))
+                cells = np.stack([np.arange(len(points)), np.roll(np.arange(len(points)), -1)], axis=1)
+                band = linesOf(points, cells, np.zeros(len(points)), np.array([0.0, 0.0, 1.0]), LINE * scale / 2)
+                draw(field, band, FLAT, plain(color), isLit=False)
         toward = "LPS"[picture.view.axis] if picture.at > 0 else "RAI"[picture.view.axis]
         caption = f"{picture.view.name.capitalize()}, {toward} {abs(picture.at):.1f} mm"
         writeText(strip, caption, (start, round(46 * scale)), max(round(14 * scale), 9), INK)
     size, x = max(round(14 * scale), 9), left
     for text, color in zip(("reference", "test"), ON_IMAGE, strict=True):
-        strip[round(10 * scale) : round(14 * scale), x : x + round(26 * scale)] = _color(color).astype(np.uint8)
+        strip[round(10 * scale) : round(14 * scale), x : x + round(26 * scale)] = np.rint(255 * np.array(rgb(color)))
         x += round(32 * scale)
         writeText(strip, text, (x, round(17 * scale)), size, PALE_INK)
         x += textWidth(text, size) + round(20 * scale)
@@ -65,27 +70,4 @@ def _gray(gray: Gray, picture, window: Window, shape: tuple[int, int]) -> np.nda
     if not gray.image.isHounsfield:
         low, high = gray.image.range()
     shade = np.nan_to_num(np.clip((values - low) / (high - low), 0, 1)) * 255
-    return np.repeat(shade[..., None], 3, axis=2)
-
-
-def _coverage(lines: list[np.ndarray], shape: tuple[int, int], width: float) -> np.ndarray:
-    """Return the share (rows, columns) of each pixel that closed lines of a width cover. lines: x and y, pixels."""
-    from scipy.ndimage import distance_transform_edt
-
-    rows, columns = shape
-    isOff = np.ones((rows * FINER, columns * FINER), bool)
-    for points in lines:
-        for start, end in zip(points, np.roll(points, -1, axis=0), strict=True):
-            count = int(np.ceil(np.abs(end - start).max() * FINER)) + 1
-            x, y = np.rint(np.linspace(start, end, count) * FINER - 0.5).astype(int).T
-            isIn = (x >= 0) & (x < columns * FINER) & (y >= 0) & (y < rows * FINER)
-            isOff[y[isIn], x[isIn]] = False
-    if isOff.all():
-        return np.zeros(shape)
-    fine = np.clip(width * FINER / 2 + 0.5 - distance_transform_edt(isOff), 0, 1)
-    return fine.reshape(rows, FINER, columns, FINER).mean(axis=(1, 3))
-
-
-def _color(text: str) -> np.ndarray:
-    """Return a color such as "#4fc3ff" as its parts (3,) in [0, 255]."""
-    return np.array([int(text[n : n + 2], 16) for n in (1, 3, 5)], float)
+    return np.repeat(np.rint(shade)[..., None], 3, axis=2)

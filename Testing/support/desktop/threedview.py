@@ -63,7 +63,7 @@ def _openGLCheck() -> subprocess.Popen | OSError:
     """Return the process that checks for OpenGL, or the error if the system refuses to start one."""
     command, quiet = [sys.executable, "-c", _DRAW_ONE_COLOR, *_windowClasses()], subprocess.DEVNULL
     try:
-        return subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)  # noqa: S603  (no input)
+        return subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
     except OSError as error:
         return error
 

@@ -1,4 +1,4 @@
-"""The pictures of a map: what is seen is what lies in front, in the colors of its distances, from the named side."""
+"""Pictures of surfaces: what is seen is what lies in front, in the colors of its values, from the named side."""
 
 from __future__ import annotations
 
@@ -10,21 +10,26 @@ import shapes
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib.base.palettes import ABSOLUTE, SIGNED
-from SegmentMetricsLib.show.report import flatmap
-from SegmentMetricsLib.show.report.reduction import ReducedSurface
+from SegmentMetricsLib.show.rendering import Camera, Shape, axesToward, draw, interpolated
+from SegmentMetricsLib.show.report.flatmap import SIDES, SIZE
 
 WHITE = 255
 
 
-def surfaceOf(mesh, valueOf) -> ReducedSurface:
+def surfaceOf(mesh, valueOf) -> Shape:
     points = vtk_to_numpy(mesh.GetPoints().GetData())
     triangles = vtk_to_numpy(mesh.GetPolys().GetConnectivityArray()).reshape(-1, 3)
-    return ReducedSurface(points.astype(np.float32), triangles.astype(np.int32), valueOf(points).astype(np.float32))
+    return Shape(points.astype(np.float32), triangles.astype(np.int32), valueOf(points).astype(np.float32))
 
 
-def seen(surface: ReducedSurface, side: str, scale: float = 4.0, isSigned: bool = True) -> np.ndarray:
-    palette = SIGNED if isSigned else ABSOLUTE
-    return flatmap.picture(surface, surface.points, flatmap.SIDES[side], scale, 1.0, isSigned, palette).astype(float)
+def seen(surface: Shape, side: str, scale: float = 4.0, isSigned: bool = True, finer: int = 2) -> np.ndarray:
+    canvas = np.full((SIZE[1], SIZE[0], 3), WHITE, np.uint8)
+    camera = Camera(axesToward(SIDES[side]), np.zeros(3), np.array(SIZE) / 2, scale)
+    ends, palette = ((-1.0, 1.0), SIGNED) if isSigned else ((0.0, 1.0), ABSOLUTE)
+    shape = surface._replace(isClosed=isSigned)
+    share = draw(canvas, shape, camera, lambda values: interpolated(values, *ends, palette), finer=finer)
+    assert ((share > 0) >= (canvas != WHITE).any(axis=2)).all()
+    return canvas.astype(float)
 
 
 def color(text: str) -> np.ndarray:
@@ -41,7 +46,7 @@ def testABallFillsItsDisk():
     shown = seen(ball, "front")
     covered = (WHITE - shown.mean(axis=2) > 4).sum()
     assert covered == pytest.approx(math.pi * (20 * 4) ** 2, rel=0.02)
-    middle = shown[flatmap.SIZE[1] // 2, flatmap.SIZE[0] // 2]
+    middle = shown[SIZE[1] // 2, SIZE[0] // 2]
     np.testing.assert_allclose(hue(middle), hue(color(SIGNED[len(SIGNED) // 2])), atol=0.01)
 
 
@@ -54,13 +59,13 @@ def testTheSideTowardTheViewerIsSeen(side, expected):
     for surface in (surfaceOf(mesh, lambda points: np.sign(points[:, 1])), None):
         if surface is None:  # of the other orientation, which looks the same
             found = surfaceOf(mesh, lambda points: np.sign(points[:, 1]))
-            surface = ReducedSurface(found.points, found.triangles[:, ::-1], found.signed)
+            surface = Shape(found.points, found.triangles[:, ::-1], found.values)
         shown = seen(surface, side)
-        middle = shown[flatmap.SIZE[1] // 2]
+        middle = shown[SIZE[1] // 2]
         if expected is not None:
-            np.testing.assert_allclose(hue(middle[flatmap.SIZE[0] // 2]), hue(color(expected)), atol=0.02)
+            np.testing.assert_allclose(hue(middle[SIZE[0] // 2]), hue(color(expected)), atol=0.02)
         else:
-            ends = [hue(middle[flatmap.SIZE[0] // 2 + step]) for step in (-40, 40)]
+            ends = [hue(middle[SIZE[0] // 2 + step]) for step in (-40, 40)]
             inOrder = (SIGNED[0], SIGNED[-1]) if side == "left" else (SIGNED[-1], SIGNED[0])
             for found, wanted in zip(ends, inOrder, strict=True):
                 np.testing.assert_allclose(found, hue(color(wanted)), atol=0.02)
@@ -69,7 +74,7 @@ def testTheSideTowardTheViewerIsSeen(side, expected):
 def testTheHeadIsAbove():
     mesh = shapes.ballMesh(20.0)
     shown = seen(surfaceOf(mesh, lambda points: points[:, 2] > 0), "front", isSigned=False)
-    column = shown[:, flatmap.SIZE[0] // 2]
+    column = shown[:, SIZE[0] // 2]
     for row, wanted in ((40, ABSOLUTE[-1]), (140, ABSOLUTE[0])):
         np.testing.assert_allclose(hue(column[row]), hue(color(wanted)), atol=0.03)
 
@@ -82,7 +87,7 @@ def testWhatIsBehindIsHidden():
     for order in (1, -1):  # whichever is drawn first
         triangles = np.concatenate([faces, faces + 4])[::order]
         values = np.repeat((0.0, 1.0), 4)
-        surface = ReducedSurface(*(part.astype(kind) for part, kind in
+        surface = Shape(*(part.astype(kind) for part, kind in
                                    ((points, np.float32), (triangles, np.int32), (values, np.float32))))  # fmt: skip
         shown = seen(surface, "front", isSigned=False)
         isNear = np.linalg.norm(shown - color(ABSOLUTE[-1]), axis=2) < np.linalg.norm(

@@ -1,0 +1,41 @@
+"""panoptica's distances of one structure, or of one matched instance; its presets for instances are in the settings."""
+
+from __future__ import annotations
+
+import math
+
+from ..bandrules import dice, jaccard
+from ..convention import ASSD, DSC, HD, HDP, IOU, NSD, Convention, Number
+from ..elements import Voxels, faceBorder, inSmallestSteps, masks
+from ..rules import largest, meanOfMeans, meanShareWithinOne, pooledPercentile
+
+STOPS = "the tool stops with a NotImplementedError"
+SPACING = "in voxels for whole structures, and with reversed spacing for SimpleITK images, .nii.gz and .mha files"
+
+CONVENTION = Convention(
+    key="panoptica-distances",
+    tool="panoptica",
+    version="2.1.7",
+    source="https://github.com/BrainLesion/panoptica",
+    elements=Voxels(faceBorder),
+    numbers={
+        HD: Number(largest, "sq_hd", f"largest distance between border voxels; {SPACING}"),
+        HDP: Number(
+            pooledPercentile,
+            "sq_hd95",
+            "{percentile}th percentile over the pooled distances of both directions, border voxels counted alike; "
+            f"{SPACING}",
+        ),
+        ASSD: Number(meanOfMeans, "sq_assd", f"mean of the two directed MEANS over border voxels; {SPACING}"),
+        NSD: Number(
+            meanShareWithinOne,
+            "sq_nsd",
+            "mean of both shares of border voxels within the SMALLEST VOXEL SPACING, whatever the tolerance",
+            inSmallestSteps,
+        ),
+        DSC: Number(dice, "sq_dsc", "overlap of the voxels", masks),
+        IOU: Number(jaccard, "sq", "overlap of the voxels", masks),
+    },
+    oneEmpty={ASSD: math.inf, HD: STOPS, HDP: STOPS, NSD: STOPS, "": 0.0},
+    bothEmpty={HD: STOPS, HDP: STOPS, NSD: STOPS, "": math.nan},
+)

@@ -1,0 +1,139 @@
+"""Text on pictures: with VTK's own font, which is Latin only, else with Pillow and a font of the computer."""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+import vtkmodules.vtkRenderingFreeType  # noqa: F401 - without it no text is drawn
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkImageData
+from vtkmodules.vtkRenderingCore import vtkTextProperty, vtkTextRenderer
+
+# At 72 dots per inch, font sizes are in pixels.
+DPI = 72
+# Fonts with many scripts, which Pillow finds where the computer keeps its fonts; smaller files first.
+FONT_FILES = (
+    "DejaVuSans.ttf",
+    "LiberationSans-Regular.ttf",
+    "arial.ttf",
+    "NotoSansCJK-Regular.ttc",
+    "NotoSansCJKsc-Regular.otf",
+    "wqy-microhei.ttc",
+    "wqy-zenhei.ttc",
+    "DroidSansFallbackFull.ttf",
+    "PingFang.ttc",
+    "Hiragino Sans GB.ttc",
+    "AppleSDGothicNeo.ttc",
+    "Arial Unicode.ttf",
+    "msyh.ttc",
+    "YuGothM.ttc",
+    "msgothic.ttc",
+    "malgun.ttf",
+)
+INK = (0.13, 0.15, 0.19)
+PALE_INK = (0.42, 0.45, 0.50)
+
+
+def writeText(
+    canvas: np.ndarray,
+    text: str,
+    position: tuple[float, float],
+    size: int,
+    color: Sequence[float] = INK,
+    bold: bool = False,
+    width: float | None = None,
+) -> int:
+    """Write one line of text on a picture (height, width, 3) uint8 in place and return its width in pixels.
+
+    Characters that no font has appear as question marks; a text of only such characters is left out. position: start of
+    the line from the left and its baseline from the top, in pixels. width: maximum width in pixels, beyond which text
+    is shortened with an ellipsis.
+    """
+    letters, above = _render(text, size, bold)
+    while width is not None and text and letters.shape[1] > width:
+        text = text.removesuffix("...")[:-1].rstrip() + "..." if text != "..." else ""
+        letters, above = _render(text, size, bold)
+    height, wide = letters.shape
+    x, y = round(position[0]), round(position[1]) - above
+    # clip the text to the picture
+    rows = slice(max(y, 0), min(y + height, canvas.shape[0]))
+    columns = slice(max(x, 0), min(x + wide, canvas.shape[1]))
+    if rows.start < rows.stop and columns.start < columns.stop:
+        share = letters[rows.start - y : rows.stop - y, columns.start - x : columns.stop - x, None]
+        part = canvas[rows, columns]
+        canvas[rows, columns] = np.rint(part * (1 - share) + 255 * np.array(color) * share).astype(np.uint8)
+    return wide
+
+
+def textWidth(text: str, size: int, bold: bool = False) -> int:
+    """Return the width of a line of text in pixels."""
+    return _render(text, size, bold)[0].shape[1]
+
+
+@functools.lru_cache(256)
+def _render(text: str, size: int, bold: bool) -> tuple[np.ndarray, int]:
+    """Return the coverage (height, width) in [0, 1] of a line of text, and the number of rows above its baseline."""
+    text = unicodedata.normalize("NFC", text)
+    missing = {character for character in text if not _isLatin(character)}
+    if missing and (found := _byPillow(text, size)):
+        return found
+    text = "".join("?" if character in missing else character for character in text)
+    if not any(map(str.isalnum, text)) and missing:
+        return np.zeros((0, 0)), 0
+    return _byVtk(text, size, bold)
+
+
+def _byVtk(text: str, size: int, bold: bool) -> tuple[np.ndarray, int]:
+    """Return a line of text as _render() does; all lines of one size have the same height."""
+    look = vtkTextProperty()
+    look.SetFontFamilyToArial()
+    look.SetFontSize(int(size))
+    look.SetBold(bold)
+    look.SetColor(1, 1, 1)
+    dimensions, image, renderer = [0, 0], vtkImageData(), vtkTextRenderer.GetInstance()
+    if not text or not renderer.RenderString(look, text, image, dimensions, DPI):
+        return np.zeros((0, 0)), 0
+    width, height, _ = image.GetDimensions()  # larger than the text
+    opacity = vtk_to_numpy(image.GetPointData().GetScalars()).reshape(height, width, 4)[..., 3]
+    box = [0] * 4
+    renderer.GetBoundingBox(look, text, box, DPI)
+    letters = opacity[: dimensions[1], : max(box[1] + 1, 0)][::-1] / 255
+    used = np.flatnonzero((letters if text == "H" else _byVtk("H", size, bold)[0]).any(axis=1))
+    return letters, int(used[-1]) + 1
+
+
+@functools.cache
+def _isLatin(character: str) -> bool:
+    """Return whether VTK's font has a character."""
+    return character.isspace() or bool(_byVtk(character, 24, False)[0].any())
+
+
+def _byPillow(text: str, size: int) -> tuple[np.ndarray, int] | None:
+    """Return a line of text as _render() does, None without Pillow or a font that has all of its characters."""
+    try:
+        from PIL import ImageFont, features
+    except ImportError:
+        return None
+    # without this library, letters that are written from right to left or joined would be in wrong order and shape
+    if not features.check("raqm") and any(map(_isArranged, text)):
+        return None
+    for name in FONT_FILES:
+        try:
+            font = ImageFont.truetype(name, size)
+        except OSError:
+            continue
+        unknown = bytes(font.getmask("\U0010ffff"))
+        if any(bytes(font.getmask(character)) == unknown for character in set(text) if not character.isspace()):
+            continue
+        mask, (left, top) = font.getmask2(text, "L", anchor="ls")
+        letters = np.array(mask, np.uint8).reshape(mask.size[::-1]) / 255
+        return np.pad(letters, ((0, 0), (max(left, 0), 0))), -top
+    return None
+
+
+def _isArranged(character: str) -> bool:
+    """Return whether a character is of a script whose letters have to be arranged."""
+    return unicodedata.bidirectional(character) in ("R", "AL") or unicodedata.category(character).startswith("M")

@@ -1,0 +1,220 @@
+"""Measurements as DICOM structured reports: what is in them, what other readers find there, and what is refused."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import subprocess
+from pathlib import Path
+
+import dicomfiles
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from commandruns import run as run  # the fixture
+from pydicom import dcmread
+
+import SegmentMetricsLib
+from SegmentMetricsLib import Grid, Settings, Structure, compare, compareCase, compareObservers
+
+highdicom = pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom)")
+
+EVERY = Settings(families=("boundary", "overlap", "signed", "agreement", "voxel", "slices", "similarity"))
+A, B = shapes.ball(5), shapes.ball(5, (1.4, 0.3, 0.2))
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> Path:
+    """A folder with a CT, a structure set with an observer's contours, and a SEG with another's."""
+    folder = tmp_path_factory.mktemp("dicom")
+    slices = sorted(dicomfiles.writeSeries(folder / "ct", Grid.fromImage(A)), key=lambda one: one.InstanceNumber)
+    x, y, z = A.TransformContinuousIndexToPhysicalPoint([0.5 * (size - 1) for size in A.GetSize()])
+    turns, loops = np.linspace(0, 2 * np.pi, 40, endpoint=False), []
+    for one in slices:
+        height = float(one.ImagePositionPatient[2])
+        if abs(height - z) < 4.8:
+            radius = math.sqrt(25 - (height - z) ** 2)
+            across = x + radius * np.cos(turns), y + radius * np.sin(turns), np.full(40, height)
+            loops.append(np.column_stack(across))
+    dicomfiles.writeStructureSet(folder / "rs.dcm", {"Cord": [], "Liver": loops}, slices)
+    dicomfiles.writeSegmentation(folder / "seg.dcm", slices, {"Liver": SimpleITK.GetArrayFromImage(B)})
+    return folder
+
+
+def isValid(path: Path) -> bool:
+    """Return whether dicom3tools find no error in a file; True where they are not installed."""
+    if shutil.which("dciodvfy") is None:
+        return True
+    done = subprocess.run(["dciodvfy", str(path)], capture_output=True, text=True, check=False)
+    assert "Error" not in done.stderr + done.stdout, done.stderr
+    return True
+
+
+def groupsOf(path: Path) -> list:
+    content = highdicom.sr.srread(path).content
+    return [*content.get_volumetric_roi_measurement_groups(), *content.get_image_measurement_groups()]
+
+
+def segmentOf(group) -> int:
+    return int(group.referenced_segment[0].ReferencedSOPSequence[0].ReferencedSegmentNumber)
+
+
+def requireSame(found, measurements) -> None:
+    """Assert that the numbers of a report are those of a comparison, to the last digit."""
+    assert list(found.measurements) == list(measurements)
+    names = ("title", "unit", "status", "reason", "lower", "upper", "referenceToTest", "testToReference")
+    for key, one in measurements.items():
+        other = found.measurements[key]
+        np.testing.assert_array_equal(other.value, one.value, key)
+        for name in names:
+            assert getattr(other, name) == getattr(one, name) or one.status != "ok", (key, name)
+
+
+def testStructureSetAgainstSegmentation(files, tmp_path):
+    case = compareCase(files / "rs.dcm", files / "seg.dcm", EVERY)
+    (path,) = SegmentMetricsLib.writeReport(case, tmp_path / "sr.dcm")
+    assert isValid(path)
+    (found,) = SegmentMetricsLib.readReport(path)
+    requireSame(found, case[0].measurements)
+    assert found.name == "Liver" and list(map(str, found.findings)) == list(map(str, case[0].findings))
+    (group,) = groupsOf(path)
+    numbers = {one.name.value: (one.value, one.unit.value) for one in group.get_measurements()}
+    for key, one in case[0].measurements.items():
+        if one.status == "ok" and not key.endswith("VolumeTest") and len(key) <= 16:
+            assert numbers[key][0] == one.value, key
+    assert numbers["HD95"][1] == "mm" and numbers["DSC"][1] == "1" and numbers["RNU0"][1] == "mm3"
+    # the segment that was compared, the region of the structure set, and the image of both
+    report = highdicom.sr.srread(path)
+    segments, drawn = dcmread(files / "seg.dcm"), dcmread(files / "rs.dcm")
+    assert group.referenced_segment.referenced_sop_instance_uid == segments.SOPInstanceUID
+    assert segmentOf(group) == 1
+    assert (group.finding_type.meaning, report.PatientID) == ("Liver", "A")
+    assert report.StudyInstanceUID in {drawn.StudyInstanceUID, segments.StudyInstanceUID}
+    text = str(report)
+    assert drawn.SOPInstanceUID in text and segments.ReferencedSeriesSequence[0].SeriesInstanceUID in text
+    assert report.SeriesInstanceUID not in {drawn.SeriesInstanceUID, segments.SeriesInstanceUID}
+
+
+def testLabelMapsGetASegmentation(files, tmp_path):
+    one = compare(A, B, EVERY)
+    report, segmentation = SegmentMetricsLib.writeReport(one, tmp_path / "sr.dcm", sources=[files / "ct"])
+    assert isValid(report) and isValid(segmentation)
+    requireSame(SegmentMetricsLib.readReport(report)[0], one.measurements)
+    again = compareCase(segmentation, segmentation, EVERY, choices={"reference": "test"}, names=["reference"])
+    assert again[0]["DSC"].value == one["DSC"].value and again[0]["HD"].value == pytest.approx(
+        one["HD"].value, abs=1e-4
+    )
+    (group,) = groupsOf(report)
+    assert segmentOf(group) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sr.dcm", "sr_segmentation.dcm"]
+    (named,) = SegmentMetricsLib.writeReport(one, tmp_path / "named.dcm", hasCopies=False, given={"PatientID": "P7"})
+    assert isValid(named) and highdicom.sr.srread(named).PatientID == "P7"
+    requireSame(SegmentMetricsLib.readReport(named)[0], one.measurements)
+    (nobody,) = SegmentMetricsLib.writeReport(one, tmp_path / "nobody.dcm", hasCopies=False)
+    assert isValid(nobody) and "No source says who the patient is" in dcmread(nobody).to_json()
+
+
+def testNumbersThatDoNotExist(tmp_path):
+    one = compare(A, A * 0, EVERY)
+    report, _ = SegmentMetricsLib.writeReport(one, tmp_path / "sr.dcm")
+    assert isValid(report)
+    found = SegmentMetricsLib.readReport(report)[0]
+    requireSame(found, one.measurements)
+    assert found.measurements["HD95"].value == math.inf
+    (group,) = groupsOf(report)
+    said = {one.name.value: one.value.meaning for one in group.get_qualitative_evaluations()}
+    assert said["HD95"] == "Positive Infinity" and "HD95" not in {one.name.value for one in group.get_measurements()}
+
+
+def testMeshesAreEncapsulated(tmp_path):
+    both = compare(A, B)
+    meshes = [
+        Structure(name, givenSurface=one.surface, surfaceKind="imported")
+        for name, one in (("Mesh A", both.reference), ("Mesh B", both.test))
+    ]
+    files = SegmentMetricsLib.writeReport(compare(*meshes), tmp_path / "sr.dcm")
+    assert [path.name for path in files] == ["sr.dcm", "sr_mesh.dcm", "sr_mesh2.dcm"] and all(map(isValid, files))
+    content = dcmread(tmp_path / "sr_mesh.dcm")
+    (tmp_path / "again.stl").write_bytes(content.EncapsulatedDocument[: content.EncapsulatedDocumentLength])
+    again = compare(tmp_path / "again.stl", meshes[0], Settings(metrics="HD"))
+    assert content.DocumentTitle == "Mesh A" and again["HD"].value < 1e-4
+
+
+def testObservers(tmp_path):
+    study = compareObservers({"Anna": A, "Ben": B, "Chris": A}, Settings(metrics="DSC"))
+    report, segmentation = SegmentMetricsLib.writeReport(study, tmp_path / "sr.dcm")
+    assert isValid(report) and isValid(segmentation)
+    assert len(SegmentMetricsLib.readReport(report)) == 6
+
+
+def testPdf(tmp_path):
+    (tmp_path / "page.pdf").write_bytes(b"%PDF-1.4\n%%EOF\n")
+    one = compare(A, B, Settings(metrics="DSC"))
+    *_, pdf = SegmentMetricsLib.writeReport(one, tmp_path / "sr.dcm", hasCopies=False, pdf=tmp_path / "page.pdf")
+    assert isValid(pdf) and dcmread(pdf).EncapsulatedDocument.startswith(b"%PDF-1.4")
+
+
+def testRefused(files, tmp_path):
+    case = compareCase(files / "rs.dcm", files / "seg.dcm", Settings(metrics="DSC"))
+    one = compare(A, B, Settings(metrics="DSC"))
+    (tmp_path / "there.dcm").write_bytes(b"")
+    dicomfiles.writeSeries(tmp_path / "other", Grid.fromImage(A), patient="B")
+    target = tmp_path / "sr.dcm"
+    for result, path, options, message in (
+        (case, tmp_path / "there.dcm", {}, "exists"),
+        (case, target, {"sources": [tmp_path / "other"]}, "several patients: A, B"),
+        (case, target, {"sources": [tmp_path / "none"]}, "no such file or folder"),
+        (case, target, {"given": {"PatientID": "C"}}, "PatientID is 'A' in the DICOM files, not 'C'"),
+        (case, target, {"given": {"Colour": "C"}}, "Colour cannot be given"),
+        (one, target, {"sources": [files / "rs.dcm"]}, "no DICOM image"),
+        (one, target, {"pdf": tmp_path / "there.dcm"}, "this is no PDF"),
+        ([one], target, {}, "a comparison, a case or a study"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            SegmentMetricsLib.writeReport(result, path, **options)
+    assert not target.exists() and not list(tmp_path.glob("sr*"))
+    with pytest.raises(ValueError, match="not a report of SegmentMetrics"):
+        SegmentMetricsLib.readReport(files / "rs.dcm")
+
+
+def testCommands(files, run, tmp_path):
+    SimpleITK.WriteImage(A, "a.nrrd")
+    SimpleITK.WriteImage(B, "b.nrrd")
+    status, *_ = run("compare", files / "rs.dcm", files / "seg.dcm", "--metrics", "DSC", "--sr", "out/sr.dcm")
+    assert status == 0 and isValid(Path("out/sr.dcm"))
+    assert [path.name for path in Path("out").iterdir()] == ["sr.dcm"]
+    status, _, problem = run("compare", "a.nrrd", "b.nrrd", "--metrics", "DSC", "--sr", "out/sr.dcm")
+    assert status == 2 and "exists" in problem
+    assert run("compare", "a.nrrd", "b.nrrd", "--patient-id", "P7")[0] == 2
+    given = ("--sr", "sr.dcm", "--sr-image", files / "ct", "--consensus-seg", "consensus.dcm")
+    assert run("observers", "a.nrrd", "b.nrrd", "a.nrrd", "--metrics", "DSC", "--names", "A,B,C", *given)[0] == 0
+    assert {path.name for path in Path().glob("*.dcm")} == {"sr.dcm", "sr_segmentation.dcm", "consensus.dcm"}
+    assert all(map(isValid, Path().glob("*.dcm"))) and dcmread("consensus.dcm").PatientID == "A"
+    (again,) = compareCase("consensus.dcm", "a.nrrd", Settings(metrics="DSC"))
+    assert again["DSC"].value == 1
+
+
+def testBatch(run, tmp_path):
+    for case, image in (("p1", B), ("p1_2", A)):
+        for side, one in (("ours", A), ("theirs", image)):
+            Path(side).mkdir(exist_ok=True)
+            SimpleITK.WriteImage(one, f"{side}/{case}.nrrd")
+    asked = ("--reference-dir", "ours", "--test-dir", "theirs", "-o", "out", "--metrics", "DSC,HD95", "--workers", 1)
+    assert run("batch", *asked, "--sr")[0] == 0
+    written = SegmentMetricsLib.readBatch("out").toFrame()
+    read = SegmentMetricsLib.readBatch("out/dicom").toFrame()
+    assert isValid(Path("out/dicom/p1_2/report.dcm")) and len(read) == 2
+    np.testing.assert_array_equal(read[["DSC", "HD95"]].values, written[["DSC", "HD95"]].values)
+
+
+def testEveryMeasurementHasACodeOfItsOwn(tmp_path):
+    everything = Settings(families="all", tolerances=(1, 2), percentiles=(50, 95))
+    one = compare(A, B, everything)
+    report, _ = SegmentMetricsLib.writeReport(one, tmp_path / "sr.dcm")
+    assert isValid(report)
+    (group,) = groupsOf(report)
+    items = [*group.get_measurements(), *group.get_qualitative_evaluations()]
+    codes = [(item.name.scheme_designator, item.name.value) for item in items]
+    assert len(set(codes)) == len(codes) == len(one.measurements)
+    requireSame(SegmentMetricsLib.readReport(report)[0], one.measurements)

@@ -1,0 +1,177 @@
+"""Pictures of pairs as files: what is seen in them. They need neither Slicer nor a graphics driver."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from commandruns import command
+from imagefiles import save
+
+from SegmentMetricsLib import Settings, compare
+
+BACKGROUND = (251, 252, 253)
+# From the lowest to the highest value of each kind of map.
+SIGNED = ("#1f3f8f", "#3a76bd", "#77b0dc", "#bcd6dd", "#f1e8ca", "#f6c48d", "#e98a50", "#cc4a31", "#8c1427")
+ABSOLUTE = ("#f1e8ca", "#f8cf84", "#f4a653", "#e2733f", "#c14140", "#8d2349", "#551247")
+HAZARD = ("#ddd1ab", "#d6bdbf", "#c5a0c4", "#aa7bba", "#8d57a8", "#6c3089", "#4c1768")
+TOLERANCE = ("#3a76bd", "#dfe3bd", "#d95f0e")
+KINDS = {"signed": SIGNED, "absolute": ABSOLUTE, "bld": ABSOLUTE, "hazard": HAZARD, "tolerance": TOLERANCE}
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    """The test lies 7 mm further to the patient's left, LPS +x, and a critical structure in front of both, LPS -y."""
+    settings = Settings(families=("boundary", "overlap", "hazard"))
+    vessel = shapes.ball(5, (0, -24, 0))
+    return compare(shapes.ball(20), shapes.ball(20, (7, 0, 0)), settings, criticals={"Vessel": vessel})
+
+
+def read(path) -> np.ndarray:
+    return SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path))).astype(int)
+
+
+def near(image, color, tolerance=60) -> np.ndarray:
+    """Where a picture has about the hue of a color #rrggbb, whatever the shading."""
+    wanted = np.array([int(color[n : n + 2], 16) for n in (1, 3, 5)])
+    shade = image / np.maximum(image.max(axis=2, keepdims=True), 1)
+    return (np.abs(shade - wanted / wanted.max()).max(axis=2) < tolerance / 255) & (np.ptp(image, axis=2) > 60)
+
+
+@pytest.fixture(scope="module")
+def picture(comparison, tmp_path_factory):
+    return read(comparison.picture(tmp_path_factory.mktemp("overlay") / "Liver.png"))
+
+
+def testSizeAndBackground(picture):
+    assert picture.shape == (700, 1200, 3)
+    for y, x in ((0, 0), (0, -1), (-1, 0), (-1, 524), (350, 524), (-1, -1)):
+        np.testing.assert_array_equal(picture[y, x], BACKGROUND)
+
+
+def testBothSidesShowBothSigns(picture):
+    for side in (picture[88:, :525], picture[88:, 525:1050]):
+        assert near(side, SIGNED[-2]).sum() > 500  # too far
+        assert near(side, SIGNED[1]).sum() > 100  # not far enough
+
+
+def testTheDifferenceIsWhereItBelongs(picture):
+    # seen from the left front: the patient's left, where the test reaches too far, is at the right
+    red = np.argwhere(near(picture[88:, :525], SIGNED[-2]))[:, 1].mean()
+    blue = np.argwhere(near(picture[88:, :525], SIGNED[1]))[:, 1].mean()
+    assert red > blue + 100
+
+
+def testNothingIsCutOff(picture):
+    background = picture[0, 0]
+    edges = [picture[:4], picture[-4:], picture[:, :8], picture[:, -4:], picture[88:, 521:530]]
+    for edge in edges:
+        assert (edge == background).all(axis=-1).mean() > 0.98
+    assert (picture[100:640, 40:500] != background).any(axis=2).mean() > 0.25  # the structure fills its half
+
+
+def testLegendIsReadable(picture):
+    strip = picture[88:560, 1050:]
+    bar = np.flatnonzero(near(strip, SIGNED[0]).any(axis=0))
+    assert 15 <= np.ptp(bar) <= 30
+    letters = strip.max(axis=2) < 100
+    letters[:, bar.min() - 2 :] = False
+    rows = np.flatnonzero(letters.any(axis=1))
+    lines = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
+    assert len(lines) >= 5 + 1  # five numbers and a title
+    assert 7 <= max(len(line) for line in lines) <= 16
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [(640, 400), pytest.param((1500, 600), marks=pytest.mark.nightly)])
+def testKindsAndSizes(comparison, tmp_path, kind, size):
+    image = read(comparison.picture(tmp_path / "picture.png", size=size, kind=kind))
+    assert image.shape == (size[1], size[0], 3)
+    for color in KINDS[kind][-2 if kind != "tolerance" else -1 :]:
+        assert near(image[size[1] // 8 :], color).sum() > 50
+    if kind == "tolerance":
+        colored = np.ptp(image[60:-50, 30:260], axis=2) > 110
+        bands = near(image[60:-50, 30:260], TOLERANCE[0], 70) | near(image[60:-50, 30:260], TOLERANCE[2], 70)
+        assert (colored & ~bands).sum() < 0.1 * colored.sum(), "there are no colors between the bands"
+
+
+def testNamesOfEveryScriptAndLength(comparison, tmp_path):
+    for name in ("Submandibular gland " * 6, "肝臓"):
+        pair = (one.named(name) for one in (comparison.reference, comparison.test))
+        read(compare(*pair).picture(tmp_path / "picture.png"))
+
+
+@pytest.mark.parametrize("size", [(1, 1, 1), (2, 2, 2), (4, 4, 1)])
+def testWhatIsAVoxelThickIsSeen(tmp_path, size):
+    high = np.array(size) + 5
+    images = [shapes.box((6 + shift, 6, 6), (high[0] + shift, high[1], high[2])) for shift in (0, 1)]
+    area = read(compare(*images).picture(tmp_path / "small.png", size=(640, 400)))[60:-30, 20:500]
+    for half in (area[:, :240], area[:, 240:]):
+        assert (np.ptp(half, axis=2) > 25).mean() > 0.05
+
+
+def testContoursInAPlane(tmp_path):
+    """Two circles in a slice, the test's 4 mm wider and 3 mm further to the patient's left."""
+    circle = np.stack([np.cos(a := np.linspace(0, 2 * np.pi, 60, endpoint=False)), np.sin(a)], axis=1)
+    image = read(compare(shapes.loops(20 * circle), shapes.loops(24 * circle + [3, 0])).picture(tmp_path / "2.png"))
+    half = image[88:, :525]
+    isFar = near(half, SIGNED[-2])
+    # from the feet, the patient's left is at the right: there the circle is 7 mm inside of the other one, else 1 mm
+    assert isFar.sum() > 200 and np.argwhere(isFar)[:, 1].mean() > 300
+    rows, columns = np.nonzero((half[60:560] != BACKGROUND).any(axis=2))
+    assert np.ptp(columns) == pytest.approx(np.ptp(rows), rel=0.02), "circles are round"
+
+
+@pytest.mark.parametrize("bump", [(0, -22, 0), (22, 20, 0), (-20, 22, 5), (-12, -8, -26)])
+def testSeenFromWhereTheDifferencesAre(tmp_path, bump):
+    """A bump is in the middle of its picture rather than behind the ball, whose other parts are equal."""
+    ball = shapes.ball(20)
+    values = SimpleITK.GetArrayFromImage(ball)
+    places = np.stack(np.meshgrid(*(np.arange(n) for n in values.shape[::-1]), indexing="ij"), axis=-1)
+    origin, spacing = np.array(ball.GetOrigin()), np.array(ball.GetSpacing())
+    where = np.linalg.norm(places * spacing + origin - np.array(bump) * 0.75, axis=-1).transpose(2, 1, 0) < 8
+    other = SimpleITK.GetImageFromArray((values.astype(bool) | where).astype(np.uint8))
+    other.CopyInformation(ball)
+    image = read(compare(ball, other, Settings(tolerances=(1,))).picture(tmp_path / "bump.png"))
+    half = image[100:650, 525:1050]
+    isFar, drawn = near(half, SIGNED[-1]) | near(half, SIGNED[-2]), (half != BACKGROUND).any(axis=2)
+    assert isFar.sum() > 0.04 * drawn.sum()
+
+
+def testCommandsDrawWithoutSlicerAndWithoutADriver(tmp_path):
+    """As on a server: the package slicer-core and every driver are missing."""
+    (tmp_path / "slicer.py").write_text("raise ImportError('it is not there')")
+    first, second = (save(shapes.ball(radius), tmp_path / f"{radius}.nrrd") for radius in (8, 9))
+    hidden = {"__EGL_VENDOR_LIBRARY_FILENAMES": "/nonexistent", "LIBGL_DRIVERS_PATH": "/nonexistent", "DISPLAY": ""}
+    environment = {**hidden, "PYTHONPATH": f"{tmp_path}:{':'.join(filter(None, sys.path))}"}
+    done = command("compare", first, second, "-o", tmp_path / "out", env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert read(next((tmp_path / "out").glob("overlay_*.png"))).shape == (700, 1200, 3)
+    refused = command("compare", first, second, "--surface", "displayed", env=environment)
+    assert refused.returncode == 2 and "slicer-core" in refused.stderr and refused.stderr.count("\n") == 1
+
+
+def testWhereObserversDifferIsDrawn(tmp_path):
+    drawings = [save(shapes.ball(10, (x, 0, 0)), tmp_path / f"{x}.nrrd") for x in (-2, 0, 2)]
+    done = command("observers", *drawings, "-o", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    image = read(next((tmp_path / "out").glob("*.png")))
+    for half in (image[100:, :525], image[100:, 525:1050]):
+        assert (np.ptp(half, axis=2) > 40).mean() > 0.1
+
+
+def testWrongArguments(comparison, tmp_path):
+    with pytest.raises(ValueError, match="at least 640 x 400"):
+        comparison.picture(tmp_path / "picture.png", size=(600, 400))
+    with pytest.raises(ValueError, match="kind"):
+        comparison.picture(tmp_path / "picture.png", kind="hot")
+    with pytest.raises(ValueError, match="no hazard"):
+        compare(shapes.ball(8), shapes.ball(9)).picture(tmp_path / "picture.png", kind="hazard")
+    with pytest.raises(OSError, match="nowhere"):
+        comparison.picture(tmp_path / "nowhere" / "picture.png")
+    with pytest.raises(ValueError, match="the test is empty"):
+        compare(shapes.ball(8), shapes.ball(8) * 0).picture(tmp_path / "picture.png")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,133 @@
+"""Slicer's 3D view: the legends of maps in it, and the stand-in's view, in which they are looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+from vtkmodules.vtkFiltersSources import vtkSphereSource
+
+from SegmentMetricsLib import compare
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
+
+slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
+pytest.importorskip("PySide6", reason="PySide6 is not installed")
+from desktop import threedview as views  # noqa: E402
+
+from SegmentMetricsLib.mrml import colors, headless, outputs  # noqa: E402
+
+pytestmark = pytest.mark.opengl
+
+
+@pytest.fixture(scope="module", autouse=True)
+def openGL():
+    try:
+        views.requireOpenGL()
+    except views.NoOpenGLError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return compare(shapes.ball(20), shapes.ball(20, (7, 0, 0)))
+
+
+def testDirectionsInRas():
+    scene = headless.privateScene()
+    with views.ThreeDView(scene, (300, 200)) as view:
+        for x, color in ((-30, (1, 0, 0)), (30, (0, 0, 1))):  # RAS: the patient's left is at -x
+            addBall(scene, (x, 0, 0), color)
+        view.lookFrom((0, 1, 0))
+        image = view.image()
+        red, blue = (centerOf(image[..., c].astype(int) - image[..., 2 - c] > 60) for c in (0, 2))
+        assert red[1] > 150 > blue[1]  # seen from the front the patient's left is at the right
+        view.lookFrom((0, 0, -1))
+        assert centerOf(view.image()[..., 0].astype(int) - view.image()[..., 2] > 60)[1] > 150
+
+
+def testContentFillsTheArea():
+    scene = headless.privateScene()
+    with views.ThreeDView(scene, (400, 300)) as view:
+        model = addBall(scene, (5, 80, -20), (0, 0, 0))
+        points = np.array(model.GetPolyData().GetPoints().GetData())
+        view.lookFrom((1, 1, 1), points, (0.5, 0.1, 1.0, 0.9))
+        rows, columns = np.nonzero(view.image().max(axis=2) < 200)
+        assert (columns.min() + columns.max()) / 2 == pytest.approx(300, abs=2)
+        assert (rows.min() + rows.max()) / 2 == pytest.approx(150, abs=2)
+        assert np.ptp(columns) == pytest.approx(200, abs=3)
+
+
+def testLegendIsDrawn(comparison):
+    scene = headless.privateScene()
+    model = outputs.showDistanceMap(comparison, scene=scene)  # before the view exists
+    with views.ThreeDView(scene, (400, 300), ((0, 0, 0), (0.2, 0.2, 0.2))) as view:
+        view.lookFrom()
+        drawn = view.image().astype(int)
+        colors.legendOf(model).SetVisibility(False)
+        changed = (np.abs(drawn - view.image()) > 30).any(axis=2)
+    assert changed.sum() > 500
+    assert np.nonzero(changed)[1].min() > 200  # at the right edge, beside the structure
+
+
+def testLegendsOfDifferentMapsDoNotMeet(comparison):
+    scene = headless.privateScene()
+    with views.ThreeDView(scene, (500, 400), ((0, 0, 0), (0, 0, 0))) as view:
+        kinds = {"reference": "signed", "test": "tolerance"}
+        models = [outputs.showDistanceMap(comparison, side=s, kind=k, scene=scene) for s, k in kinds.items()]
+        legends, places = [colors.legendOf(model) for model in models], []
+        assert all(legend.GetVisibility() for legend in legends)
+        for legend, model in zip(legends, models):
+            legend.SetVisibility(False)
+            model.GetDisplayNode().SetOpacity(0)
+        for legend in legends:
+            legend.SetVisibility(True)
+            places.append((view.image() > 30).any(axis=2))
+            legend.SetVisibility(False)
+    assert places[0].any() and places[1].any() and not (places[0] & places[1]).any()
+
+
+@pytest.mark.parametrize("size", [(400, 240), (900, 600)])
+@pytest.mark.parametrize("kind", ["signed", "absolute", "tolerance"])
+def testOneLegendForBothSidesIsLegible(comparison, kind, size):
+    """It is whole, leaves the middle of the view free, and its letters are neither tiny nor giant."""
+    scene = headless.privateScene()
+    with views.ThreeDView(scene, size, ((0, 0, 0), (0, 0, 0))) as view:
+        for side in REFERENCE_AND_TEST:
+            outputs.showDistanceMap(comparison, side=side, kind=kind, scene=scene).GetDisplayNode().SetOpacity(0)
+        legends = [n for n in scene.GetNodes() if n.IsA("vtkMRMLColorLegendDisplayNode") and n.GetVisibility()]
+        assert len(legends) == 1
+        view.image()
+        legends[0].Modified()
+        drawn = (view.image() > 100).any(axis=2)
+    rows, columns = np.flatnonzero(drawn.any(axis=1)), np.flatnonzero(drawn.any(axis=0))
+    assert rows[0] > 0 and rows[-1] < size[1] - 1 and columns[-1] < size[0] - 1
+    assert columns[0] > 0.6 * size[0] and np.ptp(rows) > 0.4 * size[1]
+    title = np.flatnonzero(~drawn.any(axis=1)[rows[0] :])[0]  # pixel rows of its letters
+    assert 8 <= title <= 0.09 * size[1]
+
+
+def testOrientationMarker():
+    scene = headless.privateScene()
+    with views.ThreeDView(scene, (300, 300)) as view:
+        without = view.image().astype(int)
+        view.showOrientationMarker()
+        changed = (np.abs(view.image() - without) > 20).any(axis=2)
+    assert changed[150:, 150:].sum() == changed.sum() > 1000
+
+
+def addBall(scene, center, color):
+    source = vtkSphereSource()
+    source.SetRadius(10)
+    source.SetCenter(*center)
+    source.SetThetaResolution(60)
+    source.SetPhiResolution(60)
+    source.Update()
+    model = scene.AddNewNodeByClass("vtkMRMLModelNode")
+    model.SetAndObservePolyData(source.GetOutput())
+    model.CreateDefaultDisplayNodes()
+    model.GetDisplayNode().SetColor(*color)
+    return model
+
+
+def centerOf(where: np.ndarray) -> np.ndarray:
+    return np.argwhere(where).mean(axis=0)
