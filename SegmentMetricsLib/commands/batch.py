@@ -65,8 +65,7 @@ def add(commands) -> None:
     batch = commands.add_parser(
         "batch",
         help="compare many cases and summarize them",
-        description="Compare many cases on all processors, and summarize them. Run the same command again to continue "
-        "where it was interrupted.",
+        description="Compare many cases, and summarize them. The same command again goes on where it ended.",
         usage="%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR) -o DIR [OPTION ...]",
         epilog=DEFAULTS,
     )
@@ -75,7 +74,7 @@ def add(commands) -> None:
         metavar="CASES.csv",
         type=pathFrom,
         nargs="?",
-        help="table: case, reference, test[, protocol, method, image, dose]",
+        help="table: case, reference, test[, method, protocol, ...]",
     )
     compared = batch.add_argument_group("what is compared")
     compared.add_argument(
