@@ -90,6 +90,11 @@ def add(commands) -> None:
         "extension and from words such as seg or prediction (may be repeated, for several methods)",
     )
     addOutput(batch, "folder for the results; a later run continues there")
+    batch.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="remove results in the folder that were made with other settings or of other cases (they are an error)",
+    )
     addProtocol(batch)
     addReport(batch)
     addStructuredReport(batch, isForEach=True)
@@ -129,12 +134,6 @@ def add(commands) -> None:
     batch.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
     batch.add_argument("--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)")
     batch.add_argument(
-        "--correlate",
-        metavar="FAMILY|KEY,...",
-        action="append",
-        help="measurements whose rankings are correlated (all for which lower or higher is better)",
-    )
-    batch.add_argument(
         "--plots",
         metavar="FAMILY|KEY,...",
         action="append",
@@ -166,10 +165,8 @@ def run(options: argparse.Namespace) -> int:
     here = nullcontext((None, options.workers or availableProcessors()))
     with (
         cohort.cluster(options.scheduler) if options.scheduler else here as (executor, workers),
-        CohortFiles(plan.output, plan.tasks) as files,
+        CohortFiles(plan.output, plan.tasks, options.overwrite) as files,
     ):
-        if aside := files.earlier.describe():
-            print(f"segment-metrics: {aside}", file=sys.stderr)
         done = carryOut(plan, files, partial(cohort.runAll, workers=workers, executor=executor))
     tell(plan, done)
     if not done.found.cohort.roster.hasPairs:
@@ -192,6 +189,7 @@ def compareBatch(
     dose: str | Path | None = None,
     options: Options | None = None,
     isReported: bool = False,
+    overwrites: bool = False,
     workers: int = 1,
 ) -> BatchResults:
     """Compare many cases, write and summarize the results as the command batch does, and return them.
@@ -222,6 +220,9 @@ def compareBatch(
         For the statistics; None means the usual ones.
     isReported : bool, optional
         Whether to write a report for each case, and a page about all.
+    overwrites : bool, optional
+        Whether results in the folder that were made with other settings, or of other cases, are removed. If not, they
+        are an error.
     workers : int, optional
         Number of processes. With 1 all is done in this process; more start anew what runs this, so that a script needs
         `if __name__ == "__main__":`.
@@ -265,7 +266,7 @@ def compareBatch(
         statistics=options,
     )
     plan = withReports(plan) if isReported else plan
-    with CohortFiles(folder, plan.tasks) as files:
+    with CohortFiles(folder, plan.tasks, overwrites) as files:
         done = carryOut(plan, files, partial(cohort.runAll, workers=workers, isHere=True))
     remarks = [*given.remarks, *lackingCases(done.found.cohort)]
     return BatchResults([*readBatch(folder).outcomes, *done.broken], given.cases, remarks)
@@ -323,7 +324,6 @@ def writeStatistics(
 
     counts: as of Done.
     """
-    from ..batch.correlations import writeCorrelations
     from ..batch.plots import removePlots
     from ..batch.resultfiles import writeParquet
     from ..batch.statistics import compareMethods
@@ -335,7 +335,6 @@ def writeStatistics(
         content = found.page.content(cohort, statistics, compareMethods(cohort, statistics))
     files.writeIndex(found.lines, Path(plan.source).stem, content, lackingCases(cohort))
     summaries = writeSummary(cohort, statistics, counts, plan.output, convention, found.alarms)
-    writeCorrelations(cohort, statistics, plan.output, plan.correlated, convention)
     found.lesionSizes.write(plan.output)
     undrawn = []
     if plan.plotted is None:

@@ -55,8 +55,8 @@ CLAIMED_TWICE = "two contours of the reference are nearest to the same contour o
 class ContourScore:
     """How well the test follows one contour of a slice.
 
-    score: in [0, 1]. distance: average Hausdorff distance of the two contours where they are, mm or pixels; None in
-    files of earlier versions, which do not have it. meanBLD: mean bidirectional local distance of the test's points, mm
+    score: in [0, 1]. distance: average Hausdorff distance of the two contours where they are, mm or pixels.
+    meanBLD: mean bidirectional local distance of the test's points, mm
     or pixels. points: number of points. hole: whether the structure lies around the contour.
     """
 
@@ -140,19 +140,14 @@ class Similarity:
         slices = (
             SliceScore(
                 **{
-                    **_withMeanBLD(one),
+                    **one,
                     "position": tuple(one["position"]),
-                    "contours": tuple(ContourScore(**_withMeanBLD(contour)) for contour in one["contours"]),
+                    "contours": tuple(ContourScore(**contour) for contour in one["contours"]),
                 }
             )
             for one in data["slices"]
         )
         return Similarity(tuple(slices), data["axis"], data["unit"])
-
-
-def _withMeanBLD(data: Mapping) -> dict:
-    """Return the values of a slice or contour; in files of earlier versions, the distance is the mean BLD."""
-    return dict(data) if "meanBLD" in data else {**data, "meanBLD": data["distance"], "distance": None}
 
 
 @dataclass(frozen=True)

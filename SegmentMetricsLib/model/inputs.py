@@ -137,7 +137,7 @@ def structureFromImage(
     """
     if label is not None:
         label = positiveLabel(label)
-    if image.GetPixelIDTypeAsString().startswith("label of"):  # accessing its voxels would crash the process
+    if image.GetPixelIDTypeAsString().startswith("label of"):  # there are no voxels to look at
         raise InputError("The image is a list of labeled objects without voxels; make it a label map first.")
     memberships = membershipsOf(image, maximum)
     if memberships is not None:
