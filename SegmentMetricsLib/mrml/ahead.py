@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..model.structures import REFERENCE_AND_TEST
+from ..show.maps import checkedLimits
 from .charts import histogramOf
 from .conversion import displayedSurface
-from .outputs import checkedLimits, distanceMap
+from .outputs import distanceMap
 
 
 def drawAhead(
