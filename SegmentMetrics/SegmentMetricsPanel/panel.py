@@ -314,7 +314,7 @@ class Panel(VTKObservationMixin):
         if model.isPracticing():
             self.practice.note(found["comparison"])
             return
-        self.take(self.logic.keep(run.request, found["result"]), isRepeated=True)
+        self._take(self.logic.keep(run.request, found["result"]), isRepeated=True)
         edit = model.edit()
         if edit is not None:
             model.setEdit(advanced(edit, found["places"]))
@@ -478,6 +478,10 @@ class Panel(VTKObservationMixin):
 
     def take(self, outcome, isRepeated: bool) -> None:
         """Set a new outcome. isRepeated: whether it comes from an automatic update."""
+        self.follower.stop()  # what it measures now may be of other settings
+        self._take(outcome, isRepeated)
+
+    def _take(self, outcome, isRepeated: bool) -> None:
         self.conventions.forget(outcome)
         self.model.take(outcome, isRepeated)
 

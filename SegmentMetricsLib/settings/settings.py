@@ -40,6 +40,7 @@ from .declarations import (
 )
 from .names import (
     BRATS,
+    BRATS_EVALUATION,
     DEFAULT_FAMILIES,
     FAMILIES,
     FAMILY_CHOICE,
@@ -443,7 +444,7 @@ class Settings:
         named = [one for one in named if one.family not in whole]
         families = inOrder((*(self.families or ()), *whole, *(one.family for one in named)))
         object.__setattr__(self, "metrics", tuple(one.key for one in named))
-        ofLesions = ("instances",) if self.convention.startswith((BRATS, PANOPTICA)) else ()
+        ofLesions = ("instances",) if self.convention.startswith((BRATS, BRATS_EVALUATION, PANOPTICA)) else ()
         object.__setattr__(self, "families", inOrder((*(families or DEFAULT_FAMILIES), *ofLesions)))
         for name, one in DECLARED.items():
             if one.parameter is not None:
