@@ -14,8 +14,7 @@ from ..case.frames import pandasOrError
 from ..case.missing import Roster
 from ..show.writing import UNENCODABLE, cells
 from .cases import OK, RECORDS, caseTitle
-from .earlier import parsed
-from .resultfiles import REPORT
+from .resultfiles import REPORT, parsed
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
 from .summaryoptions import Options
 from .tableschema import RESULTS_FILE

@@ -29,9 +29,6 @@ REQUIRED = ("case", "reference", "test")
 OPTIONAL = ("protocol", "method", "image", "dose")
 # The file that a batch writes line by line; a folder with such a file is an output folder.
 RECORDS = "results.jsonl"
-# Version of these lines, increased when the statistics need new content: since 2, structures that only one side has;
-# since 3, what the settings select even where a rule has a parameter of its own.
-FORM = 3
 
 
 def caseTitle(case: str, method: str) -> str:
@@ -44,7 +41,7 @@ class Task:
     """One case as it is sent to a worker: small, plain, and independent of where it runs.
 
     case, method: its name; no two tasks have both in common. reference, test: paths. problem: why it cannot be run, ""
-    if it can. fingerprint: a text that changes whenever the outcome might. report: file for a report, "" for none.
+    if it can. fingerprint: words that change whenever the outcome might. report: file for a report, "" for none.
     choices: pairs of names of a reference and a test structure that are compared regardless of their names, if a case
     has both; for several ways to read a pair, see readableChoices(). labelNames: pairs of the number of a
     label, or those of a region, and its name, for files that do not name their labels. structure: name of the single
@@ -233,19 +230,23 @@ def fingerprint(
     structure: str = "",
     names: Sequence[str] = (),
 ) -> str:
-    """Return a text that changes with the files, settings, rules, choices, names of labels and the software."""
+    """Return two words, of which the second changes with the files and the first with all else.
+
+    That is the settings, rules, choices, names of labels and the software.
+    """
     content = {
         "software": __version__,
-        "form": FORM,
         "settings": settings.toDictionary(),
         "protocol": protocol and protocol.version,
         "choices": list(choices),
-        # omitted if empty, so that outcomes of earlier versions remain valid
-        **({"labelNames": sorted(labelNames, key=_order)} if labelNames else {}),
-        **({"structure": structure} if structure else {}),
-        **({"names": sorted(names)} if names else {}),
-        "files": [_state(Path(path)) for path in paths],
+        "labelNames": sorted(labelNames, key=_order),
+        "structure": structure,
+        "names": sorted(names),
     }
+    return f"{_hashOf(content)} {_hashOf([_state(Path(path)) for path in paths])}"
+
+
+def _hashOf(content: object) -> str:
     text = json.dumps(content, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 

@@ -17,14 +17,15 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InputError, installing
+from ..base.palettes import METHODS
 from ..base.texts import counted, oneLine
 from ..case.resulttables import heading
 from ..case.tablemodel import Column, Table
 from ..conventions.convention import OWN_CONVENTION
-from ..metrics.registry import findMetric
+from ..metrics.registry import findMetric, isSelected
 from ..model.naming import hintAt, meant
+from ..settings.settings import Settings
 from ..show.writing import fileNames, writeJson, writeTable
-from .correlations import Correlations, chosenKeys, correlate, ranking
 from .ranks import quantile, ranksOf
 from .statistics import NO_METHOD, Cohort, PairedTest, Value, betterOf, box
 from .summaryoptions import CONFIDENCE, Options
@@ -35,7 +36,6 @@ KINDS = ("svg", "pdf", "png")
 # The names of the figures that are not of one measurement, and the table beside the ranking.
 BLAND_ALTMAN, RANKING, CORRELATIONS = "bland-altman", "ranking", "correlations"
 TABLE = "ranking.csv"
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MARKERS = "osD^vPX"
 INK = "#222222"
 # Width of one and of two columns of a journal, and height, in inches; resolution of pictures.
@@ -59,24 +59,35 @@ STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 # Most structures in a figure of box plots; more continue in further ones.
 MOST_STRUCTURES = 12
 RESAMPLES = 1000
+# Fewer contours have no rank correlation that means anything. What stands for infinite values in their order.
+FEWEST, LARGEST = 3, 1e300
 
 
-def requireMatplotlib() -> None:
-    """Raise InputError if matplotlib is not installed."""
+def requirePlots() -> None:
+    """Raise InputError if matplotlib or pandas is not installed."""
     try:
         import matplotlib  # noqa: F401
+        import pandas  # noqa: F401
     except ImportError as error:
-        raise InputError(f"Plots need matplotlib: {installing('plots')}.") from error
+        raise InputError(f"Plots need matplotlib and pandas: {installing('plots')}.") from error
 
 
 def keysToPlot(names: Sequence[str], keys: Collection[str]) -> list[str]:
     """Return the keys of the measurements to draw: those that names stand for, the main ones without names.
 
-    Raises InputError as chosenKeys().
+    Names are those of keys and families, as of Settings.metrics. Raises InputError for an unknown one, and for one that
+    stands for none of the keys.
     """
-    if names:
-        return chosenKeys(names, keys, "drawn")
-    return [key for key in keys if key.startswith(SUMMARIZED)] or list(keys)[:4]
+    if not names:
+        return [key for key in keys if key.startswith(SUMMARIZED)] or list(keys)[:4]
+    found: set[str] = set()
+    for name in names:
+        settings = Settings(metrics=(name,))
+        stood = {key for key in keys if (one := findMetric(key)) and isSelected(one.metric, settings, key)}
+        if not stood:
+            raise InputError(f"{name} is not measured, so it cannot be drawn: add it to --metrics.")
+        found |= stood
+    return [key for key in keys if key in found]
 
 
 def structuresToPlot(names: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -106,7 +117,7 @@ def writePlots(
     structures: to draw, all that a test has if (). Raises InputError if matplotlib is not installed, or for a name that
     is unknown.
     """
-    requireMatplotlib()
+    requirePlots()
     from matplotlib import rc_context
 
     keys = keysToPlot(names, cohort.keys)
@@ -128,9 +139,9 @@ def writePlots(
             figures[BLAND_ALTMAN] = made
         if ranks:
             figures[RANKING] = rankingPlot(ranks, cohort)
-        found = correlate(cohort, options, [key for key in ranking(cohort) if key in keys or not names])
-        if len(found.keys) > 1:
-            figures[CORRELATIONS] = heatMap(found)
+        correlated = [key for key in cohort.keys if betterOf(key) and (key in keys or not names)]
+        if len(correlated) > 1:
+            figures[CORRELATIONS] = heatMap(cohort, options, correlated)
         entries = _save(figures, folder / PLOTS, stated)
     if ranks:
         heads = ("Measurement", "Method", "MeanRank", "MeanRankLow", "MeanRankHigh", "Blocks")
@@ -186,7 +197,7 @@ def _newFigure(width: float, height: float, rows: int = 1, columns: int = 1, **s
 def _looks(cohort: Cohort) -> dict[str, tuple[str, str]]:
     """Return the color and the marker of each method."""
     return {
-        method: (COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)])
+        method: (METHODS[number % len(METHODS)], MARKERS[number % len(MARKERS)])
         for number, method in enumerate(cohort.methods)
     }
 
@@ -547,31 +558,54 @@ def rankingPlot(ranks: Sequence[tuple], cohort: Cohort) -> tuple[Any, str]:
     return figure, caption
 
 
-def heatMap(found: Correlations) -> tuple[Any, str]:
-    """Return a picture of rank correlations, and its caption."""
-    number = len(found.keys)
+def heatMap(cohort: Cohort, options: Options, keys: Sequence[str]) -> tuple[Any, str]:
+    """Return a picture of Spearman's rank correlations between measurements, over all contours, and its caption.
+
+    Measurements that rank alike add nothing to each other (Taha & Hanbury, doi:10.1186/s12880-015-0068-x, figure 3).
+    """
+    found = correlations(cohort, options, keys)
+    number, values = len(keys), found.to_numpy()
     side = min(max(1.2 + 0.32 * number, COLUMN), 14)
     figure, ((axes,),) = _newFigure(side, side)
-    values = np.array([[math.nan if value is None else value for value in row] for row in found.values], float)
     picture = axes.imshow(values, cmap=_diverging(), vmin=-1, vmax=1)
     for row, column in np.ndindex(values.shape):
         if not math.isnan(values[row, column]):
             ink = "white" if abs(values[row, column]) > 0.75 else INK
             text = f"{values[row, column]:.2f}".replace("-0.00", "0.00")
             axes.text(column, row, text, ha="center", va="center", fontsize=5.5, color=ink)
-    names = [heading(key) for key in found.keys]
+    names = [heading(key) for key in keys]
     axes.set_xticks(range(number), names, rotation=45, ha="left", rotation_mode="anchor")
     axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
     axes.set_yticks(range(number), names)
     for spine in axes.spines.values():
         spine.set_visible(False)
     figure.colorbar(picture, shrink=0.6, label="Spearman's rank correlation")
-    most = max(max(map(max, found.cases)), 0)
+    contours = found.attrs["contours"]
     caption = (
-        f"Rank correlations of measurements over {counted(most, 'contour')}: 1 means the same ranking from the best to "
-        "the worst, also of a distance and an overlap; 0 means that they have nothing in common."
+        f"Rank correlations of measurements over {counted(contours, 'contour')}: 1 means the same ranking from the "
+        "best to the worst, also of a distance and an overlap; 0 means that they have nothing in common."
     )
     return figure, caption
+
+
+def correlations(cohort: Cohort, options: Options, keys: Sequence[str]):
+    """Return Spearman's rank correlations of measurements as a data frame; NaN for fewer than FEWEST contours.
+
+    Every measurement ranks the contours of all cases, structures and methods from the best to the worst, so that two
+    that agree have a correlation of 1, also where a lower value of one and a higher one of the other is better.
+    Infinite values are the worst; undefined ones are left out pair by pair.
+    """
+    import pandas
+
+    columns: dict[str, dict[tuple[str, str, str], float]] = {key: {} for key in keys}
+    for (structure, method, key), group in cohort.given(options).items():
+        if key in columns:
+            sign = -1 if betterOf(key) == "higher" else 1
+            columns[key] |= {(structure, method, case): sign * value.value for case, value in group.items()}
+    frame = pandas.DataFrame(columns).round(12).replace([math.inf, -math.inf], [LARGEST, -LARGEST])
+    found = frame.corr("spearman", min_periods=FEWEST)
+    found.attrs["contours"] = int(frame.notna().sum().max())
+    return found
 
 
 def _diverging():

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ..base.errors import InputError
+from ..base.texts import oneLine
 from ..case.missing import BOTH, CountedNames, Roster
 from ..case.protocol.protocol import Protocol
 from ..case.resulttables import FAMILY_OF_LIST, LISTED, listedRows
@@ -26,10 +27,9 @@ from ..show import verdicts as verdictwriting
 from ..show.report.blocks import PLOTLY_FILE
 from ..show.report.index import INDEX, CaseLine, writeIndex
 from ..show.writing import UNENCODABLE, VERDICTS_FILE, cells, openTable, writeSchema
-from . import correlations, lesionsizes, tableschema
+from . import lesionsizes, tableschema
 from .alarms import inShort
-from .cases import FAILED, OK, RECORDS, Task
-from .earlier import EARLIER, Earlier, measuredWith, parsed
+from .cases import FAILED, OK, RECORDS, Task, caseTitle
 from .plots import removePlots
 from .summarywriting import SUMMARY_FILES, removeSummary
 from .tableschema import CONVENTION_WORDS, METHOD_WORDS, RESULTS_FILE, SCHEMA_FILE, STRUCTURE, STRUCTURE_WORDS
@@ -56,7 +56,7 @@ IDENTITY = {
 }
 # The files that a batch writes.
 OWN_NAMES = {
-    *(RECORDS, EARLIER, TABLE, SCHEMA, SCHEMA_FILE, PARQUET, VERDICTS_FILE, *LISTED, *SUMMARY_FILES, correlations.JSON),
+    *(RECORDS, TABLE, SCHEMA, SCHEMA_FILE, PARQUET, VERDICTS_FILE, *LISTED, *SUMMARY_FILES),
     *lesionsizes.FILES,
 }
 CONVENTION = {"Convention": CONVENTION_WORDS}
@@ -76,10 +76,13 @@ class CohortFiles:
     """The files of a batch in its output folder; closes them at the end of a `with`.
 
     results.jsonl, with one line per case, is authoritative; the tables are derived from it. roster: of all outcomes in
-    it, after repeatRows(). earlier: outcomes of earlier runs that are no longer valid.
+    it, after repeatRows().
+
+    overwrites: whether outcomes of an earlier run that were made with other settings, or of other cases, are removed;
+    else InputError is raised if there are any.
     """
 
-    def __init__(self, folder: Path, tasks: Sequence[Task]):
+    def __init__(self, folder: Path, tasks: Sequence[Task], overwrites: bool = False):
         self.folder = folder
         self.tasks = {task.key: task for task in tasks if not task.problem}
         self.columns = columnsOf(tasks)
@@ -88,10 +91,13 @@ class CohortFiles:
         self.isJudged = any(task.protocol is not None for task in tasks)
         self.offsets: dict[tuple[str, str], int] = {}
         self.roster = Roster()
-        self.earlier = Earlier(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = _locked(folder / ".segment-metrics.lock")
-        self._keepValid()
+        try:
+            self._keepValid(overwrites)
+        except InputError:
+            self._unlock()
+            raise
         self._records = (folder / RECORDS).open("ab")
         self._open()
 
@@ -102,6 +108,9 @@ class CohortFiles:
         for file in (self._records, self._table, self._verdicts, *self._lists.values()):
             if file is not None:
                 file.close()
+        self._unlock()
+
+    def _unlock(self) -> None:
         with suppress(OSError):  # Windows does not remove open files
             Path(self._lock.name).unlink()
         self._lock.close()
@@ -158,8 +167,8 @@ class CohortFiles:
                 remarks,
             )
 
-    def _keepValid(self) -> None:
-        """Keep the valid outcomes of an earlier run; move outdated ones to another file, drop failed and torn ones.
+    def _keepValid(self, overwrites: bool) -> None:
+        """Keep the valid outcomes of an earlier run; drop those of files that have changed, failed and torn ones.
 
         Files derived from outcomes that are not kept are removed: their reports, and files about all cases together.
         Otherwise they would seem to belong to the new numbers.
@@ -167,29 +176,29 @@ class CohortFiles:
         path = self.folder / RECORDS
         if not path.exists():
             return
-        (self.folder / REPORTS / INDEX).unlink(missing_ok=True)
         unfinished = self.folder / f".{RECORDS}.new"
         reports: dict[bool, set[str]] = {True: set(), False: set()}
         try:
-            with path.open("rb") as old, unfinished.open("wb") as new, self.earlier:
+            with path.open("rb") as old, unfinished.open("wb") as new:
                 for line in old:
                     outcome = parsed(line)
                     if outcome is None:
                         continue
                     key = (outcome["case"], outcome["method"])
                     task = self.tasks.get(key)
+                    if not overwrites:
+                        self._requireSame(outcome, task)
                     isKept = task is not None and key not in self.offsets and self._holds(outcome, task)
                     reports[isKept].add(_reportOf(outcome))
                     if isKept:
                         self.offsets[key] = new.tell()
                         new.write(line)
-                    elif task is None or _isOther(outcome, task):
-                        self.earlier.add(outcome, line, isGone=task is None)
                 new.flush()
                 os.fsync(new.fileno())
+            (self.folder / REPORTS / INDEX).unlink(missing_ok=True)
             for name in reports[False] - reports[True] - {""}:
                 (self.folder / REPORTS / name).unlink(missing_ok=True)
-            if self.earlier.describe() or self.tasks.keys() - self.done:
+            if self.tasks.keys() - self.done:
                 removeSummary(self.folder)
                 removePlots(self.folder)
                 (self.folder / PARQUET).unlink(missing_ok=True)
@@ -203,12 +212,26 @@ class CohortFiles:
             with suppress(OSError):  # it does not exist or is not empty
                 (self.folder / REPORTS).rmdir()
 
+    def _requireSame(self, outcome: Mapping, task: Task | None) -> None:
+        """Raise InputError for an outcome with results that were made with other settings, or of a case not listed."""
+        if outcome["status"] != OK or (
+            task is not None and _settingsOf(outcome["fingerprint"]) == _settingsOf(task.fingerprint)
+        ):
+            return
+        title = oneLine(caseTitle(outcome["case"], outcome["method"]))
+        why = "is no longer in the list" if task is None else "was measured with other settings or another version"
+        raise InputError(
+            f"{self.folder}: it has results of an earlier run, of which {title} {why}, and they are not mixed. Choose "
+            "another folder, or give --overwrite to remove them."
+        )
+
     def _holds(self, outcome: Mapping, task: Task) -> bool:
         """Return whether an outcome of an earlier run is still valid for a task; an additional report does no harm."""
         if outcome["status"] != OK:
             return False
         if not task.report:
-            return measuredWith(outcome["fingerprint"]) == task.fingerprint
+            known, asked = outcome["fingerprint"].split(" "), task.fingerprint.split(" ")
+            return known[:2] == asked[:2] and set(asked) <= set(known)
         name = _reportOf(outcome)
         isThere = name == Path(task.report).name and (self.folder / REPORTS / name).exists()
         return outcome["fingerprint"] == task.fingerprint and isThere
@@ -329,10 +352,21 @@ def _everything(base: Settings, protocol: Protocol | None) -> Settings:
     return replace(protocol, rules=rules).settingsFor(base, "any")[base.convention]
 
 
-def _isOther(outcome: Mapping, task: Task) -> bool:
-    """Return whether an outcome has results that running a task would not reproduce."""
-    hasResults = outcome["status"] == OK or bool(outcome["pairs"])
-    return hasResults and measuredWith(outcome["fingerprint"]) != measuredWith(task.fingerprint)
+def parsed(line: bytes) -> dict | None:
+    """Return the outcome in a line of results.jsonl, None if it is incomplete or something else."""
+    try:
+        outcome = json.loads(line)
+        complete = line.endswith(b"\n") and all(
+            isinstance(outcome[key], str) for key in ("case", "method", "status", "fingerprint")
+        )
+        return outcome if complete and isinstance(outcome["pairs"], list) else None
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+
+
+def _settingsOf(fingerprint: str) -> str:
+    """Return the part of a fingerprint that changes with all but the files and the report of a case."""
+    return fingerprint.split(" ")[0]
 
 
 def _reportOf(outcome: Mapping) -> str:

@@ -14,7 +14,6 @@ from ..metrics.measurement import fixed
 from ..show.tables import LONGEST_NAME, aligned, shortened, shortenedName
 from ..show.writing import versions, writeJson, writeTable
 from .alarms import Alarms
-from .correlations import removeCorrelations
 from .statistics import NO_METHOD, OVERALL, Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 from .tableschema import SUMMARY_FILE, TESTS_FILE, columnName
@@ -76,8 +75,7 @@ def writeSummary(
 
 
 def removeSummary(folder: Path) -> None:
-    """Remove the files that writeSummary() and writeCorrelations() wrote into a folder, and no others."""
-    removeCorrelations(folder)
+    """Remove the files that writeSummary() wrote into a folder, and no others."""
     for name in SUMMARY_FILES:
         (folder / name).unlink(missing_ok=True)
 

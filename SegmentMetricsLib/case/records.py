@@ -24,7 +24,7 @@ from .places import Place
 if TYPE_CHECKING:
     from .multilabel import Share
 
-# Of the plain values of a record: since 2, findings have a kind and values; in 1 they were sentences.
+# Of the plain values of a record.
 SCHEMA = 2
 # Lists that some families make, by the names of their fields, with what is in them.
 LISTS: dict[str, Any] = {"lesions": Lesion, "gaps": Run, "spurs": Run}

@@ -51,8 +51,8 @@ class Plan:
 
     output: the folder of the results. source: the name of the list of cases. names: of the structures that were
     chosen, () for all. pairs: names of the pairs that were chosen. isReported: whether there are reports. cases: names
-    of all cases that a method should have. correlated: names of measurements, None for all. plotted: names of
-    measurements, None for no plots; plottedStructures: of the structures in them, () for all.
+    of all cases that a method should have. plotted: names of measurements, None for no plots; plottedStructures: of
+    the structures in them, () for all.
     """
 
     tasks: Sequence[Task]
@@ -64,7 +64,6 @@ class Plan:
     statistics: Options
     isReported: bool
     cases: Sequence[str]
-    correlated: Sequence[str] | None = None
     plotted: Sequence[str] | None = None
     plottedStructures: Sequence[str] = ()
 
@@ -81,8 +80,7 @@ def planned(options: argparse.Namespace) -> Plan:
         requireWritable(options.output)
     from ..base.texts import commaSeparated
     from ..batch.casefolders import methodFolders
-    from ..batch.correlations import chosenKeys
-    from ..batch.plots import keysToPlot, requireMatplotlib
+    from ..batch.plots import keysToPlot, requirePlots
     from ..batch.resultfiles import columnsOf, requireInputsKept
     from ..io.labelnames import labelNamesFrom
     from ..model.ignored import IGNORE
@@ -119,17 +117,15 @@ def planned(options: argparse.Namespace) -> Plan:
     # an error in a protocol is reported as the problem of a task
     if options.fail_on and not any(task.protocol or task.problem for task in plan.tasks):
         raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
-    correlated = None if options.correlate is None else namesFrom(options.correlate)
-    chosenKeys(correlated or (), columnsOf(plan.tasks))
     plotted = None if options.plots is None else namesFrom(options.plots)
     if plotted is not None:
-        requireMatplotlib()
+        requirePlots()
         keysToPlot(plotted, columnsOf(plan.tasks))
     elif options.plot_structure:
         raise InputError("--plot-structure chooses structures for --plots, which is missing.")
     inputs = (options.cases, options.protocol, given.labels, options.settings, options.dose)
     requireInputsKept(requireOutput(options), [Path(file) for file in inputs if isinstance(file, (str, Path))])
-    plan = replace(plan, correlated=correlated, plotted=plotted, plottedStructures=options.plot_structure or ())
+    plan = replace(plan, plotted=plotted, plottedStructures=options.plot_structure or ())
     if options.sr:
         plan = withStructuredReports(plan, hasCopies=not options.sr_by_name)
     return withReports(plan, options.report_conventions) if plan.isReported else plan
@@ -160,7 +156,7 @@ def planOf(
     # they ask for the family dose as well if any case has one
     settings = next((task.settings for task in tasks), settings)
     if isSpread:
-        tasks = [replace(task, isSpread=True, fingerprint=f"{task.fingerprint}+grid") for task in tasks]
+        tasks = [replace(task, isSpread=True, fingerprint=f"grid+{task.fingerprint}") for task in tasks]
     if settings.surface == "displayed":
         from .pairwork import displayed
 

@@ -6,10 +6,9 @@ measurements are then the tool's, as their titles say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, cast
+from typing import cast
 
 from ..base.errors import Undefined
 from ..metrics.metric import Asked, Empty, Metric, Named, Value
@@ -24,13 +23,8 @@ from .presets import METRICS, PRESETS, QUANTITIES, changesOf
 def chosenFor(pair: Pair) -> list[Asked]:
     """Return what the settings of a pair ask for, and let their convention replace what it computes in another way."""
     key = pair.settings.convention
-    pair.replaced = _ofPreset(QUANTITIES, key)
+    pair.replaced = QUANTITIES.get(key, {})
     return selected(pair.settings, metricsOf(key).values())
-
-
-def _ofPreset(given: Mapping[str, Mapping[str, Callable[..., Any]]], key: str) -> Mapping[str, Callable[..., Any]]:
-    """Return the functions that a preset replaces, by name."""
-    return next((functions for start, functions in given.items() if key.startswith(start)), {})
 
 
 @lru_cache
@@ -39,7 +33,7 @@ def metricsOf(key: str) -> dict[str, Metric]:
     if key not in PRESETS:
         convention = find(key)
         return {one.key: _asOf(convention, one) if one.key in KEYS else one for one in REGISTRY}
-    own = _ofPreset(METRICS, key)
+    own = METRICS.get(key, {})
     return {
         one.key: replace(one, function=own[one.key], **changesOf(key, one)) if one.key in own else one
         for one in REGISTRY

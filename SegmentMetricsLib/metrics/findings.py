@@ -208,7 +208,7 @@ class Finding(Statement):
 def asFinding(given: str | Mapping[str, Any]) -> Finding:
     """Return a finding as it is, or from the result of toDictionary(), for example in a file.
 
-    A plain sentence, as files of schema 1 have it, is a remark, and so is a kind of another version.
+    A plain sentence is a remark, and so is a kind of another version.
     """
     if isinstance(given, Finding):
         return given

@@ -308,10 +308,10 @@ def _areBest(reference: Lesions, test: Lesions, pairs: np.ndarray, ious: np.ndar
     return found
 
 
-def matched(overlaps: Overlaps, threshold: float, isAtLeast: bool = False) -> Matches:
+def matched(overlaps: Overlaps, threshold: float, isAtLeast: bool = False, isByDice: bool = False) -> Matches:
     """Return the one-to-one assignment of the largest total IoU among lesions whose IoU is above a threshold.
 
-    isAtLeast: whether an IoU that equals the threshold counts, too.
+    isAtLeast: whether an IoU that equals the threshold counts, too. isByDice: whether the total Dice is the largest.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -329,7 +329,8 @@ def matched(overlaps: Overlaps, threshold: float, isAtLeast: bool = False) -> Ma
         (ours, one), (theirs, other) = (np.unique(column, return_inverse=True) for column in pairs[rows].T)
         gain, links = np.zeros((len(ours), len(theirs))), np.full((len(ours), len(theirs)), -1)
         # of equal totals the one of most pairs, so that the order of the lesions does not decide
-        gain[one, other], links[one, other] = ious[rows] + ROUNDING, rows
+        scores = 2 * ious[rows] / (1 + ious[rows]) if isByDice else ious[rows]
+        gain[one, other], links[one, other] = scores + ROUNDING, rows
         chosen = links[linear_sum_assignment(gain, maximize=True)]
         taken.append(chosen[chosen >= 0])
     rows = np.sort(np.concatenate(taken))

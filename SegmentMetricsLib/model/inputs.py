@@ -137,7 +137,7 @@ def structureFromImage(
     """
     if label is not None:
         label = positiveLabel(label)
-    if image.GetPixelIDTypeAsString().startswith("label of"):  # accessing its voxels would crash the process
+    if image.GetPixelIDTypeAsString().startswith("label of"):  # there are no voxels to look at
         raise InputError("The image is a list of labeled objects without voxels; make it a label map first.")
     memberships = membershipsOf(image, maximum)
     if memberships is not None:
@@ -279,7 +279,7 @@ def _ifScaled(low: float, high: float) -> str:
     full = next((full for full in FULL_MEMBERSHIPS if full / 2 < high <= full), 0)
     if low < 0 or not full:
         return ""
-    where = Place(f"--membership-maximum {full}", f"membershipMaximum={full}")
+    where = Place(f"--set membershipMaximum={full}", f"membershipMaximum={full}")
     return f" If they are memberships and {full} means full membership, say so {where}."
 
 

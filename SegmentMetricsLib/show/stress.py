@@ -13,7 +13,7 @@ from ..metrics.measurement import Measurement, rounded
 from . import writing
 from .tables import LONGEST_TITLE, aligned, shortened
 
-SCHEMA, FORMER = "segment-metrics-stress/2", "segment-metrics-stress/1"
+SCHEMA = "segment-metrics-stress/2"
 # Of the stress tests of many cases, and the files that only these have.
 CASES_SCHEMA = "segment-metrics-stress-cases/1"
 FILES_OF_CASES = "stress.summary.csv", "stress.summary.schema.csv", "stress.schema.csv"
@@ -82,7 +82,7 @@ def earlierResults(folder: Path) -> list[Path]:
         content = json.loads((folder / "stress.json").read_text(encoding="utf-8"))
         if content["schema"] == CASES_SCHEMA:
             return [folder / name for name in FILES_OF_CASES]
-        if content["schema"] not in (SCHEMA, FORMER):
+        if content["schema"] != SCHEMA:
             return []
         names = [variant["file"] for variant in content["variants"].values()]
     except (OSError, ValueError, LookupError, TypeError, AttributeError):  # missing, or written by another program

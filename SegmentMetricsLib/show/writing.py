@@ -35,7 +35,7 @@ from ..metrics.slices import SliceRow
 from ..model.structures import REFERENCE_AND_TEST, Pairing
 from ..settings.settings import Settings
 
-SCHEMA, FORMER = "segment-metrics/2", "segment-metrics/1"
+SCHEMA = "segment-metrics/2"
 # File names that cannot be encoded are written with escapes, which are also valid in JSON.
 UNENCODABLE = "backslashreplace"
 # The files written for every pair: kind and suffix.
@@ -377,7 +377,7 @@ def earlierResults(folder: Path) -> list[Path]:
     """
     try:
         content = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
-        if content["schema"] not in (SCHEMA, FORMER):
+        if content["schema"] != SCHEMA:
             return []
         named = [(kind, pair["files"].get(kind)) for pair in content["pairs"] for kind in RESULT_FILES]
         judged = [folder / VERDICTS_FILE] if "protocol" in content else []

@@ -81,7 +81,7 @@ def testABatch(study, inline, capsys):
     assert len(judged) == 12 and judged[0]["Measurement"] == "DSC" and judged[0]["Case"] == "case 0"
     assert {path.name for path in Path("out").iterdir()} - {"results.parquet"} == {
         "results.jsonl", "results.csv", "results.schema.csv", "schema.json", "verdicts.csv", "summary.csv",
-        "summary.json", "tests.csv", "correlations", "correlations.json",
+        "summary.json", "tests.csv",
     }  # fmt: skip
     schema = {row["key"] for row in table("results.schema")}
     assert set(found[0]) == schema
@@ -101,7 +101,7 @@ def testTheProtocolAddsToTheTolerances(study, inline, named):
     options = () if named else ("--protocol", "data/limits.csv")
     assert batch(*options) == 0
     assert table()[0]["NSD_1mm"] == "1.0" and table()[0]["NSD_2mm"] == "1.0"
-    assert batch(*options, "--tolerance", 3) == 0 and Inline.count == 2
+    assert batch(*options, "--overwrite", "--tolerance", 3) == 0 and Inline.count == 2
     assert table()[0]["NSD_1mm"] == "1.0" and table()[0]["NSD_3mm"] == "1.0" and "NSD_2mm" not in table()[0]
 
 
@@ -154,7 +154,7 @@ def testVerdictsDecideTheStatusOnRequest(study, inline, capsys):
     assert [batch("--fail-on", verdict) for verdict in ("fail", "not-evaluable", "warn")] == [0, 0, 3]
     assert "the verdict is warn" in capsys.readouterr().err and Inline.count == 3
     write("a,ref.nrrd,t0.nrrd,limits.csv", "b,ref.nrrd,t3.nrrd,limits.csv", "c,ref.nrrd,nowhere.nrrd,limits.csv")
-    assert [batch("--fail-on", verdict) for verdict in ("fail", "warn")] == [3, 3] and batch() == 1
+    assert [batch("--overwrite", "--fail-on", verdict) for verdict in ("fail", "warn")] == [3, 3] and batch() == 1
     assert "the verdict is fail" in capsys.readouterr().err
     write("a,ref.nrrd,t0.nrrd")
     assert batch("--fail-on", "warn") == 2 and "No case has a protocol" in capsys.readouterr().err

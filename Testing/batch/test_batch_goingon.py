@@ -37,7 +37,7 @@ def testGoingOn(study, inline, capsys):
     os.utime("data/t0.nrrd", (1, 1))
     assert batch() == 0 and Inline.count == 8
     assert [row["DSC"] for row in table() if row["Case"] == "case 0"] == ["0.9"]
-    assert batch("--percentile", "99") == 0 and Inline.count == 13
+    assert batch("--overwrite", "--percentile", "99") == 0 and Inline.count == 13
     assert sorted(record["case"] for record in records()) == [*(f"case {n}" for n in range(4)), "late"]
 
 
@@ -67,12 +67,11 @@ def testReportsOfOtherDataGo(study, inline):
     assert batch() == 0 and Inline.count == 3 and reports() == {"a.html", "b.html", "c.html", "mine.html"}
     SimpleITK.WriteImage(shapes.box((7, 6, 6), (16, 9, 9)), "data/t2.nrrd")
     os.utime("data/t2.nrrd", (1, 1))
-    write(*rows[:2])
-    assert batch() == 0 and Inline.count == 4 and reports() == {"a.html", "mine.html"}
+    assert batch() == 0 and Inline.count == 4 and reports() == {"a.html", "c.html", "mine.html"}
     # what goes on with reports makes the one that is not there
-    assert batch("--report") == 0 and Inline.count == 5 and reports() == {"a.html", "b.html", "mine.html"}
+    assert batch("--report") == 0 and Inline.count == 5 and reports() == {"a.html", "b.html", "c.html", "mine.html"}
     Path("out/reports/mine.html").unlink()
-    assert batch("--percentile", 99) == 0 and not Path("out/reports").exists()
+    assert batch("--overwrite", "--percentile", 99) == 0 and not Path("out/reports").exists()
 
 
 def testReportsWhoseNamesAreTaken(study, inline):
@@ -81,7 +80,7 @@ def testReportsWhoseNamesAreTaken(study, inline):
     write("a:b,ref.nrrd,t1.nrrd", "a/b,ref.nrrd,t2.nrrd")
     assert batch("--report") == 0 and reports() == {"a_b.html", "a_b_2.html"}
     write("a/b,ref.nrrd,t2.nrrd")
-    assert batch("--report") == 0 and reports() == {"a_b.html"}
+    assert batch("--overwrite", "--report") == 0 and reports() == {"a_b.html"}
     assert "a/b" in Path("out/reports/a_b.html").read_text()
 
 
@@ -97,17 +96,27 @@ def testNothingOutsideTheFolderOfReportsGoes(study, inline, name):
     assert Path("out/mine.html").exists() and Path("data/cases.csv").exists()
 
 
-def testOutcomesOfOtherCasesArePutAside(study, inline):
+@pytest.mark.parametrize(
+    ("rows", "options", "why"),
+    [
+        (("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd"), ("--percentile", 99), "a was measured with other settings"),
+        (("b,ref.nrrd,t2.nrrd",), (), "a is no longer in the list"),
+    ],
+)
+def testResultsOfAnotherKindAreNotMixed(study, inline, capsys, rows, options, why):
+    """Nothing is changed, and the sentence says what to do."""
     write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
     assert batch() == 0
-    write("b,ref.nrrd,t2.nrrd")
-    assert batch() == 0 and Inline.count == 2
-    assert [record["case"] for record in records()] == ["b"] and [row["Case"] for row in table()] == ["b"]
-    assert json.loads(Path("out/results.earlier.jsonl").read_text())["case"] == "a"
-
-
-def aside() -> list[dict]:
-    return [json.loads(line) for line in Path("out/results.earlier.jsonl").read_text().splitlines()]
+    before = {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
+    write(*rows)
+    capsys.readouterr()
+    assert batch(*options) == 2 and Inline.count == 2
+    said = capsys.readouterr().err
+    assert why in said and "Choose another folder, or give --overwrite to remove them." in said
+    assert {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()} == before
+    assert batch("--overwrite", *options) == 0 and Inline.count == 2 + len(rows) * bool(options)
+    names = [row.split(",")[0] for row in rows]
+    assert [record["case"] for record in records()] == [row["Case"] for row in table()] == names
 
 
 @pytest.fixture
@@ -131,46 +140,22 @@ def interrupted(inline, monkeypatch):
     return run
 
 
-def testARunWithOtherSettingsThatIsInterrupted(study, interrupted, capsys):
-    """What was done before is kept aside, and nothing that follows from it lies beside the new results."""
+def testARunThatOverwritesAndIsInterrupted(study, interrupted, capsys):
+    """Nothing that follows from what was there lies beside the new results."""
     write(*(f"case {n},ref.nrrd,t{n}.nrrd,,{m}" for n in range(4) for m in "AB"))
     assert batch("--metrics", "boundary") == 0
-    before = records()
     Path("out/results.parquet").write_text("where pyarrow is not installed, too")
-    Path("out/correlations/mine.svg").write_text("mine")
     capsys.readouterr()
-    assert interrupted(0, "--metrics", "boundary,overlap") == 130
-    said = "segment-metrics: 8 results were made with other settings, files or software: they are in results.earlier"
+    assert interrupted(0, "--overwrite", "--metrics", "boundary,overlap") == 130
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == f"{said}.jsonl" and lines[2:] == ["segment-metrics: interrupted"]
-    assert lines[1].startswith("segment-metrics: done so far: 0 of 8 cases, kept in out")
-    assert aside() == before and records() == [] and table() == []
+    assert lines[0].startswith("segment-metrics: done so far: 0 of 8 cases, kept in out")
+    assert lines[1:] == ["segment-metrics: interrupted"] and records() == [] and table() == []
     assert {path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()} == {
-        "results.jsonl", "results.earlier.jsonl", "results.csv", "results.schema.csv", "schema.json",
-        "correlations/mine.svg",
+        "results.jsonl", "results.csv", "results.schema.csv", "schema.json",
     }  # fmt: skip
-    # going on says nothing more; the way back does, and what is aside is not put there twice
-    assert batch("--metrics", "boundary,overlap") == 0 and "results.earlier" not in capsys.readouterr().err
+    # going on needs no option
+    assert batch("--metrics", "boundary,overlap") == 0
     assert len(records()) == 8 and table("summary") and table("tests")
-    for metrics in ("boundary", "boundary,overlap") * 2:
-        assert interrupted(2, "--metrics", metrics) == 130
-        assert batch("--metrics", metrics) == 0
-    assert [record["fingerprint"] for record in aside()[:8]] == [record["fingerprint"] for record in before]
-    assert len(aside()) == len({(record["case"], record["method"], record["fingerprint"]) for record in aside()}) == 16
-
-
-def testAFileThatHasChangedAndACaseThatIsGone(study, inline, capsys):
-    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd", "c,ref.nrrd,t3.nrrd")
-    assert batch() == 0
-    os.utime("data/t1.nrrd", (1, 1))
-    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
-    capsys.readouterr()
-    assert batch() == 0 and Inline.count == 4
-    assert capsys.readouterr().err == (
-        "segment-metrics: 1 result was made with other settings, files or software, and 1 more is of a case that is "
-        "no longer in the list: they are in results.earlier.jsonl\n"
-    )
-    assert [record["case"] for record in aside()] == ["a", "c"]
 
 
 def testALongerListThatIsInterrupted(study, interrupted):
@@ -180,7 +165,6 @@ def testALongerListThatIsInterrupted(study, interrupted):
     write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd", "c,ref.nrrd,t3.nrrd", "d,ref.nrrd,t4.nrrd")
     assert interrupted(1) == 130
     assert [record["case"] for record in records()] == ["a", "b", "c"]
-    assert not Path("out/results.earlier.jsonl").exists()
     assert not Path("out/summary.csv").exists()
 
 
@@ -193,16 +177,6 @@ def testNothingToDoLeavesTheSummary(study, inline, monkeypatch):
 
     monkeypatch.setattr(cohort, "runAll", interrupt)
     assert batch() == 130 and table("summary")
-
-
-def testATornRecordAside(study, inline):
-    """A run that was killed while it put records aside loses nothing of what comes after."""
-    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
-    assert batch() == 0
-    Path("out/results.earlier.jsonl").write_bytes(Path("out/results.jsonl").read_bytes()[:-20])
-    assert batch("--percentile", 99) == 0
-    lines = Path("out/results.earlier.jsonl").read_bytes().splitlines()
-    assert [json.loads(line)["case"] for line in (lines[0], lines[2])] == ["a", "b"] and len(lines) == 3
 
 
 @pytest.mark.parametrize("rest", [b'{"case": "b", "me', b"null\n", b"[1]\n", b"\xff\n", b'{"case": 1}\n', b"\n\n"])

@@ -110,8 +110,8 @@ def testItFollowsTheReports(study):
     assert batch() == 1
     assert [row[0] for row in rows() if "four" in row[0]] == ["four"]
     Path("my cases.csv").write_text("\n".join(lines[:2]) + "\n")
-    assert batch() == 0 and len(rows()) == 1
-    assert batch("--percentile", "99") == 0 and not Path("out/reports").exists()
+    assert batch("--overwrite") == 0 and len(rows()) == 1
+    assert batch("--overwrite", "--percentile", "99") == 0 and not Path("out/reports").exists()
 
 
 def testNothingOfARecordLeadsElsewhere(study):

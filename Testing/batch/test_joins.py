@@ -115,7 +115,7 @@ def testAMethodThatMissesStructuresIsNotBetterInAnyMeasurement(study, capsys):
 
 def testTheSchemaDescribesEveryColumn(study):
     for convention in ("SegmentMetrics", "MedPy"):
-        assert batch("--metrics", "overlap", "--protocol", "limits.csv", "--convention", convention) == 0
+        assert batch("--overwrite", "--metrics", "overlap", "--protocol", "limits.csv", "--convention", convention) == 0
         schema = json.loads(Path("out/schema.json").read_text("utf-8"))
         assert schema["schema"] == "segment-metrics-tables/1"
         assert schema["join"] == ["Case", "Method", "Structure", "Measurement"]
@@ -154,7 +154,7 @@ def testTheWorstStructureOfTheIndexIsTheEmptyOne(study, convention):
     """Also where a tool has no distance for it."""
     lines = Path("cases.csv").read_text().splitlines()
     Path("cases.csv").write_text("\n".join([lines[0], lines[2]]) + "\n")
-    assert batch("--metrics", "boundary,overlap", "--convention", convention) == 0
+    assert batch("--overwrite", "--metrics", "boundary,overlap", "--convention", convention) == 0
     (outcome,) = map(json.loads, Path("out/results.jsonl").read_text("utf-8").splitlines())
     assert "Cord: " in lineOf(outcome).why
 

@@ -68,7 +68,7 @@ def testLesionsOfAllCases(study):
         keys = [tuple(row[key] for key in tables[name]["key"]) for row in table(name)]
         assert len(set(keys)) == len(keys)
     # results of an earlier run do not stay behind
-    batch("--metrics", "DSC")
+    batch("--overwrite", "--metrics", "DSC")
     assert not list(Path("out").glob("lesions*")) and "lesions.csv" not in Path("out/schema.json").read_text("utf-8")
 
 

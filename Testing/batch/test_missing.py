@@ -225,7 +225,7 @@ def testTheOnlyStructures(study, inline, capsys):
     assert [alarm in found[case]["Alarms"] for case in ("1", "2", "255")] == [False, True, False]
     assert found["1"]["DSC"] == found["2"]["DSC"] == found["255"]["DSC"]
     assert alarm in capsys.readouterr().out
-    assert batch("--pair", "Label 1=Label 9") == 0
+    assert batch("--overwrite", "--pair", "Label 1=Label 9") == 0
     assert batch("--pair", "Label 1=") == 2
 
 
@@ -269,17 +269,6 @@ def testVerdictsOnWhatIsMissing(missed, inline):
     assert batch("--protocol", "data/limits.csv") == 0
     assert [row["Verdict"] for row in table()] == ["pass", "not evaluable", "pass", "pass"]
     assert summary("Label 2", "NSD_1mm")["Cases"] == "2"
-
-
-def testOutcomesOfVersionsThatDroppedThem(missed, inline, monkeypatch):
-    """They cannot be told from those without anything missing, so they are made again."""
-    from SegmentMetricsLib.batch import cases
-
-    write("a,r.nrrd,one.nrrd", "b,r.nrrd,r.nrrd")
-    with monkeypatch.context() as earlier:
-        earlier.setattr(cases, "FORM", 1)
-        assert batch("--metrics", "overlap") == 0 and Inline.count == 2
-    assert batch("--metrics", "overlap") == 0 and Inline.count == 4
 
 
 # Names

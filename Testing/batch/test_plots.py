@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 from test_statistics import outcome
 
 from SegmentMetricsLib import __main__
@@ -17,6 +18,7 @@ from SegmentMetricsLib.batch.plots import (
     KINDS,
     blandAltman,
     boxPlot,
+    correlations,
     keysToPlot,
     ranksOfMethods,
     removePlots,
@@ -194,5 +196,42 @@ def testWhatIsDrawnIsChosen(monkeypatch, tmp_path, capsys):
     assert "chooses structures for --plots, which is missing" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert __main__.main([*command, "--plots"]) == 2
-    assert 'Plots need matplotlib: pip install "segment-metrics[plots]".' in capsys.readouterr().err
+    assert 'Plots need matplotlib and pandas: pip install "segment-metrics[plots]".' in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def cohortOfMeasurements(columns: dict) -> Cohort:
+    rows = zip(*columns.values(), strict=True)
+    return Cohort(outcome(f"case {n}", dict(zip(columns, row, strict=True))) for n, row in enumerate(rows))
+
+
+def testRankCorrelations():
+    """Every measurement ranks from the best to the worst; infinite is the worst, undefined is left out pair by pair."""
+    random = np.random.default_rng(1)
+    dice = random.random(40).round(1)
+    far = (9 - 8 * dice + random.random(40)).round(1)
+    found = correlations(
+        cohortOfMeasurements({"DSC": dice, "IoU": dice / (2 - dice), "HD95": far}), Options(), ["DSC", "IoU", "HD95"]
+    )
+    assert found.loc["DSC", "IoU"] == pytest.approx(1) and found.loc["DSC", "DSC"] == pytest.approx(1)
+    assert found.loc["DSC", "HD95"] == pytest.approx(-spearmanr(dice, far).statistic, abs=1e-12)
+    assert found.attrs["contours"] == 40
+    # HD95 from the best: 1 2 3 4; DSC from the best: 2 1 4 3; differences of ranks 1 1 1 1: 1 - 6 * 4 / (4 * 15)
+    four = cohortOfMeasurements({"HD95": [1, 2, 3, 4], "DSC": [0.8, 0.9, 0.6, 0.7]})
+    assert correlations(four, Options(), ["HD95", "DSC"]).loc["HD95", "DSC"] == pytest.approx(0.6)
+    infinite = {"HD95": [1, 2, math.inf, math.inf], "DSC": [0.9, 0.8, 0, 0], "MASD": [1, math.nan, 2, 3]}
+    found = correlations(cohortOfMeasurements(infinite), Options(), list(infinite))
+    assert found.loc["HD95", "DSC"] == pytest.approx(1)
+    assert found.loc["HD95", "MASD"] == pytest.approx(spearmanr([1, 9, 9], [1, 2, 3]).statistic)
+    few = correlations(cohortOfMeasurements({"HD95": [1, 2], "DSC": [0, 1]}), Options(), ["HD95", "DSC"])
+    assert few.isna().all(axis=None)
+
+
+def testNamesOfWhatIsDrawn():
+    keys = ["HD95", "NSD_1mm", "NSD_2mm", "DSC", "IoU", "VolumeTest"]
+    assert keysToPlot(["nsd", "VolumeTest"], keys) == ["NSD_1mm", "NSD_2mm", "VolumeTest"]
+    assert keysToPlot(["overlap", "HD95"], keys) == ["HD95", "DSC", "IoU", "VolumeTest"]
+    with pytest.raises(InputError, match="MASD is not measured, so it cannot be drawn: add it to --metrics"):
+        keysToPlot(["MASD"], keys)
+    with pytest.raises(InputError, match="Did you mean DSC"):
+        keysToPlot(["DCS"], keys)

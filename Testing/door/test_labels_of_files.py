@@ -61,7 +61,7 @@ def testLabelMapsOfDicomInSixteenBits(tmp_path):
     import dicomfiles
     import pydicom
 
-    from SegmentMetricsLib.geometry.grids import Grid
+    from SegmentMetricsLib import Grid
 
     grid = Grid((24, 20, 6), np.diag([1.0, 1, 3, 1]))
     slices = sorted(dicomfiles.writeSeries(tmp_path / "case" / "ct", grid), key=lambda s: s.InstanceNumber)

@@ -7,13 +7,11 @@ import pytest
 import shapes
 import SimpleITK
 
-from SegmentMetricsLib import Settings, compare, compareCase, compareObservers, readStructures
+from SegmentMetricsLib import Grid, Settings, compare, compareCase, compareObservers, readStructures
 
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 
 import dicomfiles
-
-from SegmentMetricsLib.geometry.grids import Grid
 
 # A hole of 5 x 3 pixels, which a channel joins to the outer contour.
 KEYHOLE = (3, 3), (20, 3), (20, 12), (8, 12), (8, 9), (13, 9), (13, 6), (8, 6), (8, 9), (8, 12), (3, 12)
@@ -189,21 +187,11 @@ def testItsOwnMaskLiesHalfAPixelAround(tmp_path, turned):
     assert ordinary.reference.mask.count == 400
 
 
-def testLinesAndTooManyPixels(tmp_path, monkeypatch):
-    """A line encloses nothing, as a mask one pixel wide is traced; what needs too much memory is filled as ever."""
-    from SegmentMetricsLib.io.dicom import filledslices
-
+def testLines(tmp_path):
+    """A line encloses nothing, as a mask one pixel wide is traced."""
     grid, line = EXACT, polygon((4, 4), (9, 4), (12, 7), (9, 4))
-    box = polygon((4, 4), (9, 4), (9, 9), (4, 9))
     (found,) = read(tmp_path, grid, {"Line": [(2, line)]}).values()
     assert found.isEmpty and found.isUnfilled and found.mask.grid == grid
-    monkeypatch.setattr(filledslices, "MOST_VOXELS", 100)
-    (found,) = read(tmp_path, grid, {"Box": [(2, box)]}).values()
-    assert found.mask.count == 25 and found.mask.grid == grid
-    assert found.notes == (
-        "its contours run through the centers of pixels and are too large to be filled with parts of pixels: they lie "
-        "up to half a pixel to one side",
-    )
 
 
 def testObserversAndLesionsShareALatticeToo(tmp_path):

@@ -427,3 +427,17 @@ def testAContourOfAnUnknownTypeThatIsNotFlat(tmp_path):
     """It cannot be filled: its structure is left out by name."""
     found = written(tmp_path, {"Rod": cylinder([6.0, 9.0]), "Needle": [tilted()]}, kinds={("Needle", 0): "HELIX"})
     assert list(found) == ["Rod"] and any(note.startswith(LEFT_OUT) for note in found["Rod"].notes)
+
+
+def testTooManyPixelsThroughTheirCenters(tmp_path, monkeypatch):
+    """Contours through pixel centers that would need too much memory as parts of pixels are filled as ever."""
+    from SegmentMetricsLib.io.dicom import filledslices
+
+    grid = Grid((20, 20, 5), np.diag([1.0, 1, 3, 1]))
+    slices = dicomfiles.writeSeries(tmp_path / "image", grid)
+    corners = np.array([(4, 4, 6), (9, 4, 6), (9, 9, 6), (4, 9, 6)], float)
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": [corners]}, slices)
+    monkeypatch.setattr(filledslices, "MOST_VOXELS", 100)
+    (found,) = readStructures(tmp_path / "set.dcm")
+    assert found.mask.count == 25 and found.mask.grid == grid
+    assert "too large to be filled with parts of pixels" in " ".join(found.notes)

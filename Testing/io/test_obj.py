@@ -24,8 +24,11 @@ def faces(form: str) -> str:
         POINTS + faces("{0}"),
         # the mark at the beginning that some programs write before texts
         "\ufeff# made elsewhere\n" + POINTS + faces("{0}"),
-        # texture and normal numbers that the file does not have
-        *(POINTS + faces(form) for form in ("{0}/{0}", "{0}/{0}/{0}", "{0}//{0}", "{0}//", "{0}/", "{0}/-7/99")),
+        # texture and normal numbers
+        *(
+            POINTS + "vt 0 0\n" * 4 + "vn 0 0 1\n" * 4 + faces(form)
+            for form in ("{0}/{0}", "{0}/{0}/{0}", "{0}//{0}", "{0}//", "{0}/")
+        ),
         # counted back from the last point
         POINTS + faces("{1}"),
         POINTS + faces("{1}/{1}/{1}"),

@@ -60,13 +60,13 @@ def testSizesThatTheFileCannotHold(tmp_path):
     points = begin + int(re.search(rb'Name="Points".*?offset="(\d+)"', data, re.DOTALL)[1])
     for place in (0, 16, 24):  # number of blocks, size of the only one, and of its packed form
         changed = bytearray(data)
-        struct.pack_into("<Q", changed, points + place, 10**13)
+        struct.pack_into("<Q", changed, points + place, 10**6)
         path.write_bytes(changed)
         assert refusal(path) == NO_MESH
 
 
 @pytest.mark.parametrize("mode", ["Ascii", "Binary", "Appended"])
-@pytest.mark.parametrize("value", [10**12, -1])
+@pytest.mark.parametrize("value", [10**6, -1])
 def testCellsThatTheFileCannotHold(tmp_path, mode, value):
     path = write(tmp_path / "box.vtp", mode, "None")
     data = path.read_bytes()

@@ -1,7 +1,7 @@
 """What the headers of several formats have in common: they must say where an image lies, in numbers that make sense.
 
 The readers silently ignore what they do not understand (a position that is not a number becomes 0, a length in cm is
-taken as mm), and certain headers cause buffer overflows. Neither must affect a patient.
+taken as mm), and crash on some headers. Neither must affect a patient.
 """
 
 from __future__ import annotations

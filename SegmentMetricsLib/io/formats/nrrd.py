@@ -31,7 +31,7 @@ FIELD = re.compile(
     "thicknesses|axis ?(mins|maxs)|centers|centerings|kinds|labels|units|min|max|old ?(min|max)|endian|encoding|"
     "line ?skip|byte ?skip|sample ?units|measurement frame|data ?file"
 )
-# Longer values overflow the readers' buffers.
+# The readers fail on longer values.
 LONGEST_VALUE = 500
 # Names of gzip compression in NRRD files.
 GZIP_NAMES = ("gz", "gzip")

@@ -1,4 +1,4 @@
-"""Reading OBJ meshes. VTK's own reader is not used: it crashes on texture and normal numbers that do not exist."""
+"""Reading OBJ meshes. VTK's own reader is not used because it crashes on some files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading PLY meshes. VTK's own reader is not used because it crashes on truncated files."""
+"""Reading PLY meshes. VTK's own reader is not used because it crashes on some damaged files."""
 
 from __future__ import annotations
 

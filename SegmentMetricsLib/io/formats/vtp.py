@@ -1,4 +1,4 @@
-"""VTP meshes: their XML is checked before VTK's reader reads it, which crashes on some invalid contents."""
+"""VTP meshes: their XML is checked before VTK's reader reads it, which crashes on some files."""
 
 from __future__ import annotations
 
