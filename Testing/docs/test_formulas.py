@@ -17,6 +17,7 @@ import pytest
 import shapes
 import SimpleITK
 from sharedpairs import doseAround
+from tiers import throughout
 
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case import multilabel
@@ -99,7 +100,7 @@ def requireItsCode(definition) -> None:
     assert all(found[code] for code in definition.steps), "some steps are not taken"
 
 
-@pytest.mark.parametrize("definition", EVERY, ids=lambda definition: definition.key)
+@throughout("definition", EVERY, lambda definition: definition.key)
 class TestEveryDefinition:
     def testHasAFormula(self, definition):
         """One that says what it is equal to, whose brackets are closed, and that GitHub shows."""
