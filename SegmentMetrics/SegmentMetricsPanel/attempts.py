@@ -56,7 +56,7 @@ class Attempts:
                 return self.logic.measure(request, work)
             except Cancelled:
                 if model.parameters is parameters:
-                    parameters.autoUpdate = False
+                    parameters.follow = False
                 raise
 
         stopped = _("The comparison was stopped.")
@@ -64,7 +64,7 @@ class Attempts:
         if model.parameters is not parameters:  # the scene was closed meanwhile
             return False
         if outcome is not None and outcome.wasStopped:
-            parameters.autoUpdate = False
+            parameters.follow = False
             model.notice = stopped
         if outcome is not None and request.observers:
             self.host.takeObserved(outcome)

@@ -225,8 +225,7 @@ class PanelModel:
         self.setOutcome(outcome)
         with self.scene.oneChange(self.parameters):
             self.parameters.result = outcome.table
-            isWorstFirst = outcome.isOfAll and outcome.judgment is not None and not isRepeated
-            order = orderOf(outcome) if isWorstFirst else []
+            order = orderOf(outcome) if outcome.isOfAll and not isRepeated else []
             self.parameters.shownPair = order[0] if order else self.number()
         self.isFramingDue = not isRepeated and self.pairKey() != self.framed
 
@@ -334,7 +333,7 @@ class PanelModel:
     def isUpdateDue(self) -> bool:
         """Return whether to measure again without being asked: only what is shown, and once after each change."""
         isFollowed = self.isFollowing() and self.isOnePair() and self.isFollowable() and bool(self.change)
-        isWanted = self.isNews and self.parameters.autoUpdate and bool(self.stale()) and not isFollowed
+        isWanted = self.isNews and self.parameters.follow and bool(self.stale()) and not isFollowed
         if not isWanted or self.whyNot():
             return False
         if self.observers.isChosen:

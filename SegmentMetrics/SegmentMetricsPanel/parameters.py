@@ -66,7 +66,6 @@ class SegmentMetricsParameterNode:
     convention: str = OWN_CONVENTION
     protocol: slicer.vtkMRMLTableNode
     dose: slicer.vtkMRMLScalarVolumeNode
-    autoUpdate: bool = False
     follow: bool = False
     edit: str = ""  # the Edit of the pair that is followed
     session: slicer.vtkMRMLTableNode  # of the last practice

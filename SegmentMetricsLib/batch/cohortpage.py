@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from ..base.palettes import METHODS
 from ..metrics.registry import findDefinition
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST
+from ..show.charts import Boxed, boxes
 from .alarms import inShort
-from .statistics import NO_METHOD, Cohort, PairedTest, betterOf
+from .statistics import NO_METHOD, Cohort, PairedTest, betterOf, box
 from .summaryoptions import Options
 from .summarywriting import SUMMARIZED
 
@@ -55,14 +57,16 @@ class CohortPage:
         numbers = _Numbers(cases, structures, methods)
         values, missing = _valuesOf(given, keys, numbers)
         asked = (test for test in tests if test.measurement in values and test.structure in numbers.structures)
+        measurements, ranked = [_measurement(key, cohort.units[key]) for key in keys], cohort.ranked(options)
         return {
-            "measurements": [_measurement(key, cohort.units[key]) for key in keys],
+            "measurements": measurements,
             "first": next((key for start in SUMMARIZED for key in keys if key.startswith(start)), keys[0]),
             "cases": cases,
             "structures": structures,
             "methods": [method or NO_METHOD for method in methods] if len(methods) > 1 else methods,
             "reports": self._reportsOf(numbers),
             "values": values,
+            "boxes": {one["key"]: _boxes(methods, structures, ranked, one) for one in measurements},
             "missing": missing,
             "pairs": self._pairsOf(numbers, *_worthAPicture(values, keys, missing)),
             "tests": [_test(test) for test in asked],
@@ -136,6 +140,23 @@ def _plain(value: float) -> float | str | None:
     if math.isnan(value):
         return None
     return str(value) if math.isinf(value) else float(f"{value:.{DIGITS}g}")
+
+
+def _boxes(
+    methods: Sequence[str], structures: Iterable[str], ranked: Mapping[tuple[str, str, str], Mapping], shown: Mapping
+) -> str:
+    """Return the box plots of a measurement: one for every structure and method. shown: as of _measurement()."""
+    unit, factor = ("cm³", 0.001) if shown["unit"] == "mm3" else (shown["unit"].replace("2", "²"), 1.0)
+    groups: dict[str, list[Boxed]] = {}
+    for structure in structures:
+        groups[structure] = []
+        for number, method in enumerate(methods):
+            values = [factor * value for value in ranked.get((structure, method, shown["key"]), {}).values()]
+            one = box(values) if len(values) > 1 else None
+            sides = None if one is None else (one.low, one.q1, one.median, one.q3, one.high)
+            name = (method or NO_METHOD) if len(methods) > 1 else ""
+            groups[structure].append(Boxed(name, METHODS[number % len(METHODS)], values, sides))
+    return boxes(groups, shown["title"], unit, shown["better"] == "lower")
 
 
 def _measurement(key: str, unit: str) -> dict[str, str]:

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ..base.markup import escaped
+from ..base.palettes import METHODS
 from ..base.texts import oneLine, shortest
 from ..case.missing import CountedNames, Roster
 from ..case.tablemodel import Column, Table
 from ..metrics.instances import Event
 from ..show.writing import writeTable
-from .plots import COLORS, INK
+from .plots import INK
 from .statistics import NO_METHOD
 from .tableschema import SIZE_COLUMNS, SIZES_FILE
 
@@ -22,7 +23,7 @@ STEPS = (1, 3)
 # Standard normal quantile of a 95 % interval.
 QUANTILE = 1.959963984540054
 # Most curves of a picture, those of the most lesions; and its size in pixels.
-MOST_CURVES, WIDTH, HEIGHT = len(COLORS), 520, 300
+MOST_CURVES, WIDTH, HEIGHT = len(METHODS), 520, 300
 LEFT, TOP, ROW = 60, 20, 18
 PALE = "#d0d7de"
 # Most characters of an entry of the legend.
@@ -120,7 +121,7 @@ def picture(rows: list[tuple]) -> str:
     middle = x((span[0] + span[-1]) / 2)
     parts.append(f'<text x="{middle}" y="{y(0) + 36}" text-anchor="middle">volume of the lesion (mm³)</text>')
     for number, name in enumerate(names):
-        color, below = COLORS[number], y(0) + 56 + ROW * number
+        color, below = METHODS[number], y(0) + 56 + ROW * number
         # curves of the same groups are drawn beside each other
         shift = (number - (len(names) - 1) / 2) * 0.08
         points = [(x(groupOf(row[2]) + 0.5 + shift), row) for row in curves[name]]

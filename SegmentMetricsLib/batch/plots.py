@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InputError, installing
+from ..base.palettes import METHODS
 from ..base.texts import counted, oneLine
 from ..case.resulttables import heading
 from ..case.tablemodel import Column, Table
@@ -36,7 +37,6 @@ KINDS = ("svg", "pdf", "png")
 # The names of the figures that are not of one measurement, and the table beside the ranking.
 BLAND_ALTMAN, RANKING, CORRELATIONS = "bland-altman", "ranking", "correlations"
 TABLE = "ranking.csv"
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MARKERS = "osD^vPX"
 INK = "#222222"
 # Width of one and of two columns of a journal, and height, in inches; resolution of pictures.
@@ -198,7 +198,7 @@ def _newFigure(width: float, height: float, rows: int = 1, columns: int = 1, **s
 def _looks(cohort: Cohort) -> dict[str, tuple[str, str]]:
     """Return the color and the marker of each method."""
     return {
-        method: (COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)])
+        method: (METHODS[number % len(METHODS)], MARKERS[number % len(MARKERS)])
         for number, method in enumerate(cohort.methods)
     }
 

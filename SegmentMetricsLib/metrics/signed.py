@@ -133,7 +133,7 @@ def _byLookup(boundaries: BoundaryPair) -> np.ndarray:
         parts.append(chosen.start + isFar)
     far = np.concatenate(parts)
     if len(far):
-        result[far] = _sidesOfAllNearest(boundaries, lattice.pointsOf(cells[far], numbers[far], places))
+        result[far] = _sidesOfAllNearest(boundaries, lattice.pointsOf(cells, numbers, places, far))
     return result
 
 
@@ -166,7 +166,7 @@ def _ofAllNearest(
     best, active, found = np.full(len(cells), np.inf, np.float32), np.arange(len(cells)), []
     block = range(0)
     while len(active) and block.stop < len(tables.order):
-        block = tables.blockFrom(block.stop, len(active))
+        block = tables.blockFrom(block.stop)
         cell, number = cells.take(active), numbers.take(active)
         squared = lattice.lookedUp(cell, number, block, tables)
         best[active] = nearest = np.minimum(best.take(active), squared.min(axis=0))

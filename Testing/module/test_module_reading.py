@@ -54,7 +54,7 @@ def testToolTipsAreWrapped(session):
     for name in found:
         described = getattr(ui, name, None) and getattr(ui, name).accessibleDescription
         assert described is None or (described and "<p" not in described and "&lt;" not in described), name
-    for table in (ui.resultsTable, ui.sidesTable, ui.placesTable, ui.conventionsTable):
+    for table in (ui.mainTable, ui.sidesTable, ui.placesTable, ui.conventionsTable):
         assert [tip for tip in tips(table) if tip and not tip.startswith("<p")] == []
 
 

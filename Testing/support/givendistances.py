@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from SegmentMetricsLib.distances.elements import NODES, Elements, Sampler
+from SegmentMetricsLib.distances.elements import NODES, Sampler
 from SegmentMetricsLib.distances.field import Field
 from SegmentMetricsLib.distances.surfacedistances import DirectedDistances, SurfaceDistances
 from SegmentMetricsLib.geometry.closest import ClosestSurface
@@ -29,10 +29,7 @@ class Directions(Sampler):
             nodes.append(first + np.arange(len(points), dtype=np.int32).reshape(len(weights), -1))
             sizes.append(surface.sizes)
         segment = np.repeat(np.arange(len(sizes)), [len(one) for one in sizes])
-        self.base = Elements.of(self.values, np.concatenate(nodes, axis=1), np.concatenate(sizes), segment)
-
-    def closest(self, segment):
-        return self._targets[segment]
+        self._start(np.concatenate(nodes, axis=1), np.concatenate(sizes), segment, np.ones(len(boundaries), bool))
 
     def signedAt(self, segment, points):
         target = self._targets[segment]

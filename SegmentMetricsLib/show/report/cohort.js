@@ -2,13 +2,11 @@
 "use strict";
 
 const data = JSON.parse(document.getElementById("cohort-data").textContent);
-// Okabe & Ito
-const COLORS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8a7d00"];
 const WORST = 4, BEST = 2, MOST_ALARMS = 12;
 const byId = (id) => document.getElementById(id);
 
 function make(tag, attributes = {}, ...children) {
-  const isSvg = ["svg", "path", "line", "rect", "circle", "text", "g", "title"].includes(tag);
+  const isSvg = ["svg", "path", "title"].includes(tag);
   const element = isSvg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children);
@@ -141,70 +139,15 @@ function showHeat({ measurement, unit, rows, order, structure, method }) {
   byId("heat").replaceChildren(make("table", { class: "heat" }, head, body));
 }
 
-function ticksOf(low, high) {
-  const rough = (high - low) / 5 || 1, power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.999);
-  const ticks = [];
-  for (let n = Math.ceil(low / step - 1e-9); n * step <= high + 1e-9 * step; n += 1) ticks.push(Number((n * step).toPrecision(10)));
-  return ticks;
-}
-
-function showBoxes({ measurement, unit, rows, structure, method }) {
-  const place = byId("boxes"), width = Math.max(place.clientWidth, 280);
-  const finite = rows.map((row) => row.value).filter(Number.isFinite).sort((a, b) => a - b);
-  if (!finite.length) return place.replaceChildren("There are no numbers.");
-  // where a few values would squeeze all others, the axis ends before them
-  const [p5, p95] = [quantile(finite, 0.02), quantile(finite, 0.98)], room = 1.5 * (p95 - p5) || Math.abs(p95) || 1;
-  const low = Math.max(finite[0], p5 - room), high = Math.min(finite[finite.length - 1], p95 + room);
-  const methods = data.methods.map((_, m) => m).filter((m) => method < 0 || m === method);
-  const structures = data.structures.map((_, s) => s).filter((s) => structure < 0 || s === structure);
-  const LEFT = 12, RIGHT = 74, ROW = 24, NAME = 22, span = width - LEFT - RIGHT;
-  const pad = (high - low || 1) * 0.02, from = low - pad, to = high + pad;
-  const x = (value) => LEFT + (span * (Math.min(Math.max(value, from), to) - from)) / (to - from);
-  const height = structures.length * (NAME + methods.length * ROW + 8) + 34;
-  const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Box plots of ${measurement.title}` });
-  for (const tick of ticksOf(low, high)) {
-    svg.append(make("line", { x1: x(tick), x2: x(tick), y1: 0, y2: height - 30, stroke: "#ddd" }));
-    svg.append(make("text", { x: x(tick), y: height - 14, "text-anchor": "middle", class: "soft" }, String(tick)));
-  }
-  svg.append(make("text", { x: LEFT, y: height - 1, class: "soft" }, `${measurement.title}${unit ? `, ${unit}` : ""}`));
-  let y = 0;
-  for (const s of structures) {
-    svg.append(make("text", { x: LEFT, y: y + 15, "font-weight": "600" }, data.structures[s]));
-    y += NAME;
-    for (const m of methods) {
-      const own = rows.filter((row) => row.s === s && row.m === m), color = COLORS[m % COLORS.length], middle = y + ROW / 2;
-      const values = own.map((row) => (row.missing && measurement.better === "lower" ? Infinity : row.value)).filter((v) => !Number.isNaN(v)).sort((a, b) => a - b);
-      const inside = values.filter(Number.isFinite), beyond = values.filter((v) => !Number.isFinite(v) || v > to || v < from);
-      if (values.length > 1) {
-        const [q1, q2, q3] = [0.25, 0.5, 0.75].map((share) => quantile(values, share));
-        const reach = 1.5 * (q3 - q1), kept = inside.filter((v) => v >= q1 - reach && v <= q3 + reach);
-        const ends = kept.length ? [kept[0], kept[kept.length - 1]] : [q1, q3];
-        svg.append(make("line", { x1: x(Math.min(ends[0], q1)), x2: x(Math.max(ends[1], q3)), y1: middle, y2: middle, stroke: color, "stroke-width": 1.5 }));
-        svg.append(make("rect", { x: x(q1), y: middle - 8, width: Math.max(x(q3) - x(q1), 1), height: 16, fill: color, "fill-opacity": 0.28, stroke: color }));
-        svg.append(make("line", { x1: x(q2), x2: x(q2), y1: middle - 8, y2: middle + 8, stroke: color, "stroke-width": 3 }));
-      }
-      own.forEach((row, n) => {
-        if (!Number.isFinite(row.value) || row.value > to || row.value < from) return;
-        const point = make("circle", { cx: x(row.value), cy: middle + ((n * 7) % 11) - 5, r: 2.4, fill: color, "fill-opacity": 0.75 });
-        point.append(make("title", {}, `${nameOf(row)}: ${shown(row.value, unit)}`));
-        svg.append(point);
-      });
-      if (beyond.length) {
-        const most = measurement.better === "lower" ? beyond[beyond.length - 1] : beyond[0];
-        svg.append(make("text", { x: width - RIGHT + 6, y: middle + 4, fill: color }, `▸ ${beyond.length > 1 ? `${beyond.length}: ` : ""}${shown(most, unit, true)}`));
-      }
-      y += ROW;
+// The charts are in the data; what is not chosen is hidden.
+function showBoxes({ measurement, structure, method }) {
+  const place = byId("boxes");
+  place.innerHTML = data.boxes[measurement.key];
+  for (const [name, wanted] of [["group", structure], ["part", method]]) {
+    for (const one of place.querySelectorAll(`[data-${name}]`)) {
+      if (wanted >= 0 && Number(one.dataset[name]) !== wanted) one.style.display = "none";
     }
-    y += 8;
   }
-  const legend = make("p", { class: "legend" }, ...(data.methods.length > 1 ? methods.map((m) => {
-    const mark = make("i", { style: `background:${COLORS[m % COLORS.length]}` });
-    return make("span", {}, mark, data.methods[m]);
-  }) : []));
-  const isCut = rows.some((row) => !Number.isFinite(row.value) || row.value > to || row.value < from);
-  if (isCut) legend.append(make("span", {}, "▸ beyond the axis: how many, and the worst"));
-  place.replaceChildren(legend, svg);
 }
 
 const rowOf = (cells, isSure) => make("tr", isSure ? { class: "significant" } : {}, ...cells.map((text) => make("td", {}, String(text))));
@@ -260,7 +203,6 @@ function start() {
   byId("choose-measurement").selectedIndex = data.measurements.findIndex((one) => one.key === data.first);
   for (const select of document.querySelectorAll(".choices select")) select.addEventListener("change", show);
   byId("cohort").hidden = false;
-  window.addEventListener("resize", () => showBoxes(chosen()));
   show();
 }
 

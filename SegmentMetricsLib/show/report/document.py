@@ -40,10 +40,10 @@ from ...model.grayimages import GrayImage
 from ...model.naming import notAmong, onlyIn
 from ...settings.names import PURPOSES
 from ...settings.settings import Settings, asSettings
+from .. import charts
 from ..tables import byFamily, withCommonUnit
 from . import figures
 from .blocks import NO_DEVICE, NOTHING, badge, fromFile, linkTo, page, resource, soft, table
-from .charts import chart
 from .flatmap import flatMap
 from .gray import Gray
 from .lesions import gapsAndSpurs, lesions
@@ -285,11 +285,11 @@ class Report:
         steps = stepPictures(comparison, f"step{n}", self.gray) if comparison.distances is not None else NOTHING
         beside = [_div(_places(record, n if steps else None), "places"), _div(gapsAndSpurs(record))]
         if comparison.slices:
-            profile = chart(figures.profile(comparison.slices), "Slice by slice")
+            profile = charts.profile(comparison.slices)
             found = filled("<h3>Profile</h3>$profile$note", profile=profile, note=_profileNote(comparison))
             beside.append(_div(found, "profile"))
         if comparison.doseCurves is not None:
-            curves = chart(figures.doseVolume(comparison.doseCurves), "Dose-volume histograms")
+            curves = charts.doseVolume(comparison.doseCurves)
             beside.append(_div(filled(DOSE_VOLUME, chart=curves, caveat=Finding.of(Kind.PLAN_OF_ONE)), "profile"))
         where = (_div(steps), _div(joined(beside), "besides"))
         # in print, only the pictures are left of structures that are brief
@@ -305,7 +305,7 @@ class Report:
 
     def _pictures(self, comparison: Comparison, n: int) -> Markup:
         """Return the distance map with its switches, the histogram, and slices through the largest distance."""
-        found = [chart(figures.distribution(comparison), "Distribution of the distances")]
+        found = [charts.distribution(comparison)]
         switches = NOTHING
         if comparison.dimension == 3:
             surfaces = figures.mapSurfaces(comparison)

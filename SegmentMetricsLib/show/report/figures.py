@@ -1,7 +1,4 @@
-"""The figures of a report as data: the map for plotly.js, with arrays in binary form, and the charts for chart().
-
-Charts have traces and layouts in the words of plotly.js, too, but only those that are drawn.
-"""
+"""The map of a report that can be turned as data for plotly.js, with arrays in binary form."""
 
 from __future__ import annotations
 
@@ -17,13 +14,10 @@ from ...base.palettes import ABSOLUTE, SIGNED
 from ...base.texts import shortest
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
-from ...metrics.dose import DoseCurves
-from ...metrics.slices import SliceRow
 from ...model.dose import Dose
-from ..distributions import doseRange, histogram, mapRange
+from ..distributions import doseRange, mapRange
 from .reduction import ReducedSurface, reduced
 
-INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"
 # Distance of the camera from the center of a distance map whose longest side is 1.
 CAMERA = 1.42
 # Step between the labels of the color bar for every limit that mapRange() can return, both divided by the power of ten.
@@ -36,8 +30,6 @@ LIGHTING = {"ambient": 0.75, "diffuse": 0.3, "specular": 0.0, "fresnel": 0.0, "r
 LIGHT = {"x": 0, "y": -100_000, "z": 50_000}
 # Letters of the sides of the patient. A letter is hidden if the cosine between its axis and the camera exceeds this.
 SIDES, MOST_FACING = "RLAPIS", 0.8
-# Most doses whose volumes are told.
-MOST_TOLD = 80
 FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#333"}
 
 
@@ -226,120 +218,4 @@ def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit
         "lightposition": LIGHT,
         "flatshading": False,
         "hovertemplate": "%{intensity:.2f} mm<extra>" + name + "</extra>",
-    }
-
-
-def distribution(comparison: Comparison) -> dict:
-    """Return the histogram of the distances of a comparison, with the first tolerance marked."""
-    distances = comparison.knownDistances
-    signed, tolerance = distances.hasSides, firstTolerance(comparison)
-    isJudged = tolerance is not None
-    # without splitting, bars wider than the tolerance would be only partly within it
-    found = histogram(distances, tolerance or mapRange(distances, 0.0) / 2, signed, isSplit=isJudged)
-    colors = [
-        WITHIN if isJudged and abs(center) <= tolerance else OUTSIDE if center > 0 else INSIDE
-        for center in found.centers
-    ]
-    across = "signed distance (mm), + outside" if signed else "distance (mm)"
-    # bars of different widths represent fractions by their areas
-    share = f"share of both contours ({'% per mm' if found.isSplit else '%'})"
-    lines = [] if tolerance is None else [tolerance, -tolerance] if signed else [tolerance]
-    return {
-        "data": [
-            {
-                "type": "bar",
-                "x": [round(float(x), 6) for x in found.centers],
-                "y": [round(float(y), 4) for y in found.heights],
-                "width": [round(float(w), 6) for w in np.diff(found.edges)],
-                "marker": {"color": colors},
-                "shares": [round(float(part), 4) for part in found.shares],
-            }
-        ],
-        "layout": {
-            "margin": {"l": 50, "r": 10, "t": 24, "b": 58 if found.outerBars else 42},
-            "xaxis": {
-                "title": {"text": "<br>".join(filter(None, (across, found.outerBars)))},
-            },
-            "yaxis": {"title": {"text": share}},
-            "shapes": [{"x0": x} for x in lines],
-            # outside the tolerance, where bars are low
-            "annotations": [{"x": x, "text": f"τ = {shortest(abs(x))} mm"} for x in lines[-1:]],
-        },
-    }
-
-
-def doseVolume(curves: DoseCurves) -> dict:
-    """Return the dose-volume histograms of both: the share of the volume that receives at least a dose, by dose."""
-    doses = [round(float(dose), 4) for dose in curves.doses]
-
-    def line(name: str, shares: np.ndarray, look: dict) -> dict:
-        return {
-            "type": "scatter",
-            "mode": "lines",
-            "name": name,
-            "x": doses,
-            "y": [round(100 * float(share), 3) for share in shares],
-            "line": look,
-        }
-
-    axis = {"rangemode": "tozero"}
-    step = 1 + len(doses) // MOST_TOLD
-    told = [
-        (dose, f"{dose:.2f} Gy: {100 * reference:.1f} % of the reference, {100 * test:.1f} % of the test")
-        for dose, reference, test in zip(doses[::step], curves.reference[::step], curves.test[::step], strict=True)
-    ]
-    return {
-        "data": [
-            line("reference", curves.reference, {"color": "#1f3f8f"}),
-            line("test", curves.test, {"color": "#d95f0e", "dash": "dash"}),
-        ],
-        "layout": {
-            "margin": {"l": 50, "r": 10, "t": 24, "b": 42},
-            "told": told,
-            "xaxis": {**axis, "title": {"text": "dose (Gy)"}},
-            "yaxis": {**axis, "title": {"text": "volume (%)"}, "range": [0, 102]},
-        },
-    }
-
-
-def _sliceText(row: SliceRow) -> str:
-    """Return the numbers of a slice in words."""
-    texts = {"HD": "HD {:.2f} mm", "MASD": "mean distance {:.2f} mm", "DSC": "DSC {:.3f}"}
-    known = [text.format(row.values[key]) for key, text in texts.items() if math.isfinite(row.values[key])]
-    only = [f"only the {row.only} has it"] if row.only else []
-    return f"Slice {row.index}: {', '.join([*only, *known])}"
-
-
-def profile(rows: Sequence[SliceRow]) -> dict:
-    """Return the per-slice profile: distances above and Dice below, by position along the slices."""
-    positions = [round(row.position, 6) for row in rows]
-
-    def line(key: str, name: str, color: str, axis: str) -> dict:
-        values = [row.values[key] for row in rows]
-        return {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "name": name,
-            "x": positions,
-            "y": [round(value, 6) if math.isfinite(value) else None for value in values],
-            "yaxis": axis,
-            "line": {"color": color},
-        }
-
-    axis = {"rangemode": "tozero"}
-    return {
-        "data": [
-            line("HD", "HD (mm)", "#8c1427", "y"),
-            line("MASD", "mean distance (mm)", "#e98a50", "y"),
-            line("DSC", "DSC", "#1f3f8f", "y2"),
-        ],
-        "layout": {
-            "margin": {"l": 50, "r": 10, "t": 24, "b": 42},
-            "xaxis": {
-                "title": {"text": "position along the slices (mm)"},
-            },
-            "told": [(place, _sliceText(row)) for place, row in sorted(zip(positions, rows), key=lambda one: one[0])],
-            "yaxis": {**axis, "domain": [0.45, 1], "title": {"text": "mm"}},
-            "yaxis2": {**axis, "domain": [0, 0.35], "range": [0, 1.02], "title": {"text": "DSC"}},
-        },
     }

@@ -14,8 +14,8 @@ from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
 from ...metrics.measurement import rounded
 from ...model.structures import REFERENCE_AND_TEST
+from ..charts import INSIDE, OUTSIDE
 from .blocks import NOTHING, fromFile
-from .figures import INSIDE, OUTSIDE
 from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
 from .planecuts import Line, clipped, thinned
 from .sliceviews import Largest, Picture, View, largestOf, picturesOf

@@ -1,0 +1,304 @@
+"""Charts as SVG, for pages and documents: histogram, dose-volume histograms, slice profile, and boxes of a cohort.
+
+They are in the page from the start, and need no script.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..base.markup import Markup, filled, joined
+from ..base.texts import counted, shortest
+from ..case.comparison import Comparison
+from ..metrics.dose import DoseCurves
+from ..metrics.measurement import fixed, rounded, withUnit
+from ..metrics.slices import SliceRow
+from .distributions import Histogram, histogram, mapRange
+
+INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"
+# Size of a chart in units of its view box, its margins, and about the distance of ticks there.
+WIDTH, HEIGHT, APART = 440, 300, 60
+LEFT, RIGHT, TOP, BOTTOM = 50, 10, 32, 42
+# Most pixels of a character of the legend, whose font is larger on paper.
+CHARACTER = 8
+# Most doses whose volumes are told.
+MOST_TOLD = 80
+
+
+class Axis:
+    """A scale from values to places in the picture, from start to end.
+
+    ends: lowest and highest value; None leaves a little room around the values. isFromZero: whether 0 is on it.
+    """
+
+    def __init__(
+        self,
+        values: Sequence[float],
+        title: str,
+        start: float,
+        end: float,
+        ends: tuple[float, float] | None = None,
+        isFromZero: bool = False,
+    ):
+        low, high = ends or (min(values, default=0), max(values, default=1))
+        if isFromZero:
+            low, high = min(low, 0), max(high, 0)
+        high = high if high > low else low + 1
+        if ends is None and low != 0:
+            low -= 0.03 * (high - low)
+        if ends is None:
+            high += 0.03 * (high - low)
+        self.low, self.high, self.start, self.end, self.title = low, high, start, end, title
+
+    def at(self, value: float) -> float:
+        return round(self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start), 1)
+
+    def ticks(self) -> list[float]:
+        step = (self.high - self.low) * APART / abs(self.end - self.start)
+        decade = 10.0 ** math.floor(math.log10(step))
+        step = decade * next(factor for factor in (1, 2, 5, 10) if factor * decade >= step * (1 - 1e-9))
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [float(f"{number * step:.9g}") for number in range(first, last + 1)]
+
+
+class Curve(NamedTuple):
+    """A line through points, interrupted where y is None. isDotted: whether the points are marked."""
+
+    name: str
+    color: str
+    x: Sequence[float]
+    y: Sequence[float | None]
+    isDotted: bool = False
+    isDashed: bool = False
+
+
+def distribution(comparison: Comparison) -> Markup:
+    """Return the histogram of the distances of a comparison, with the first tolerance marked."""
+    shown, tolerance = histogramOf(comparison)
+    signed, isJudged = comparison.knownDistances.hasSides, tolerance is not None
+    edges, heights = [float(edge) for edge in shown.edges], [float(height) for height in shown.heights]
+    across = "signed distance (mm), + outside" if signed else "distance (mm)"
+    bottom = HEIGHT - (58 if shown.outerBars else BOTTOM)
+    x = Axis(edges, "<br>".join(filter(None, (across, shown.outerBars))), LEFT, WIDTH - RIGHT)
+    # bars of different widths represent fractions by their areas
+    y = Axis([0.0, *heights], f"share of both contours ({'% per mm' if shown.isSplit else '%'})", bottom, TOP)
+    bars = []
+    for center, low, high, height, share in zip(shown.centers, edges, edges[1:], heights, shown.shares, strict=False):
+        isWithin = isJudged and abs(center) <= tolerance
+        bar = (
+            '<rect x="$x" y="$y" width="$width" height="$height" fill="$color"><title>$low to $high mm: $share %'
+            "</title></rect>"
+        )
+        bars.append(
+            filled(
+                bar,
+                x=x.at(low),
+                y=y.at(height),
+                width=round(x.at(high) - x.at(low), 1),
+                height=round(y.at(0) - y.at(height), 1),
+                color=WITHIN if isWithin else OUTSIDE if center > 0 else INSIDE,
+                low=rounded(low, 2),
+                high=rounded(high, 2),
+                share=rounded(float(share), 2),
+            )
+        )
+    lines = [] if tolerance is None else [tolerance, -tolerance] if signed else [tolerance]
+    limit = '<path class="limit" d="M$x ${top}V$bottom"/>'
+    marks = [filled(limit, x=x.at(line), top=TOP, bottom=bottom) for line in lines]
+    # outside the tolerance, where bars are low
+    for line in lines[-1:]:
+        note, side = f"τ = {shortest(abs(line))} mm", "end" if line < 0 else "start"
+        place = {"x": x.at(line) + math.copysign(4, line), "y": TOP + 8}
+        marks.append(filled('<text class="$side" x="$x" y="$y">$note</text>', side=side, note=note, **place))
+    return _chart("Distribution of the distances", (_frame(x, [y], bottom), *bars, *marks))
+
+
+def histogramOf(comparison: Comparison) -> tuple[Histogram, float | None]:
+    """Return what is shown of the distances of a comparison, and the tolerance in mm that is marked, None without."""
+    distances, tolerance = comparison.knownDistances, next(iter(comparison.settings.tolerances), None)
+    # without splitting, bars wider than the tolerance would be only partly within it
+    width = tolerance or mapRange(distances, 0.0) / 2
+    return histogram(distances, width, distances.hasSides, isSplit=tolerance is not None), tolerance
+
+
+def doseVolume(curves: DoseCurves) -> Markup:
+    """Return the dose-volume histograms of both: the share of the volume that receives at least a dose, by dose."""
+    step = 1 + len(curves.doses) // MOST_TOLD
+    told = [
+        (float(dose), f"{dose:.2f} Gy: {100 * reference:.1f} % of the reference, {100 * test:.1f} % of the test")
+        for dose, reference, test in zip(curves.doses[::step], curves.reference[::step], curves.test[::step])
+    ]
+    lines = [
+        Curve("reference", "#1f3f8f", curves.doses.tolist(), (100 * curves.reference).tolist()),
+        Curve("test", OUTSIDE, curves.doses.tolist(), (100 * curves.test).tolist(), isDashed=True),
+    ]
+    x = Axis(curves.doses.tolist(), "dose (Gy)", LEFT, WIDTH - RIGHT, isFromZero=True)
+    y = Axis((), "volume (%)", HEIGHT - BOTTOM, TOP, (0, 102), isFromZero=True)
+    return _curves("Dose-volume histograms", lines, x, [y, y], told)
+
+
+def profile(rows: Sequence[SliceRow]) -> Markup:
+    """Return the per-slice profile: distances above and Dice below, by position along the slices."""
+    positions = [float(row.position) for row in rows]
+
+    def curve(key: str, name: str, color: str) -> Curve:
+        values = [float(row.values[key]) for row in rows]
+        return Curve(name, color, positions, [v if math.isfinite(v) else None for v in values], isDotted=True)
+
+    distances = [curve("HD", "HD (mm)", "#8c1427"), curve("MASD", "mean distance (mm)", "#e98a50")]
+    overlap = curve("DSC", "DSC", "#1f3f8f")
+    texts = {"HD": "HD {:.2f} mm", "MASD": "mean distance {:.2f} mm", "DSC": "DSC {:.3f}"}
+    told = []
+    for place, row in sorted(zip(positions, rows, strict=True), key=lambda one: one[0]):
+        known = [text.format(row.values[key]) for key, text in texts.items() if math.isfinite(row.values[key])]
+        only = [f"only the {row.only} has it"] if row.only else []
+        told.append((place, f"Slice {row.index}: {', '.join([*only, *known])}"))
+    x = Axis(positions, "position along the slices (mm)", LEFT, WIDTH - RIGHT)
+    bottom, height = HEIGHT - BOTTOM, HEIGHT - BOTTOM - TOP
+    drawn = [value for one in distances for value in one.y if value is not None]
+    upper = Axis(drawn, "mm", bottom - 0.45 * height, TOP, isFromZero=True)
+    lower = Axis((), "DSC", bottom, bottom - 0.35 * height, (0, 1.02), isFromZero=True)
+    return _curves("Slice by slice", [*distances, overlap], x, [upper, upper, lower], told)
+
+
+def _curves(
+    title: str, curves: Sequence[Curve], x: Axis, axes: Sequence[Axis], told: Sequence[tuple[float, str]]
+) -> Markup:
+    """Return a chart of curves, each on its axis. told: texts at ascending values of x, where the mouse points."""
+    bottom, lines, names, at = HEIGHT - BOTTOM, [], [], LEFT
+    for curve, y in zip(curves, axes, strict=True):
+        path, dots, isGoingOn = [], [], False
+        for across, up in zip(curve.x, curve.y, strict=True):
+            if up is not None:
+                place = f"{x.at(across)} {y.at(up)}"
+                path.append(f"{'L' if isGoingOn else 'M'}{place}")
+                dots += [f"M{place}h0"] if curve.isDotted else []
+            isGoingOn = up is not None
+        look = {"color": curve.color, "dash": " dashed" if curve.isDashed else ""}
+        if path:
+            line = '<g style="--line:$color"><path class="line$dash" d="$path"/><path class="dots" d="$dots"/></g>'
+            lines.append(filled(line, **look, path="".join(path), dots="".join(dots)))
+        name = '<g style="--line:$color"><path class="line$dash" d="M$x 12h16"/></g><text x="$end" y="16">$text</text>'
+        names.append(filled(name, **look, x=at, end=at + 20, text=curve.name))
+        at += 34 + CHARACTER * len(curve.name)
+    places = [x.at(value) for value, _ in told]
+    ends = [x.start, *((before + after) / 2 for before, after in itertools.pairwise(places)), x.end]
+    spots = (
+        filled(
+            '<rect class="told" x="$x" y="$y" width="$width" height="$height"><title>$text</title></rect>',
+            x=f"{start:.4g}", y=TOP, width=f"{max(end - start, 0):.4g}", height=bottom - TOP, text=text,
+        )
+        for start, end, (_, text) in zip(ends, ends[1:], told, strict=False)
+    )  # fmt: skip
+    return _chart(title, (_frame(x, dict.fromkeys(axes), bottom), *lines, *names, *spots))
+
+
+class Boxed(NamedTuple):
+    """Values that are drawn as a box. sides: low end, quartiles with the median, and high end; None for no box."""
+
+    name: str
+    color: str
+    values: Sequence[float]
+    sides: tuple[float, float, float, float, float] | None
+
+
+def boxes(groups: Mapping[str, Sequence[Boxed]], title: str, unit: str, isLowerBetter: bool) -> Markup:
+    """Return box plots below each other: for every group, such as a structure, one for each of its parts.
+
+    Where a few values would squeeze all others, the axis ends before them, and it is told how many there are. Groups
+    and parts have their numbers as data-group and data-part, so that a page can hide some.
+    """
+    values = [value for group in groups.values() for one in group for value in one.values]
+    finite = np.array([value for value in values if math.isfinite(value)])
+    if not len(finite):
+        return Markup("There are no numbers.")
+    least, most = np.quantile(finite, (0.02, 0.98)).tolist()
+    room = 1.5 * (most - least) or abs(most) or 1.0
+    ends = max(float(finite.min()), least - room), min(float(finite.max()), most + room)
+    x = Axis(ends, f"{title}, {unit}" if unit else title, 12, WIDTH - 74)
+    name, group, row = (
+        '<span data-part="$n"><i style="background:$color"></i>$name</span>',
+        '<div data-group="$n"><b>$name</b>$rows</div>',
+        '<svg class="flat" role="img" data-part="$n" viewBox="0 0 $width 24" style="--line:$color">'
+        "<title>$title</title>$box</svg>",
+    )
+    drawn, names = [], {}
+    for number, (groupName, parts) in enumerate(groups.items()):
+        rows = []
+        for n, one in enumerate(parts):
+            names[n] = filled(name, n=n, color=one.color, name=one.name)
+            told = f"{groupName}, {one.name}" if one.name else groupName
+            told += f": {counted(len(one.values), 'value')}"
+            if one.sides is not None and math.isfinite(one.sides[2]):
+                told += f", median {withUnit(one.sides[2], unit)}"
+            box = _box(one, x, unit, isLowerBetter)
+            rows.append(filled(row, n=n, width=WIDTH, color=one.color, title=told, box=box))
+        drawn.append(filled(group, n=number, name=groupName, rows=joined(rows)))
+    numbers = joined(
+        filled('<text class="middle" x="$x" y="13">$text</text>', x=x.at(tick), text=_number(tick))
+        for tick in x.ticks()
+    )
+    axis = '<svg class="flat" viewBox="0 0 $width 32">$numbers<text x="$start" y="28">$title</text></svg>'
+    isCut = any(not x.low <= value <= x.high for value in values)
+    return filled(
+        '<p class="legend">$names$told</p>$drawn$axis',
+        names=joined(names.values()) if len(names) > 1 else "",
+        told=Markup("<span>▸ beyond the axis: how many, and the worst</span>") if isCut else "",
+        drawn=joined(drawn),
+        axis=filled(axis, width=WIDTH, numbers=numbers, start=x.start, title=x.title),
+    )
+
+
+def _box(one: Boxed, x: Axis, unit: str, isLowerBetter: bool) -> Markup:
+    """Return one box with its whiskers, all values as points, and what lies beyond the axis."""
+    grid = "".join(f"M{x.at(tick)} 0v24" for tick in x.ticks())
+    parts = [filled('<path class="grid" d="$grid"/>', grid=grid)]
+    if one.sides is not None:
+        low, q1, median, q3, high = (x.at(min(max(side, x.low), x.high)) for side in one.sides)
+        box = '<path class="line" d="M$low 12H$high"/><rect class="box" x="$q1" y="4" width="$wide" height="16"/>'
+        box += '<path class="median" d="M$median 4v16"/>'
+        parts.append(filled(box, low=low, high=high, q1=q1, wide=f"{max(q3 - q1, 1):.4g}", median=median))
+    inside = [(n, value) for n, value in enumerate(one.values) if x.low <= value <= x.high]
+    dots = "".join(f"M{x.at(value)} {7 + n * 7 % 11}h0" for n, value in inside)
+    parts.append(filled('<path class="dots" d="$dots"/>', dots=dots))
+    if beyond := [value for value in one.values if not x.low <= value <= x.high]:
+        worst = max(beyond) if isLowerBetter else min(beyond)
+        text = ("∞" if worst > 0 else "-∞") if math.isinf(worst) else fixed(worst, unit)
+        count = f"{len(beyond)}: " if len(beyond) > 1 else ""
+        parts.append(filled('<text x="$x" y="16">▸ $count$text</text>', x=WIDTH - 68, count=count, text=text))
+    return joined(parts)
+
+
+def _chart(title: str, parts: Iterable[Markup]) -> Markup:
+    """Return a chart. title: for who cannot see it."""
+    chart = '<svg class="flat" role="img" viewBox="0 0 $width $height"><title>$title</title>$parts</svg>'
+    return filled(chart, width=WIDTH, height=HEIGHT, title=title, parts=joined(parts))
+
+
+def _frame(x: Axis, axes: Iterable[Axis], bottom: float) -> Markup:
+    """Return grid lines, the numbers at them, and the titles of axes."""
+    parts = []
+    for value in x.ticks():
+        words = {"x": x.at(value), "y": bottom + 14, "text": _number(value)}
+        parts.append(filled('<text class="middle" x="$x" y="$y">$text</text>', **words))
+    for axis in axes:
+        for value in axis.ticks():
+            y = axis.at(value)
+            words = {"y": y, "left": LEFT, "right": x.end, "before": LEFT - 5, "base": y + 4, "text": _number(value)}
+            line = '<path class="grid" d="M$left ${y}H$right"/><text class="end" x="$before" y="$base">$text</text>'
+            parts.append(filled(line, **words))
+        turned = '<text class="middle" transform="translate(12 $y) rotate(-90)">$text</text>'
+        parts.append(filled(turned, y=(axis.start + axis.end) / 2, text=axis.title))
+    for number, line in enumerate(x.title.split("<br>")):
+        words = {"x": (x.start + x.end) / 2, "y": bottom + 32 + 15 * number, "text": line}
+        parts.append(filled('<text class="middle" x="$x" y="$y">$text</text>', **words))
+    return joined(parts)
+
+
+def _number(value: float) -> str:
+    return shortest(value).replace("-", "\N{MINUS SIGN}")
