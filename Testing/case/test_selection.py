@@ -10,6 +10,7 @@ import pytest
 import shapes
 import SimpleITK
 from sharedpairs import doseAround
+from tiers import throughout
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
@@ -42,7 +43,7 @@ def everything():
     return compare(*PAIR, settings, criticals=CRITICALS, dose=doseAround(PAIR[0]))
 
 
-@pytest.mark.parametrize("definition", REGISTRY, ids=lambda definition: definition.key)
+@throughout("definition", REGISTRY, lambda definition: definition.key)
 def testEveryMeasurementAlone(definition):
     """By its key in any case, without its parameter where a name is left, and with the value that it has among all."""
     key = definition.keyFor(EXAMPLES)
