@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -34,7 +34,6 @@ from .sections import sideOf, unsmoothedOf
 from .voxel import requireVoxels
 
 if TYPE_CHECKING:
-    from ..case.comparison import Comparison
     from .pair import Workspace
 
 
@@ -640,7 +639,7 @@ def _longestSide(structures: Iterable[Structure], settings: Settings) -> float:
     return max(settings.meshSpacing, *diagonals, 0.0)
 
 
-def localDistancesOn(comparison: Comparison, side: str) -> np.ndarray:
+def localDistancesOn(comparison: Any, side: str) -> np.ndarray:
     """Return the bidirectional local distance (n,) in mm at every point of the measured surface of one side.
 
     side: "reference" or "test". The comparison must have distances.
