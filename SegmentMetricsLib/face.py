@@ -47,7 +47,7 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
         Otherwise background continues beyond the edge, so that a number does not depend on how the image was cropped.
         Raises ValueError for an unknown convention.
         """
-        return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements)
+        return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements, self.distances)
 
     def which(self, value: str | float, key: str | None = None) -> list[Candidate]:
         """Return the numbers that this pair may be given, the nearest to a value first, each with how it comes about.

@@ -140,7 +140,7 @@ def evaluate(case: Case, tools: list[str], atEdge: bool) -> CaseResult:
                     found[number] = one
                 else:
                     pair = (one.reference, one.test)
-                    reported = conventions(pair, one.settings, tools, atEdge, one.measurements)
+                    reported = conventions(pair, one.settings, tools, atEdge, one.measurements, one.distances)
                     found[number] = ConventionsRecord(describe(one.reference), describe(one.test), reported)
     result = case.result(found)
     result.requireAny()

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...base.texts import commaSeparated, counted
 from ...metrics.measurement import fixed, infiniteText, withUnit
-from ...metrics.registry import findDefinition
+from ...metrics.registry import findMetric
 from ..summary import ADVERBS
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -81,8 +81,8 @@ def _verdict(test) -> str:
 
 
 def _isMain(key: str) -> bool:
-    found = findDefinition(key)
-    return found is not None and found.definition.isMain
+    found = findMetric(key)
+    return found is not None and found.metric.isMain
 
 
 def _mm(value: float) -> str:

@@ -14,7 +14,7 @@ from .blocks import NOTHING, fromFile, table
 def otherTools(comparison: Comparison) -> Markup:
     """Return the values of the tools, with their differences."""
     pair = (comparison.reference, comparison.test)
-    found = conventions(pair, comparison.settings, measured=comparison.measurements)
+    found = conventions(pair, comparison.settings, measured=comparison.measurements, distances=comparison.distances)
     first = ConventionsRecord({}, {}, found).referenceValues()
     rows = [[REFERENCE_ROW, *(referenceText(number) for number in first.values())]]
     rows += [[tool, *(_reported(numbers.get(key)) for key in first)] for tool, numbers in found.items()]
