@@ -126,6 +126,7 @@ def testToolsSayWhatTheyDo():
     assert "grows with the background" in missed["grand-challenge-metrics"]["MASD"].reason
     monai = missed["MONAI"]
     assert math.isinf(monai["HD"].value) and math.isnan(monai["HD95"].value)
+    assert "which the mean of a cohort leaves out" in monai["HD95"].reason
 
 
 def testAZarrFolderIsRefusedInWords(tmp_path):
