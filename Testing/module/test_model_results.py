@@ -225,7 +225,8 @@ def test_views_go_to_new_and_to_chosen_pairs(three):
 
 def test_the_next_step_is_said(box):
     model = modelOf(Segmentation("One", "Box"))
-    assert model.summary() == "Choose a reference and a test segment, then Apply."
+    assert model.summary() == "", "one sentence says what to choose"
+    assert modelOf().summary() == "Choose a reference and a test segment, then Apply." and not modelOf().message()
     assert model.whyNotReport() == model.whyNotTools() == "Press Apply first."
     assert model.message() == "Choose a segment of the test."
     assert modelOf(Segmentation("One", "Box"), Segmentation("Two", "Box")).summary() == "Press Apply."

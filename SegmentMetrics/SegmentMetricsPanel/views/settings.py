@@ -5,8 +5,10 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.conventions import known
+from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
+from SegmentMetricsLib.metrics.registry import FAMILIES
 from SegmentMetricsLib.settings.names import familyTitle
-from SegmentMetricsLib.settings.settings import DECLARED, FAMILIES, OWN_CONVENTION
+from SegmentMetricsLib.settings.settings import DECLARED
 
 from ..chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, possibleCriticals, shownSettings
 from ..enumerations import translated
@@ -56,7 +58,7 @@ class SettingsView(View):
             for widget in (f"{panel.name}Label", f"{panel.name}{panel.control}"):
                 getattr(self.ui, widget).visible = shown[panel.name]
         protocol = self.model.scene.name(parameters.protocol) if parameters.protocol is not None else ""
-        self.ui.settingsButton.text = inOneLine(parameters)
+        self.ui.settingsButton.text = inOneLine(parameters, protocol)
         explain(self.ui.settingsButton, inFull(parameters, protocol))
 
     def onOpen(self, isOpen: bool) -> None:
