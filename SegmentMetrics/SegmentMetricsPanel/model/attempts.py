@@ -8,8 +8,8 @@ from pathlib import Path
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.progress import Cancelled
 
-from . import reports
-from .translation import _
+from .. import reports
+from ..translation import _
 
 
 class Host(typing.Protocol):

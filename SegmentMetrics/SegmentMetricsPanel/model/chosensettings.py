@@ -7,8 +7,8 @@ from SegmentMetricsLib.case.relevance import isRelevant
 from SegmentMetricsLib.settings.names import BRATS, PANOPTICA, PRESETS, familyTitle
 from SegmentMetricsLib.settings.settings import DECLARED, OWN_CONVENTION, Settings
 
+from ..translation import _
 from .enumerations import Mode
-from .translation import _
 
 # The settings that the panel offers, by name.
 IN_PANEL = {name: one.panel for name, one in DECLARED.items() if one.panel}
