@@ -6,7 +6,8 @@ import slicer
 import vtk
 from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapper
 
-from SegmentMetricsLib.settings.settings import DECLARED, DEFAULT_FAMILIES, OWN_CONVENTION, Settings
+from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
+from SegmentMetricsLib.settings.settings import DECLARED, DEFAULT_FAMILIES, Settings
 
 from .model.chosensettings import IN_PANEL
 from .model.enumerations import (

@@ -19,17 +19,14 @@ from .lattice import Lattice, PackedLattice
 # The nodes of an element as weights of its corners: the corners, then the middles of its sides 01, 12, 20. The second
 # pass adds the middles between these: of the halves of every side, and of the sides of the inner piece.
 NODES = {
-    2: ((2, 0), (0, 2), (1, 1)),
-    3: ((2, 0, 0), (0, 2, 0), (0, 0, 2), (1, 1, 0), (0, 1, 1), (1, 0, 1)),
+    2: ((4, 0), (0, 4), (2, 2)),
+    3: ((4, 0, 0), (0, 4, 0), (0, 0, 4), (2, 2, 0), (0, 2, 2), (2, 0, 2)),
 }
 MORE_NODES = {
     2: ((3, 1), (1, 3)),
     3: ((3, 1, 0), (1, 3, 0), (0, 3, 1), (0, 1, 3), (1, 0, 3), (3, 0, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)),
 }
-# All of them, as weights with the same sum, and where they are.
-EVERY_NODE = {
-    corners: (*(tuple(2 * w for w in node) for node in NODES[corners]), *MORE_NODES[corners]) for corners in (2, 3)
-}
+EVERY_NODE = {corners: (*NODES[corners], *MORE_NODES[corners]) for corners in NODES}
 FIRST, MORE = slice(0, 6), slice(6, 15)
 # The nodes of each of the PIECES of an element, numbered in the order of both.
 NODES_OF_PIECES = {
@@ -42,7 +39,7 @@ SHORT_SIDE, MOST_CUT, PARTS_OF_SEGMENT, FEWEST_PARTS = 1 / 64, 12_000, 16, 512
 # Up to this many elements, all of a segment are cut in the second pass: choosing some would take as long.
 FEW = 1_000
 # Up to this many triangles of masks there are more passes.
-FEWEST = 100
+FEWEST = 50
 # Above this many cells of both masks, their boundaries are measured one after the other.
 LARGE = 1 << 22
 

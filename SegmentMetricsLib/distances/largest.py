@@ -124,7 +124,7 @@ def _bound(
     ofPlaces = np.empty(len(every), segment.dtype)
     ofPlaces[elements] = segment[:, None]
     bounds, looked = np.full(len(elements), np.inf), np.zeros(field.count, int)
-    while len(elements):
+    while True:
         checkpoint()
         ofElements, around = values[elements], rounding.take(segment)
         np.minimum(bounds, slowBounds(places[elements], ofElements) + around, out=bounds)
@@ -150,6 +150,8 @@ def _bound(
         looked += np.bincount(segment[isPossible], minlength=field.count)
         isPossible &= (looked <= most).take(segment)
         np.maximum.at(highest, segment[~isPossible], bounds[~isPossible])
+        if not isPossible.any():
+            return
         # cut in the middles of the sides
         elements, bounds, segment = elements[isPossible], bounds[isPossible], segment[isPossible]
         sides, numbers = uniqueSides(elements)

@@ -23,7 +23,7 @@ class Directions(Sampler):
         self.shared, self.lengths, self.longest = np.zeros(len(boundaries)), np.ones(len(boundaries)), 0.0
         nodes, sizes = [], []
         for number, surface in enumerate(boundaries):
-            weights = np.array(NODES[surface.dimension]) / 2
+            weights = np.array(NODES[surface.dimension]) / 4
             points = np.einsum("pc,mcx->pmx", weights, surface.corners(np.arange(surface.count))).reshape(-1, 3)
             first = self._append(self.signedAt(number, points), lambda rows, points=points: points[rows])
             nodes.append(first + np.arange(len(points), dtype=np.int32).reshape(len(weights), -1))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.relevance import isRelevant
-from SegmentMetricsLib.settings.names import BRATS, PANOPTICA, PRESETS, familyTitle
-from SegmentMetricsLib.settings.settings import DECLARED, OWN_CONVENTION, Settings
+from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
+from SegmentMetricsLib.conventions.presets import BRATS, PANOPTICA, PRESETS
+from SegmentMetricsLib.settings.names import familyTitle
+from SegmentMetricsLib.settings.settings import DECLARED, Settings
 
 from ..translation import _
 from .enumerations import Mode

@@ -5,8 +5,10 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.conventions import known
+from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
+from SegmentMetricsLib.metrics.registry import FAMILIES
 from SegmentMetricsLib.settings.names import familyTitle
-from SegmentMetricsLib.settings.settings import DECLARED, FAMILIES, OWN_CONVENTION
+from SegmentMetricsLib.settings.settings import DECLARED
 
 from ..markup import explain
 from ..model.chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, possibleCriticals, shownSettings
