@@ -224,7 +224,7 @@ def cursorSeen(seen: list, name: str, function):
 
 
 def testTheCursorSaysThatItTakesLong(session, monkeypatch):
-    """While plots and the hazard are made, and no longer; maps and what else is found beside the dialog are found there."""
+    """While plots and the hazard are made, and no longer; maps are made beside the dialog, as is all that can be."""
     import threading
 
     from PySide6.QtGui import QGuiApplication
