@@ -17,6 +17,7 @@ from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy
 from ..case.protocol.protocol import Protocol
 from ..case.records import Record
+from ..face import convenient
 from ..metrics.findings import asDictionaries, asFinding
 from ..model.structures import REFERENCE_AND_TEST, Identity, Structure
 from ..settings.settings import Settings
@@ -347,7 +348,7 @@ def compare(
         raise Cancelled
     if not (result or request.isOfAll):
         raise InputError(*result.failures.values())
-    return result
+    return convenient(result)
 
 
 def keep(request: Request, result: CaseResult[Comparison]) -> Outcome:
