@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.relevance import isRelevant
-from SegmentMetricsLib.settings.names import BRATS, PANOPTICA, PRESETS, familyTitle
-from SegmentMetricsLib.settings.settings import DECLARED, OWN_CONVENTION, Settings
+from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
+from SegmentMetricsLib.conventions.presets import BRATS, PANOPTICA, PRESETS
+from SegmentMetricsLib.settings.names import familyTitle
+from SegmentMetricsLib.settings.settings import DECLARED, Settings
 
+from ..translation import _
 from .enumerations import Mode
-from .translation import _
 
 # The settings that the panel offers, by name.
 IN_PANEL = {name: one.panel for name, one in DECLARED.items() if one.panel}
