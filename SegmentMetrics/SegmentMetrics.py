@@ -375,10 +375,10 @@ class SegmentMetricsTest(ScriptedLoadableModuleTest):
         slicer.mrmlScene.Clear()
         slicer.app.processEvents()
         self.assertIsNone(widget.panel.outcome)
-        self.assertEqual((widget.ui.resultsTable.rowCount, self.maps()), (0, []))
+        self.assertEqual((widget.ui.mainTable.rowCount, self.maps()), (0, []))
         self.assertFalse(widget.ui.applyButton.enabled)
         self.measure("OpticNrv_L")
-        self.assertGreater(widget.ui.resultsTable.rowCount, 0)
+        self.assertGreater(widget.ui.mainTable.rowCount, 0)
 
     def test_LeftAndOpened(self) -> None:
         """While another module is open, the panel shows the results of scripts and follows nothing else."""
@@ -407,7 +407,7 @@ class SegmentMetricsTest(ScriptedLoadableModuleTest):
         slicer.mrmlScene.RemoveNode(widget.panel.parameters.result)
         slicer.app.processEvents()
         self.assertIsNone(widget.panel.outcome)
-        self.assertEqual(widget.ui.resultsTable.rowCount, 0)
+        self.assertEqual(widget.ui.mainTable.rowCount, 0)
         self.assertEqual(self.maps(), [model])
         self.assertTrue(widget.panel.apply())
         self.assertEqual(self.maps(), [model])

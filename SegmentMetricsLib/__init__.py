@@ -28,7 +28,6 @@ import importlib
 from typing import TYPE_CHECKING
 
 from .base.version import __version__
-from .settings import vocabulary
 
 if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .batch.batchresults import BatchResults, readBatch
@@ -107,15 +106,6 @@ _HOMES = {
     "stressTest": "case.stress",
     "writeReport": "show.structuredreport",
 }
-
-
-def _meaningOf(name: str) -> vocabulary.Named:
-    from .metrics.selection import meaningOf
-
-    return meaningOf(name)
-
-
-vocabulary.handIn(_meaningOf)
 
 
 def __getattr__(name: str):

@@ -50,22 +50,14 @@ class Attempts:
 
     def _measure(self, request, isRepeated: bool = False) -> bool:
         model, parameters = self.model, self.model.parameters
-
-        def measure(work):
-            try:
-                return self.logic.measure(request, work)
-            except Cancelled:
-                if model.parameters is parameters:
-                    parameters.autoUpdate = False
-                raise
-
         stopped = _("The comparison was stopped.")
-        outcome = self._attempt(measure, stopped, isPartWanted=not isRepeated)
+        outcome = self._attempt(lambda work: self.logic.measure(request, work), stopped, isPartWanted=not isRepeated)
         if model.parameters is not parameters:  # the scene was closed meanwhile
             return False
         if outcome is not None and outcome.wasStopped:
-            parameters.autoUpdate = False
             model.notice = stopped
+        if model.notice == stopped:
+            parameters.follow = False
         if outcome is not None and request.observers:
             self.host.takeObserved(outcome)
         elif outcome is not None:

@@ -8,8 +8,11 @@ import vtk
 from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
 
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.mrml import folders, showConventionsTable
+from SegmentMetricsLib.mrml.ahead import drawAhead
 from SegmentMetricsLib.mrml.leftovers import Leftovers
 
 from .attempts import Attempts
@@ -60,6 +63,7 @@ class Panel(VTKObservationMixin):
         self.ui, self.logic, self.onLost = ui, logic, onLost
         explainAll(ui)  # before the views below store or change tool tips
         self.connection = None  # None while the panel does not follow the parameter node
+        self.ahead = None  # the drawing that was computed last
         self.leftovers = Leftovers()
         self.model = model = PanelModel(SlicerScene())
         self.attempts = Attempts(model, logic, self)
@@ -99,6 +103,7 @@ class Panel(VTKObservationMixin):
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
         ui.applyButton.connect("clicked(bool)", self.onApply)
         self.watcher = SegmentWatcher(self.onSuspect, self.onEvent)
+        self.settleChoices, self.settleEdits = self.inputs.settle, self.watcher.settle
         # writing to the parameter node may trigger many events: refresh once, right after them
         self.refreshTimer = qt.QTimer()
         self.refreshTimer.setSingleShot(True)
@@ -154,6 +159,7 @@ class Panel(VTKObservationMixin):
         if parameters is None:
             self.watcher.stop()
             self.follower.stop()
+            self.ahead = None
             for view in self.views:
                 view.release()
                 view.enable()
@@ -309,12 +315,12 @@ class Panel(VTKObservationMixin):
         if model.isPracticing():
             self.practice.note(found["comparison"])
             return
-        self.take(self.logic.keep(run.request, found["result"]), isRepeated=True)
+        self._take(self.logic.keep(run.request, found["result"]), isRepeated=True)
         edit = model.edit()
         if edit is not None:
             model.setEdit(advanced(edit, found["places"]))
         model.notice = ""
-        self.map.prepared = found["maps"]
+        self.map.prepared, self.ahead = found["maps"], self._drawing()
         try:
             if self.isActive:
                 self.showOutcome()
@@ -396,10 +402,39 @@ class Panel(VTKObservationMixin):
         self.watcher.watch(self._watched())
         self._watch()
         self._beginEdit()
+        parameters = self.parameters
+        self._drawAhead()
+        if self.parameters is not parameters:  # the scene was closed meanwhile
+            return
         for view in self.views:
             view.show()
+        self.map.prepared = {}
         self._enableActions()
         self._showMessage()
+
+    def _drawing(self) -> tuple:
+        """Return what tells one drawing of the shown pair from another."""
+        p = self.parameters
+        return self.outcome, self.model.number(), p.showMap, p.mapSide, p.mapKind, p.mapSurface
+
+    def _drawAhead(self) -> None:
+        """Compute in a thread what the views will show of a pair, which takes seconds for a brain."""
+        drawing, parameters = self._drawing(), self.parameters
+        if drawing == self.ahead or self.outcome is None or self.outcome.comparisons is None or self.model.isBusy:
+            return
+        self.ahead = drawing
+        if not self.outcome.records:
+            return
+        comparison, sides = self.outcome.comparisons[self.model.number()], self.map.missing()
+        surface, kind = parameters.mapSurface.name, parameters.mapKind.name
+        self.model.isBusy = True
+        try:
+            with self.longWork(lambda: self.parameters is parameters, keepsPart=False) as work:
+                self.map.prepared = work.run(lambda: drawAhead(comparison, sides, surface, kind))
+        except (Cancelled, InputError):
+            pass  # the views do without, and say why
+        finally:
+            self.model.isBusy = False
 
     def _enableActions(self) -> None:
         """Enable what takes results out of the panel, or disable it."""
@@ -424,26 +459,25 @@ class Panel(VTKObservationMixin):
 
     # As the Host of attempts
 
-    def settleChoices(self) -> None:
-        """Take over at once what the user chose a moment ago."""
-        self.inputs.settle()
-
-    def settleEdits(self) -> None:
-        """Notice at once what the user edited a moment ago."""
-        self.watcher.settle()
-
     def longWork(self, isWanted, keepsPart: bool) -> LongWork:
         """Return the LongWork in which an attempt runs."""
         return LongWork(_("Segment Metrics"), isWanted, keepsPart)
 
     def freeze(self, isFrozen: bool) -> None:
         """Freeze the panel while an attempt is running, then resume."""
-        # changes made meanwhile are checked against the new outcome, not the old one
+        if isFrozen:  # changes made meanwhile are checked against the new outcome, not the old one
+            self.watcher.setActive(False)
+            self.ui.applyButton.enabled = False
+            return
         self._watch()
         self._enableApply()
 
     def take(self, outcome, isRepeated: bool) -> None:
         """Set a new outcome. isRepeated: whether it comes from an automatic update."""
+        self.follower.stop()  # what it measures now may be of other settings
+        self._take(outcome, isRepeated)
+
+    def _take(self, outcome, isRepeated: bool) -> None:
         self.conventions.forget(outcome)
         self.model.take(outcome, isRepeated)
 

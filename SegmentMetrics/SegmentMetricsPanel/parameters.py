@@ -6,7 +6,8 @@ import slicer
 import vtk
 from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapper
 
-from SegmentMetricsLib.settings.settings import DECLARED, DEFAULT_FAMILIES, OWN_CONVENTION, Settings
+from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
+from SegmentMetricsLib.settings.settings import DECLARED, DEFAULT_FAMILIES, Settings
 
 from .chosensettings import IN_PANEL
 from .enumerations import ConsensusMethod, Labeled, MapKind, MapSide, MapSurface, Mode, Plot, SliceQuantity, choicesOf
@@ -66,7 +67,6 @@ class SegmentMetricsParameterNode:
     convention: str = OWN_CONVENTION
     protocol: slicer.vtkMRMLTableNode
     dose: slicer.vtkMRMLScalarVolumeNode
-    autoUpdate: bool = False
     follow: bool = False
     edit: str = ""  # the Edit of the pair that is followed
     session: slicer.vtkMRMLTableNode  # of the last practice

@@ -13,20 +13,20 @@ import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError, Undefined
-from ..conventions.chosen import definitionsOf
+from ..conventions.chosen import chosenFor, metricsOf
 from ..distances import surfacedistances
 from ..distances.surfacedistances import SurfaceDistances
 from ..io.doses import readDose
-from ..metrics.dose import DoseCurves, curvesOf
+from ..metrics.dose import DoseCurves
 from ..metrics.findings import Finding, Kind
-from ..metrics.hazard import Field, errorsOf, fieldOf
-from ..metrics.instances import Lesion, lesionsOf, listOf
+from ..metrics.hazard import HazardField
+from ..metrics.instances import Lesion, listOf
 from ..metrics.measurement import Measurement, evaluate, finite, measurementOf
-from ..metrics.pair import Workspace
-from ..metrics.selection import keyMeant, selected
-from ..metrics.similarity import Similarity, inSlices
-from ..metrics.slices import SliceRow, needsOfProfile, profileOf
-from ..metrics.topology import Run, gapsOf, spursOf
+from ..metrics.pair import Pair
+from ..metrics.registry import keyMeant, selected
+from ..metrics.similarity import Similarity, localDistancesOn
+from ..metrics.slices import SliceRow, needsOfProfile
+from ..metrics.topology import Run
 from ..model import inputs
 from ..model.dose import Dose
 from ..model.ignored import leftOut
@@ -71,7 +71,7 @@ class Comparison(Mapping):
         The grid on which overlap was counted, None if it was not.
     distances : SurfaceDistances | None
         Of all elements of both boundaries, None if a structure is empty or no measurement needed them.
-    hazard : Field | None, optional
+    hazard : HazardField | None, optional
         That of the evaluated grid's voxels, None without critical structures.
     similarity : Similarity | None, optional
         The slice-by-slice agreement of the contours, None if it was not measured.
@@ -103,7 +103,7 @@ class Comparison(Mapping):
     findings: tuple[str, ...]
     grid: Mapping | None
     distances: SurfaceDistances | None
-    hazard: Field | None = None
+    hazard: HazardField | None = None
     similarity: Similarity | None = None
     slices: tuple[SliceRow, ...] = ()
     extent: Mapping | None = None
@@ -168,6 +168,13 @@ class Comparison(Mapping):
             return places.withDose(worstPlaces(self.distances, self.settings.tolerances[0], most), self.dose, isRanked)
         return worstPlaces(self.distances, self.settings.tolerances[0])
 
+    def localDistances(self, side: str) -> np.ndarray:
+        """Return the bidirectional local distance (n,) in mm at every point of the measured surface of one side.
+
+        side: "reference" or "test". The comparison must have distances.
+        """
+        return localDistancesOn(self.knownDistances, (self.reference, self.test), self.settings.meshSpacing, side)
+
     @cached_property
     def summary(self) -> str:
         """The outcome in one sentence."""
@@ -185,7 +192,7 @@ class Comparison(Mapping):
         """
         from ..conventions.evaluation import conventions
 
-        return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements)
+        return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements, self.distances)
 
     def withGridUncertainty(self, displayed: Callable[[Structure], Structure] | None = None) -> Comparison:
         """Return the comparison with the spread of every measurement that the voxel grid alone causes, as its `grid`.
@@ -204,7 +211,7 @@ class Comparison(Mapping):
             return compare(reference, test, settings, criticals=criticals, dose=self.dose).measurements
 
         values, findings = gridspread.shifted(self.reference, self.test, self.settings, measure, displayed)
-        asked = selected(self.settings, definitionsOf(self.settings.convention).values())
+        asked = selected(self.settings, metricsOf(self.settings.convention).values())
         found = gridspread.spreads(self.measurements, values, asked)
         told = {key: replace(one, grid=found.get(key)) for key, one in self.measurements.items()}
         return replace(self, measurements=told, findings=(*self.findings, *findings))
@@ -354,7 +361,7 @@ def compare(
     )
     if settings.ignore is not None and not (ours.ignored or theirs.ignored):  # else a case has left it out already
         ours, theirs = leftOut((ours, theirs), marksIn(reference, settings, placing), settings.ignore)
-    pair = Workspace(
+    pair = Pair(
         ours,
         theirs,
         settings,
@@ -388,35 +395,36 @@ def requireEither(structures: Iterable[Structure], label: int) -> None:
         raise InputError(f"Neither side has the label {label}: the reference has {reference}, the test {test}.")
 
 
-def measureTogether(pairs: Iterable[Workspace]) -> None:
+def measureTogether(pairs: Iterable[Pair]) -> None:
     """Measure the distances of pairs that need them; those of small pairs on one grid are quicker together."""
-    groups: dict[tuple, list[Workspace]] = {}
+    groups: dict[tuple, list[Pair]] = {}
     for pair in pairs:
-        asked = selected(pair.settings, definitionsOf(pair.settings.convention).values())
-        pair.plan(need for one in asked for need in one.definition.needs)
+        pair.needed.update(*(one.metric.needs for one in chosenFor(pair)))
         if pair.needsDistances:
             groups.setdefault((pair.settings.tolerances, pair.settings.percentiles), []).append(pair)
     for limits, members in groups.items():
         if len(members) > 1:
             together = surfacedistances.measureTogether([pair.boundaries for pair in members], *limits)
             for pair, distances in zip(members, together, strict=True):
-                pair.know(Workspace.distances, distances)
+                pair.distances = distances
 
 
-def compared(pair: Workspace) -> Comparison:
+def compared(pair: Pair) -> Comparison:
     """Return all measurements and findings of a pair."""
     if pair.settings.surface == "displayed" and any(s.givenSurface is None and not s.isEmpty for s in pair.structures):
         raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
-    asked = list(selected(pair.settings, definitionsOf(pair.settings.convention).values()))
-    pair.plan(need for one in asked for need in one.definition.needs)
+    asked = chosenFor(pair)
+    pair.needed.update(*(one.metric.needs for one in asked))
     if "slices" in pair.settings.families:
-        pair.plan(needsOfProfile(pair))
+        pair.need(*needsOfProfile(pair))
     if "instances" in pair.settings.families:
-        pair.plan([lesionsOf])
+        pair.need("lesions")
+    if not pair.needed.isdisjoint(("dosesInside", "bothDoses")):
+        pair.need("doseCurves")
     values = evaluate(pair, asked)
     rows, missing = _profile(pair)
-    hasDistances = any(one.definition.key == LESION_DISTANCES for one in asked)
-    lesions = None if pair.planned(lesionsOf) is None else listOf(pair, hasDistances)
+    hasDistances = any(one.metric.key == LESION_DISTANCES for one in asked)
+    lesions = None if pair.known("lesions") is None else listOf(pair, hasDistances)
     pair.forgetIfLarge()
     found = pairfindings.find(pair, values)
     pair.forget()
@@ -426,25 +434,25 @@ def compared(pair: Workspace) -> Comparison:
         values,
         (*found, *missing),
         _gridOf(pair),
-        pair.plannedDistances,
-        None if pair.planned(errorsOf) is None else pair.once(fieldOf),
-        pair.planned(inSlices),
+        pair.knownDistances,
+        None if pair.known("hazardErrors") is None else pair["hazardField"],
+        pair.known("sliceSimilarity"),
         rows,
         pair.extent.description,
         multilabel.shareOf(pair) if multilabel.isWanted(pair.settings) else None,
         tuple(structure for structure, _ in pair.criticals),
         lesions,
-        pair.planned(gapsOf),
-        pair.planned(spursOf),
+        pair.known("gaps"),
+        pair.known("spurs"),
         pair.dose,
-        pair.planned(curvesOf),
+        pair.known("doseCurves"),
     )
 
 
-def _gridOf(pair: Workspace) -> dict | None:
+def _gridOf(pair: Pair) -> dict | None:
     """Return a description of the grid on which what was asked for is counted, None if nothing is."""
-    table, errors = pair.planned(Workspace.table), pair.planned(errorsOf)
-    hasOutside = errors is not None or (table is not None and table.voxels is not None)
+    counts, errors = pair.known("exactCounts"), pair.known("hazardErrors")
+    hasOutside = errors is not None or (counts is not None and counts.voxels is not None)
     isOfAreas = pair.dimension == 2 and all(s.samplingGrid is None for s in pair.structures)
     if not hasOutside and (isOfAreas or not pair.areVoxelsCounted):
         return None
@@ -455,14 +463,14 @@ def _gridOf(pair: Workspace) -> dict | None:
     return grid
 
 
-def _profile(pair: Workspace) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
+def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
     """Return the per-slice profile if the settings request it, or a finding that explains why there is none."""
     if "slices" not in pair.settings.families:
         return (), ()
     try:
         if pair.extent.problem:
             raise Undefined(pair.extent.problem)
-        return profileOf(pair), ()
+        return pair["profileRows"], ()
     except Undefined as undefined:
         return (), (Finding.of(Kind.NO_PROFILE, reason=str(undefined)),)
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import InputError
-from ..conventions.chosen import definitionsOf
+from ..conventions.chosen import metricsOf
 from ..metrics.dose import DoseCurves
 from ..metrics.findings import asDictionaries, asFinding
 from ..metrics.instances import Lesion
 from ..metrics.measurement import Measurement
-from ..metrics.registry import findDefinition
+from ..metrics.registry import findMetric
 from ..metrics.similarity import Similarity
 from ..metrics.slices import SliceRow
 from ..metrics.topology import Run
@@ -156,6 +156,7 @@ def identityOf(pair) -> list[str]:
 
 def _measurement(key: str, data: Mapping, convention: str) -> Measurement:
     """Return a measurement with the texts of its convention."""
-    found = findDefinition(key)
-    definition = found and definitionsOf(convention).get(found.definition.key, found.definition)
-    return Measurement.fromDictionary(key, data, definition)
+    found = findMetric(key)
+    if found is not None:
+        found = found._replace(metrics=(metricsOf(convention).get(found.metric.key, found.metric),))
+    return Measurement.fromDictionary(key, data, found)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from ..base.coordinates import positionText
 from ..base.errors import Cause
 from ..base.texts import commaSeparated, counted
+from ..conventions.convention import OWN_CONVENTION
 from ..metrics.instances import ROW, Lesion
 from ..metrics.measurement import Measurement, fixed, withUnit
 from ..metrics.metric import AREA
-from ..metrics.registry import REGISTRY, findDefinition
-from ..metrics.selection import headingOf, rowOf
-from ..settings.names import OWN_CONVENTION
+from ..metrics.registry import REGISTRY, findMetric, headingOf, rowOf
 from .records import Record, identityOf
 from .tablemodel import Amount, Column, Table, notebookSentences, notebookTable
 
@@ -278,8 +277,8 @@ def isApart(key: str) -> bool:
 
 def isOfDose(key: str) -> bool:
     """Return whether a measurement is of the dose family."""
-    found = findDefinition(key)
-    return found is not None and found.definition.family == "dose"
+    found = findMetric(key)
+    return found is not None and found.metric.family == "dose"
 
 
 def pairHtml(pair: Record | Comparison) -> str:
@@ -328,15 +327,15 @@ def isAcrossPlane(record: Record | Comparison, measurement: Measurement) -> bool
 
 def sideOf(key: str) -> str:
     """Return the side of the patient that a measurement is for, "" if it is for none."""
-    found = findDefinition(key)
-    return found.definition.side if found else ""
+    found = findMetric(key)
+    return found.metric.side if found else ""
 
 
 @cache
 def definitionOf(key: str) -> str:
     """Return the key of the definition of a measurement, as in OVERVIEW; "" if there is none."""
-    found = findDefinition(key)
-    return found.definition.key if found else ""
+    found = findMetric(key)
+    return found.metric.key if found else ""
 
 
 def overviewKeys(keys: Iterable[str]) -> list[str]:
@@ -348,5 +347,5 @@ def overviewKeys(keys: Iterable[str]) -> list[str]:
 @cache
 def heading(key: str) -> str:
     """Return a short name of a measurement as the heading of a column or row: NSD_2mm is "NSD 2 mm"."""
-    found = findDefinition(key)
-    return headingOf(key, found.definition.heading.format(**found.words) if found else HEADINGS_OF_SLICES.get(key, ""))
+    found = findMetric(key)
+    return headingOf(key, found.metric.heading.format(**found.words) if found else HEADINGS_OF_SLICES.get(key, ""))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import cast
 
 import numpy as np
 
 from ..base.progress import chunks
-from ..geometry.cellcases import Positions, caseAreas, caseNormals, longestSide
+from ..geometry.cellcases import caseAreas, caseNormals, longestSide
 from ..geometry.closest import ClosestSurface
 from ..geometry.edges import uniqueSides
 from ..geometry.meshing import MaskSurface
@@ -19,17 +19,14 @@ from .lattice import Lattice, PackedLattice
 # The nodes of an element as weights of its corners: the corners, then the middles of its sides 01, 12, 20. The second
 # pass adds the middles between these: of the halves of every side, and of the sides of the inner piece.
 NODES = {
-    2: ((2, 0), (0, 2), (1, 1)),
-    3: ((2, 0, 0), (0, 2, 0), (0, 0, 2), (1, 1, 0), (0, 1, 1), (1, 0, 1)),
+    2: ((4, 0), (0, 4), (2, 2)),
+    3: ((4, 0, 0), (0, 4, 0), (0, 0, 4), (2, 2, 0), (0, 2, 2), (2, 0, 2)),
 }
 MORE_NODES = {
     2: ((3, 1), (1, 3)),
     3: ((3, 1, 0), (1, 3, 0), (0, 3, 1), (0, 1, 3), (1, 0, 3), (3, 0, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)),
 }
-# All of them, as weights with the same sum, and where they are.
-EVERY_NODE = {
-    corners: (*(tuple(2 * w for w in node) for node in NODES[corners]), *MORE_NODES[corners]) for corners in (2, 3)
-}
+EVERY_NODE = {corners: (*NODES[corners], *MORE_NODES[corners]) for corners in NODES}
 FIRST, MORE = slice(0, 6), slice(6, 15)
 # The nodes of each of the PIECES of an element, numbered in the order of both.
 NODES_OF_PIECES = {
@@ -41,19 +38,10 @@ NODES_OF_PIECES = {
 SHORT_SIDE, MOST_CUT, PARTS_OF_SEGMENT, FEWEST_PARTS = 1 / 64, 12_000, 16, 512
 # Up to this many elements, all of a segment are cut in the second pass: choosing some would take as long.
 FEW = 1_000
-# Up to this many elements of masks there are more passes.
-FEWEST = 100
-# Elements processed at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 13
+# Up to this many triangles of masks there are more passes.
+FEWEST = 50
 # Above this many cells of both masks, their boundaries are measured one after the other.
 LARGE = 1 << 22
-# mm; points of two boundaries that are no farther apart are the same.
-SAME = 1e-9
-
-
-def chunksOf(rows: np.ndarray, size: int = CHUNK) -> Iterator[np.ndarray]:
-    """Yield parts of row numbers (n,), see chunks()."""
-    return (rows[part] for part in chunks(len(rows), size))
 
 
 class Elements:
@@ -137,32 +125,30 @@ class Sampler:
     base: the elements of both segments, in their order. values: (n,) signed distances in mm at the nodes, more after
     every cut. totals, shared: (s,) mm2 or mm of every segment, and of elements that are part of both boundaries.
     lengths: (s,) mm of an average element of either boundary. longest: upper bound in mm of the length of sides.
+    areFew, areDeep: (s,) whether there are so few elements that all are cut, and whether they may be so large that they
+    are cut more than once.
     """
 
     base: Elements
-    totals: np.ndarray
     shared: np.ndarray
     lengths: np.ndarray
     longest: float
 
     def __init__(self, surfaces: Sequence[Surface], search: Callable[[int], ClosestSurface]):
-        self.surfaces, self._search = surfaces, search
+        self.surfaces, self.closest = surfaces, search
         self.values = np.zeros(0)
         self._places: list[tuple[int, Callable[[np.ndarray], np.ndarray]]] = []
         self.totals = np.array([float(surface.sizes.sum()) for surface in surfaces])
 
-    @cached_property
-    def areFew(self) -> np.ndarray:
-        """Whether segments (s,) have so few elements that all are cut."""
-        return np.bincount(self.base.segment, minlength=len(self.totals)) <= FEW
-
-    @property
-    def areDeep(self) -> np.ndarray:
-        """Whether the elements of segments (s,) may be so large that they are cut more often than once."""
-        return np.ones(len(self.totals), bool)
+    def _start(self, nodes: np.ndarray, sizes: np.ndarray, segment: np.ndarray, areDeep: np.ndarray) -> None:
+        self.base, self.areDeep = Elements.of(self.values, nodes, sizes, segment), areDeep
+        self.areFew = np.bincount(segment, minlength=len(self.totals)) <= FEW
 
     def _append(self, values: np.ndarray, points: Callable[[np.ndarray], np.ndarray]) -> int:
-        """Append nodes, and return the number of the first. points: returns the LPS points (n, 3) of some of them."""
+        """Append nodes, and return the number of the first. points: returns the LPS points (n, 3) of some of them.
+
+        Neither a closure nor a method of a sampler: these could not go to other processes, and would keep it.
+        """
         first = len(self.values)
         self._places.append((first, points))
         self.values = np.concatenate([self.values, values])
@@ -178,27 +164,12 @@ class Sampler:
                 result[rows] = points(nodes[rows] - first)
         return result
 
-    def closest(self, segment: int) -> ClosestSurface:
-        """Return the search of the boundary to which the distances of a segment are measured."""
-        return self._search(segment)
-
-    def anyPoint(self, segment: int) -> np.ndarray:
-        """Return an LPS point (3,) of the boundary of a segment, mm."""
-        return self.surfaces[segment].points[0]
-
     def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
         """Return signed distances (n,) in mm of LPS points (n, 3) on the boundary of a segment."""
         signed = self.closest(segment).signedDistances(points)
         # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
-        isTurned = self._isReference(segment) and self._opposite(segment).target.isClosed
-        return (-signed if isTurned else signed) + 0.0
-
-    def _isReference(self, segment: int) -> bool:
-        return 2 * segment < len(self.surfaces)
-
-    def _opposite(self, segment: int) -> Surface:
-        """Return the boundary to which the distances of a segment are measured."""
-        return self.surfaces[segment - len(self.surfaces) // 2]
+        isReference = 2 * segment < len(self.surfaces)
+        return (-signed if isReference and self.closest(segment).isClosed else signed) + 0.0
 
     def cutBase(self, rows: np.ndarray) -> Elements:
         """Return the pieces of some elements of the base, one element after the other, after measuring their nodes."""
@@ -224,7 +195,7 @@ class Sampler:
                 halves[6:] = len(firsts) + np.arange(3 * len(chosen)).reshape(3, -1)
                 points = np.concatenate([points[:6].reshape(-1, 3)[firsts], points[6:].reshape(-1, 3)])
             points = points.reshape(-1, 3)
-            more[:, chosen] = self._append(self.signedAt(segment, points), _pointsOf(points)) + halves
+            more[:, chosen] = self._append(self.signedAt(segment, points), partial(np.take, points, axis=0)) + halves
         return pieces(self.values, elements, rows, more)
 
     def surfaceCells(self, segment: int) -> np.ndarray:
@@ -246,23 +217,6 @@ class Sampler:
     def mayReach(self, rows: np.ndarray, side: int) -> np.ndarray:
         """Return whether elements (n,) of the base may have distances toward the positive (1) or negative (-1) side."""
         return np.ones(len(rows), bool)
-
-    def areShared(self, segment: int, rows: np.ndarray) -> np.ndarray:
-        """Return whether elements (n,) of a segment, given by number in the base, are part of both boundaries."""
-        return np.zeros(len(rows), bool)
-
-
-# Neither closures nor methods of a sampler: these could not go to other processes, and would keep it from being freed.
-
-
-def _pointsOf(points: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    return partial(np.take, points, axis=0)
-
-
-def _pointsOn(
-    lattice: Lattice, cells: np.ndarray, positions: np.ndarray, places: Positions, rows: np.ndarray
-) -> np.ndarray:
-    return lattice.pointsOf(cells.take(rows), positions.take(rows), places)
 
 
 class LatticeSampler(Sampler):
@@ -291,11 +245,7 @@ class LatticeSampler(Sampler):
         ofFew = self._measure(self._few, EVERY_NODE[3])
         nodes[:, self._few], self._moreOfFew = ofFew[FIRST], ofFew[MORE]
         nodes[:, others] = self._measure(others, NODES[3])
-        self.base = Elements.of(self.values, nodes, sizes, segment)
-
-    @property
-    def areDeep(self) -> np.ndarray:
-        return np.bincount(self.base.segment, minlength=len(self.totals)) <= FEWEST
+        self._start(nodes, sizes, segment, every <= FEWEST)
 
     def _measure(
         self, rows: np.ndarray, weights: tuple[tuple[int, ...], ...], chosen: slice = slice(None)
@@ -308,12 +258,8 @@ class LatticeSampler(Sampler):
         if self.lattice.codes.size > LARGE and 0 < ofTest < len(rows):
             return np.concatenate([self._measure(some, weights, chosen) for some in np.split(rows, [ofTest])], axis=1)
         homes, triangles = self._homes.take(rows), self._triangles.take(rows)
-        measured = self.lattice.measured(homes, triangles, weights, self._search, chosen)
-        # kept for all nodes, hence small
-        cells, positions = measured.cells.astype(np.int32), measured.positions.astype(np.int16)
-        points = partial(_pointsOn, self.lattice, cells, positions, measured.places)
-        numbers = measured.numbers
-        numbers += np.int32(self._append(measured.values, points))
+        values, numbers, points = self.lattice.measured(homes, triangles, weights, self.closest, chosen)
+        numbers += np.int32(self._append(values, points))
         return numbers
 
     def cutBase(self, rows: np.ndarray) -> Elements:
@@ -382,7 +328,7 @@ class SearchSampler(Sampler):
             sides, numbers = uniqueSides(cells)
             ends = points.take(sides[:, 0], axis=0), points.take(sides[:, 1], axis=0)
             coordinates = np.concatenate([points, (ends[0] + ends[1]) / 2])
-            self._firsts.append(self._append(self.signedAt(source, coordinates), _pointsOf(coordinates)))
+            self._firsts.append(self._append(self.signedAt(source, coordinates), partial(np.take, coordinates, axis=0)))
             ofElements = np.concatenate([cells, len(points) + numbers], axis=1).T + self._firsts[-1]
             nodes.append(ofElements.astype(np.int32))
             sizes.append((surface.sizes / np.bincount(owners, minlength=surface.count)).take(owners))
@@ -391,7 +337,7 @@ class SearchSampler(Sampler):
             lengths.append((self.totals[source] / len(cells)) ** (1 / (surface.dimension - 1)))
         self.lengths = np.full(2, min(lengths))
         segment = np.repeat(np.arange(2, dtype=np.int8), [len(size) for size in sizes])
-        self.base = Elements.of(self.values, np.concatenate(nodes, axis=1), np.concatenate(sizes), segment)
+        self._start(np.concatenate(nodes, axis=1), np.concatenate(sizes), segment, np.ones(2, bool))
 
     def surfaceCells(self, segment: int) -> np.ndarray:
         return self._cells[segment]
@@ -403,17 +349,6 @@ class SearchSampler(Sampler):
 
     def outwardNormals(self, segment: int) -> np.ndarray:
         return outwardNormals(self.surfaces[segment], self._cells[segment])
-
-    def areShared(self, segment: int, rows: np.ndarray) -> np.ndarray:
-        from scipy.spatial import cKDTree
-
-        surface, target = self.surfaces[segment], self._opposite(segment).target
-        cells = self._cells[segment][rows - self.base.rowsOf(segment).start]
-        used, numbers = np.unique(surface.cells[cells], return_inverse=True)
-        away, same = cKDTree(target.points, balanced_tree=False).query(surface.points[used])
-        same[away > SAME] = -1
-        mine = same[numbers.reshape(len(cells), -1)]
-        return (mine >= 0).all(axis=1) & np.isin(rowKeys(mine), rowKeys(target.cells))
 
 
 def pieces(values: np.ndarray, base: Elements, rows: np.ndarray, more: np.ndarray) -> Elements:
@@ -456,9 +391,3 @@ def shortened(surface: Surface) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         cells = np.concatenate([cells[~isLong], nodes[:, PIECES[3]].reshape(-1, 3)])
         owners = np.concatenate([owners[~isLong], np.repeat(owners[isLong], 4)])
     return points, cells, owners
-
-
-def rowKeys(cells: np.ndarray) -> np.ndarray:
-    """Return one value per row (k, c) of point numbers, independent of the order of the numbers in the row."""
-    rows = np.ascontiguousarray(np.sort(cells, axis=1).astype(np.int64))
-    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()

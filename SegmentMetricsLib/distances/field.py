@@ -40,7 +40,7 @@ import numpy as np
 from ..base.progress import chunks
 from ..geometry.edges import CORNERS_OF_SIDES
 from .bounded import Bounded
-from .elements import Elements, Sampler, chunksOf
+from .elements import Elements, Sampler
 from .largest import farthest
 from .linear import WITH_PIECES, meanMagnitude, ofWholeAndPieces, shareBelow, shareWithin, turned, withPieces
 from .percentiles import SIZE_ROUNDING, SizeCurve, guessed
@@ -127,7 +127,12 @@ class Field:
         if not self.sampler.areFew.all():
             isCut |= self._vague(limits, percentiles)
             # the sample must not depend on what else is asked
-            chances = self._chancesOfMeans()
+            _, differences = self._means(self.base, isSigned=False)
+            wanted, chances = MEAN_ERROR * self.scales * self.totals, np.zeros(len(differences))
+            isRough = self._errorOf(self.base.segment, differences, LEFT_OF_MEAN) > wanted
+            for number in np.flatnonzero(isRough & ~self.sampler.areFew).tolist():
+                own = self.base.rowsOf(number)
+                chances[own] = drawn(np.abs(differences[own]), float(wanted[number]))
             self._drawn = np.flatnonzero(chances)
             self._chances = chances.take(self._drawn)
             isCut[self._drawn] = True
@@ -211,28 +216,7 @@ class Field:
         sums, squares = (np.bincount(segment, values, self.count) for values in (differences, differences**2))
         return left[0] * np.abs(sums) + left[1] * np.sqrt(squares)
 
-    def _chancesOfMeans(self) -> np.ndarray:
-        """Return the chances (k,) of elements of the base to be drawn for means, 0 for those that are not drawn."""
-        _, differences = self._means(self.base, isSigned=False)
-        wanted = MEAN_ERROR * self.scales * self.totals
-        isRough = self._errorOf(self.base.segment, differences, LEFT_OF_MEAN) > wanted
-        result = np.zeros(len(differences))
-        for number in np.flatnonzero(isRough & ~self.sampler.areFew).tolist():
-            own = self.base.rowsOf(number)
-            result[own] = drawn(np.abs(differences[own]), float(wanted[number]))
-        return result
-
     # Means
-
-    @once
-    def mean(self) -> list[Bounded]:
-        """Return the mean distance of every segment in mm, with bounds."""
-        return self._boundedMean(False)
-
-    @once
-    def signedMean(self) -> list[Bounded]:
-        """Return the mean signed distance of every segment in mm, with bounds."""
-        return self._boundedMean(True)
 
     def _means(self, elements: Elements, isSigned: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return distance times size of elements (k,), from their pieces, and the differences to that from corners."""
@@ -241,12 +225,15 @@ class Field:
             coarse, fine = np.abs(coarse), np.abs(fine)
             # exact where the sign does not change
             crossed = np.flatnonzero((elements.low < 0) & (elements.high > 0))
-            for chosen in chunksOf(crossed):
+            for part in chunks(len(crossed)):
+                chosen = crossed[part]
                 values = withPieces(self.values.take(elements.nodes[:, chosen]))
                 coarse[chosen], fine[chosen] = ofWholeAndPieces(meanMagnitude(values), elements.corners)
         return fine * elements.sizes, (fine - coarse) * elements.sizes
 
-    def _boundedMean(self, isSigned: bool) -> list[Bounded]:
+    @once
+    def mean(self, isSigned: bool = False) -> list[Bounded]:
+        """Return the mean distance of every segment in mm, or the mean signed distance, with bounds."""
         areFew = self.sampler.areFew
         # of small boundaries the leaves; of others the base and the sample, as leaves depend on what else is asked
         fine, differences = self._means(self.leaves, isSigned)
@@ -274,6 +261,10 @@ class Field:
         least = -np.inf if isSigned else 0.0
         value, error = value / self.totals, BOUNDS_OF_MEAN * error / self.totals + ROUNDING
         return [Bounded.within(v, e, least, np.inf) for v, e in zip(value.tolist(), error.tolist(), strict=True)]
+
+    def signedMean(self) -> list[Bounded]:
+        """Return the mean signed distance of every segment in mm, with bounds."""
+        return self.mean(True)
 
     def meanOver(self, rows: np.ndarray, more: float) -> Bounded:
         """Return the mean signed distance in mm over some elements of the base (n,), and a size `more` without any."""
@@ -308,21 +299,18 @@ class Field:
         errors = errors + np.bincount(segment, doubts, self.count) / 2
         isPassed = np.bincount(segment, minlength=self.count) > 0
         errors = np.where(isPassed, np.maximum(errors, LEAST_SHARE_ERROR * self.totals), errors)
+        _, high = self.base.range if side == 0 else self.base.signedRange(side)
         for number in range(self.count):
             # all or nothing, unless something between the nodes may exceed the limit
             isWhole = not isPassed[number] and sizes[number] == (self.totals[number] if side == 0 else 0.0)
-            isExact = isWhole and self._reached(number, side) + self.sampler.longest <= limit
+            reached = float(high[self.base.rowsOf(number)].max(initial=0.0))
+            isExact = isWhole and reached + self.sampler.longest <= limit
             if isWhole and not isExact and float(self.largest(number)[0]) > limit:
                 errors[number] = LEAST_SHARE_ERROR * self.totals[number]
         return [
             Bounded.within(size, error, 0.0, total)
             for size, error, total in zip(sizes.tolist(), errors.tolist(), self.totals.tolist(), strict=True)
         ]
-
-    def _reached(self, number: int, side: int) -> float:
-        rows = self.base.rowsOf(number)
-        _, high = self.base.range if side == 0 else self.base.signedRange(side)
-        return float(high[rows].max(initial=0.0))
 
     def _passed(self, limits: np.ndarray, side: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return the leaves (c,) that limits (s,) in mm pass through, and sizes (s,) within the limits, or beyond.

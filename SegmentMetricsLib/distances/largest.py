@@ -36,12 +36,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.progress import checkpoint
+from ..base.progress import checkpoint, chunks
 from ..geometry.edges import uniqueSides
 from ..geometry.surfaces import PIECES
 from ..geometry.triangles import distancesToTriangles
 from .bounded import Bounded
-from .elements import chunksOf
 
 if TYPE_CHECKING:
     from .field import Field
@@ -59,6 +58,8 @@ ROUNDING = 2e-4
 # Limit of pieces cut in total, at which the bounds stay as wide as they are. Where distances toward the other side do
 # not count, pieces that touch the other boundary from there are cut in vain: only their size bounds their distances.
 MOST_PIECES, MOST_OF_SIDE = 40_000, 10_000
+# Elements whose corners are no farther from the other boundary, mm, may be part of it.
+TOUCHING = 1e-6
 # The corners that follow each corner, and the corners before it.
 FOLLOWING, BEFORE = {2: [1], 3: [1, 2, 0]}, {2: [1, 0], 3: [2, 0, 1]}
 
@@ -70,7 +71,7 @@ def farthest(field: Field, numbers: Sequence[int], side: int, known: float) -> l
     """
     sampler, leaves = field.sampler, field.leaves
     values = side * field.values if side else np.abs(field.values)
-    low, high = leaves.signedRange(side) if side else leaves.range
+    _, high = leaves.signedRange(side) if side else leaves.range
     # of every segment
     lowest, places = np.zeros(field.count), np.zeros((field.count, 3))
     isAsked = np.zeros(field.count, bool)
@@ -78,7 +79,7 @@ def farthest(field: Field, numbers: Sequence[int], side: int, known: float) -> l
     for number in numbers:
         own = leaves.rowsOf(number)
         if own.start == own.stop:  # all of the boundary is shared
-            places[number] = sampler.anyPoint(number)
+            places[number] = sampler.surfaces[number].points[0]
             continue
         nodes = leaves.nodes[:, own.start + int(high[own].argmax())]
         node = nodes[values[nodes].argmax()]
@@ -90,10 +91,6 @@ def farthest(field: Field, numbers: Sequence[int], side: int, known: float) -> l
     rows = np.flatnonzero((high + near > enough.take(segment)) & isAsked.take(segment))
     if side:
         rows = rows[sampler.mayReach(field.leafRows[rows], side)]
-    equal = rows[(high[rows] <= 1e-6) & (low[rows] >= -1e-6)]
-    for number in np.unique(segment[equal]).tolist():
-        own = equal[segment[equal] == number]
-        rows = np.setdiff1d(rows, own[sampler.areShared(number, field.leafRows[own])])
     # of many candidates, as for two concentric balls, most are excluded as whole elements
     parts = np.arange(leaves.corners)[None] if len(rows) > MANY else PIECES[leaves.corners]
     elements = leaves.nodes[:, rows].T[:, parts].reshape(-1, leaves.corners)
@@ -127,25 +124,34 @@ def _bound(
     ofPlaces = np.empty(len(every), segment.dtype)
     ofPlaces[elements] = segment[:, None]
     bounds, looked = np.full(len(elements), np.inf), np.zeros(field.count, int)
-    while len(elements):
+    while True:
         checkpoint()
         ofElements, around = values[elements], rounding.take(segment)
         np.minimum(bounds, slowBounds(places[elements], ofElements) + around, out=bounds)
         enough = (np.maximum(lowest, known) + wanted).take(segment)
         # close bounds are never below the distance at a corner, on either side: try only elements they can exclude
         rows = np.flatnonzero((bounds > enough) & (np.abs(ofElements).max(axis=1) <= enough))
+        # next to the middle of a piece that is part of both boundaries lies the triangle that it is part of
+        touching = rows[np.abs(ofElements[rows]).max(axis=1) <= TOUCHING]
+        for number, own in _bySegment(segment[touching]):
+            corners = places[elements[touching[own]]]
+            nearest = sampler.closest(number).nearestTriangles(corners.mean(axis=1))
+            bounds[touching[own]] = distancesToTriangles(corners, nearest[:, None]).max(axis=1) + around[touching[own]]
+        rows = rows[bounds[rows] > enough[rows]]
         asked = np.unique(elements[rows])
         asked = asked[~isKnown[asked]]
         isKnown[asked] = True
         for number, own in _bySegment(ofPlaces[asked]):
             triangles[asked[own]] = sampler.closest(number).nearestTriangles(places[asked[own]])
-        for some in chunksOf(rows, CHUNK):
+        for some in (rows[part] for part in chunks(len(rows), CHUNK)):
             close = balancedBounds(places[elements[some]], triangles[elements[some]])
             bounds[some] = np.minimum(bounds[some], close + around[some])
         isPossible = bounds > enough
         looked += np.bincount(segment[isPossible], minlength=field.count)
         isPossible &= (looked <= most).take(segment)
         np.maximum.at(highest, segment[~isPossible], bounds[~isPossible])
+        if not isPossible.any():
+            return
         # cut in the middles of the sides
         elements, bounds, segment = elements[isPossible], bounds[isPossible], segment[isPossible]
         sides, numbers = uniqueSides(elements)

@@ -30,9 +30,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
@@ -40,13 +40,10 @@ from ..base.parallel import lockedCache
 from ..base.progress import checkpoint
 from ..geometry.cellcases import (
     Positions,
-    TrianglePlaces,
-    caseEdges,
     caseTriangles,
     cellCodes,
     isInside,
     isInsideAllCases,
-    mirroredEdges,
     mirroredTriangles,
     mirrorImages,
     nestedSurfaces,
@@ -66,11 +63,9 @@ REACH = 4
 # Largest reach that a tolerance can require: the number of steps grows with its cube, and the ends of masks that are
 # cut off beyond a slab must stay out of reach.
 LARGEST_REACH = MORE_SLICES - 3
-# Numbers of cells after which finished points are removed: at first, and the step from there on.
-FIRST_RANKS, MORE_RANKS = (8, 12, 20, 28), 16
-# Numbers of cells that make up the first two tables; only after these the search tree is considered, if it is cheaper.
-# Where no more than so many points are left, finished ones are removed after a whole table.
-TABULATED, FEW_POINTS = (0, 8, 28), 1_000
+# Numbers of cells after which finished points are removed: at first, and the step from there on. Only after the first
+# two blocks the search tree is considered, if it is cheaper.
+FIRST_RANKS, MORE_RANKS = (8, 16, 28), 16
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 16
 # Triangles and tabulated positions processed at a time, for the same reason.
@@ -106,8 +101,7 @@ class CellTables:
     @cached_property
     def pieces(self) -> TriangleSet:
         """The triangles of all cases, in mm."""
-        edges, sides = caseEdges()
-        return TriangleSet(caseTriangles()[0] * self.spacing, edges * self.spacing, sides)
+        return TriangleSet(caseTriangles()[0] * self.spacing)
 
     @cached_property
     def _ranked(self) -> tuple[np.ndarray, np.ndarray]:
@@ -132,41 +126,19 @@ class CellTables:
         """(ranks + 1, p) lower bounds in mm2 of the squared distances from a position to cells from a rank on."""
         return self._ranked[1]
 
-    def blockFrom(self, first: int, count: int) -> range:
-        """Return the ranks from one on after which finished points are removed, for a number of points."""
+    def blockFrom(self, first: int) -> range:
+        """Return the ranks from one on after which finished points are removed; they share a table."""
         end = next((end for end in FIRST_RANKS if end > first), first + MORE_RANKS)
-        if count <= FEW_POINTS:
-            end = self._tabulated(first).stop
         return range(first, min(end, len(self.order)))
 
-    def _tabulated(self, rank: int) -> range:
-        """Return the ranks in the table that holds a rank."""
-        for first, last in itertools.pairwise(TABULATED):
-            if rank < last:
-                return range(first, min(last, len(self.order)))
-        first = rank - (rank - TABULATED[-1]) % MORE_RANKS
-        return range(first, min(first + MORE_RANKS, len(self.order)))
-
-    def of(self, ranks: range, numbers: np.ndarray, cases: np.ndarray) -> np.ndarray:
-        """Return the squared distances (r, n) in mm2 from positions to cases in the cells of a block of ranks.
-
-        numbers: (n,) of the positions. cases: (r, n) of the cells.
-        """
-        table = self._tabulated(ranks.start)
-        slots = np.arange(ranks.start - table.start, ranks.stop - table.start)
-        index = np.add.outer(slots * (256 * len(self.points)), 256 * numbers)
-        index += cases
-        return self.tables(table).take(index, mode="clip")
-
     def tables(self, ranks: range) -> np.ndarray:
-        """(r * p * 256,) squared mm from a position to a case in the cell of a rank, for the ranks of a table.
+        """(r * p * 256,) squared mm from a position to a case in the cell of a rank, for a block of ranks.
 
         The value of the k-th rank, position p and case c is at index 256 * (k * number of positions + p) + c.
         """
         with self._lock:  # a second thread uses the table made by the first
             if ranks not in self._tables:
-                steps = self.steps[self.order[ranks.start : ranks.stop]]
-                self._tables[ranks] = self._made(steps)
+                self._tables[ranks] = self._made(self.steps[self.order[ranks.start : ranks.stop]])
         return self._tables[ranks]
 
     def _made(self, steps: np.ndarray) -> np.ndarray:
@@ -201,8 +173,7 @@ class CellTables:
     @cached_property
     def _mirrored(self) -> TriangleSet:
         """The triangles of all cases and their mirror images, in mm."""
-        edges, sides = mirroredEdges()
-        return TriangleSet(mirroredTriangles() * self.spacing, edges * self.spacing, sides)
+        return TriangleSet(mirroredTriangles() * self.spacing)
 
     def pieceDistances(self, step: np.ndarray) -> np.ndarray:
         """Return the squared distances (t + 1, p) in mm2 from all positions to all triangles a step (3,) away.
@@ -234,20 +205,6 @@ def cellTables(spacing: tuple[float, float, float], positions: Positions, reach:
     return CellTables(spacing, positions, reach)
 
 
-class Measured(NamedTuple):
-    """Distances at distinct places on triangles.
-
-    values: (n,) mm, positive where the second structure lies outside the first one, on either boundary. numbers:
-    (places, m) of the places on every triangle. cells, positions: (n,) where they lie, among `places`.
-    """
-
-    values: np.ndarray
-    numbers: np.ndarray
-    cells: np.ndarray
-    positions: np.ndarray
-    places: TrianglePlaces
-
-
 class Lattice:
     """The cells of the masks of one pair, with a margin for the lookup.
 
@@ -264,14 +221,17 @@ class Lattice:
         self.spacing = tuple(round(float(s), 9) for s in grid.spacing)
         self.low = np.min([m.low for m in moved], axis=0) - reach - 2
         self.high = np.max([m.high for m in moved], axis=0) + reach + 2
-        self.lows = self.low[None]
-        self._shaped(self.high - self.low)
-        self._masks = moved
+        self.lows, self._masks = self.low[None], moved
+        self.shape = self.high - self.low  # of the cells of one pair, along i, j, k
 
-    def _shaped(self, shape: np.ndarray) -> None:
-        self.shape = shape  # of the cells of one pair, along i, j, k
-        self.strides = np.array([1, shape[0], shape[0] * shape[1]])
-        self.size = int(np.prod(shape))
+    @cached_property
+    def strides(self) -> np.ndarray:
+        return np.array([1, self.shape[0], self.shape[0] * self.shape[1]])
+
+    @cached_property
+    def size(self) -> int:
+        """Number of cells of a pair."""
+        return int(self.shape.prod())
 
     @cached_property
     def codes(self) -> np.ndarray:
@@ -301,32 +261,42 @@ class Lattice:
         weights: tuple[tuple[int, ...], ...],
         search: Callable[[int], ClosestSurface],
         chosen: slice = slice(None),
-    ) -> Measured:
-        """Return the distances at places on triangles (m,) in cells (m,), as returned by triangles().
+    ) -> tuple[np.ndarray, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+        """Return the signed distances (n,) in mm at the distinct places on triangles (m,) in cells (m,).
 
-        weights: of the corners of a triangle, for each place, of which some are chosen. search: returns the search of
-        the boundary opposite that of a segment, for the few places out of the tables' reach: the first masks are the
-        first segments.
+        They are positive where the second structure lies outside the first one, on either boundary. Also returns the
+        numbers (places, m) of the places on every triangle, and a function that returns the LPS points (k, 3) of places
+        given by number (k,).
+
+        homes, triangles: as returned by triangles(). weights: of the corners of a triangle, for each place, of which
+        some are chosen. search: returns the search of the boundary opposite that of a segment, for the few places out
+        of the tables' reach: the first masks are the first segments.
         """
         places, count = trianglePlaces(weights), self.codes.shape[1]
         cells, positions, numbers = numberedPlaces(homes, triangles, self.strides, places, chosen)
         isSecond = cells >= count
-        values, far = self.signedDistances(cells + np.where(isSecond, -count, count), positions, places)
-        result = Measured(values, numbers, np.where(isSecond, cells - count, cells), positions, places)
+        others, tables = cells + np.where(isSecond, -count, count), cellTables(self.spacing, places)
+        squared, far = self.squaredDistances(others, positions, tables)
+        values = np.sqrt(squared, dtype=float)
+        isInside = tables.inside.take(positions * 256 + self.codes.ravel().take(others))
+        np.negative(values, out=values, where=isInside)
+        # kept for all places, hence small; no method of a sampler, which would be kept as well
+        own = np.where(isSecond, cells - count, cells).astype(np.int32), positions.astype(np.int16)
+        points = partial(self.pointsOf, *own, places)
         segments = cells.take(far) // self.size
         for segment in np.unique(segments).tolist() if len(far) else ():
             rows = far[segments == segment]
-            points = self.pointsOf(result.cells[rows], positions[rows], places)
-            values[rows] = np.copysign(search(segment).distances(points), values[rows])
+            values[rows] = np.copysign(search(segment).distances(points(rows)), values[rows])
         np.negative(values, out=values, where=~isSecond)
         values += 0.0  # no negative zeros
-        return result
+        return values, numbers, points
 
-    def pointsOf(self, cells: np.ndarray, positions: np.ndarray, places: Positions) -> np.ndarray:
-        """Return the LPS points (n, 3) in mm of positions (n,), given by number among `places`, in cells (n,)."""
-        numbers, cells = np.divmod(cells, self.size)
+    def pointsOf(self, cells: np.ndarray, positions: np.ndarray, places: Positions, rows: np.ndarray) -> np.ndarray:
+        """Return the LPS points (k, 3) in mm of some (k,) of the positions (n,), given by number, in cells (n,)."""
+        numbers, cells = np.divmod(cells.take(rows), self.size)
         corners = np.stack(np.unravel_index(cells, self.shape, order="F"), axis=1) + self.lows.take(numbers, axis=0)
-        return self.grid.toWorld(corners + places.local.take(positions, axis=0) / places.denominator)
+        local = places.local.take(positions.take(rows), axis=0)
+        return self.grid.toWorld(corners + local / places.denominator)
 
     def isInsideAt(self, target: int, points: np.ndarray) -> np.ndarray:
         """Return whether any LPS points (n, 3) in mm lie inside the mask of number `target` (0 or 1)."""
@@ -353,34 +323,20 @@ class Lattice:
         cases = tuple(self.codes.ravel().take(cells) for cells in (own, other))
         return ~np.where(isOutward, outward[cases], inward[cases])
 
-    def signedDistances(
-        self, cells: np.ndarray, numbers: np.ndarray, positions: Positions
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances (n,) in mm from positions to a mask's boundary, negative inside, and those out of reach.
-
-        cells: (n,) of the mask in which the positions (n,), given by number, lie; those of the second mask follow those
-        of the first. The distances of those out of reach (m,), given by index, have the right sign, but are not final.
-        """
-        tables = cellTables(self.spacing, positions)
-        squared, far = self.squaredDistances(cells, numbers, tables)
-        result = np.sqrt(squared, dtype=float)
-        isInside = tables.inside.take(numbers * 256 + self.codes.ravel().take(cells))
-        np.negative(result, out=result, where=isInside)
-        return result, far
-
     def squaredDistances(
         self, cells: np.ndarray, numbers: np.ndarray, tables: CellTables
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return squared distances (n,) in mm2 to the boundary of a mask, and the indices (m,) of those not final.
 
-        These points are out of the tables' reach, or cheaper to measure with a search tree.
+        These points are out of the tables' reach, or cheaper to measure with a search tree. cells, numbers: (n,) as for
+        lookedUp().
         """
         best, active = np.full(len(cells), np.inf, np.float32), np.arange(len(cells))
         block = range(0)
         while len(active) and block.stop < len(tables.order):
-            block = tables.blockFrom(block.stop, len(active))
+            block = tables.blockFrom(block.stop)
             cost = len(block) * (len(active) * LOOKUP_COST + len(tables.points) * TABLE_COST)
-            if block.start >= TABULATED[-1] and cost > len(active) * SEARCH_COST:
+            if block.start >= FIRST_RANKS[1] and cost > len(active) * SEARCH_COST:
                 break
             left, together = [np.zeros(0, np.intp)], CHUNK // len(block)
             for first in range(0, len(active), together):
@@ -395,16 +351,18 @@ class Lattice:
         return best, active
 
     def lookedUp(self, cells: np.ndarray, numbers: np.ndarray, ranks: range, tables: CellTables) -> np.ndarray:
-        """Return the squared distances (r, n) in mm2 of points, looked up in the tables of a block of ranks.
+        """Return the squared distances (r, n) in mm2 of points to a mask, looked up in the tables of a block of ranks.
 
-        cells, numbers: (n,) of the points, as for signedDistances().
+        cells: (n,) of the mask in which the positions (n,), given by number, lie; those of the second mask follow those
+        of the first.
         """
-        codes = self.codes.ravel()
-        shifts = (tables.steps @ self.strides).take(tables.order[ranks.start : ranks.stop])
         positions = numbers.astype(np.intp)
-        index = shifts.take(positions, axis=1, mode="clip")
-        index += cells
-        return tables.of(ranks, positions, codes.take(index, mode="clip"))
+        shifts = (tables.steps @ self.strides).take(tables.order[ranks.start : ranks.stop])
+        neighbors = shifts.take(positions, axis=1, mode="clip")
+        neighbors += cells
+        index = np.add.outer(np.arange(len(ranks)) * (256 * len(tables.points)), 256 * positions)
+        index += self.codes.ravel().take(neighbors, mode="clip")
+        return tables.tables(ranks).take(index, mode="clip")
 
 
 class PackedLattice(Lattice):
@@ -417,7 +375,7 @@ class PackedLattice(Lattice):
         first = lattices[0]
         self.grid, self.reach, self.spacing, self._lattices = first.grid, first.reach, first.spacing, lattices
         self.lows = np.array([one.low + cast(tuple, one.grid.offsetOn(self.grid)) for one in lattices])
-        self._shaped(np.max([one.shape for one in lattices], axis=0))
+        self.shape = np.max([one.shape for one in lattices], axis=0)
 
     @cached_property
     def codes(self) -> np.ndarray:

@@ -331,8 +331,9 @@ class BoundaryPair:
         if self.lattice is not None and self.isLookedUp and subdivisions <= LARGEST_LATTICE_SUBDIVISIONS:
             weights = tuple(map(tuple, barycentricWeights(3, subdivisions).tolist()))
             homes, triangles, _ = self.lattice.triangles(source)
-            found = self.lattice.measured(homes, triangles, weights, lambda segment: self.search(1 - segment))
-            return found.values.take(found.numbers.T.ravel())
+            search = partial(_oppositeSearch, [self])
+            values, numbers, _ = self.lattice.measured(homes, triangles, weights, search)
+            return values.take(numbers.T.ravel())
         points = elementCenters(surface.points, surface.cells, subdivisions)
         values = self.search(target).signedDistances(points)
         # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
@@ -402,9 +403,8 @@ def sharedLattice(reference: Surface, test: Surface, reach: float) -> lattice.La
 
 def liesInPlane(reference: Surface, test: Surface) -> bool:
     """Return whether two contours are coplanar within a thousandth of their extent."""
-    extent = np.ptp([reference.box, test.box], axis=1).max()
     offset = (test.points - reference.center) @ reference.normal
-    return bool(np.abs(offset).max() <= 1e-3 * extent)
+    return bool(np.abs(offset).max() <= 1e-3 * np.ptp([reference.box, test.box], axis=1).max())
 
 
 def withTies(tolerance: float, side: int = 1) -> float:

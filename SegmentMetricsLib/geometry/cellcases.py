@@ -29,8 +29,6 @@ WITNESSES = ((0, (0.011, 0.017, 0.0232)), (3, (0.019, 0.0131, 0.0273)), (5, (0.0
 # Subdivisions of the triangles of cases for testing whether they leave the structure of another case, and the distance,
 # as a fraction of a cell, up to which a place touches the other surface.
 NESTED_SUBDIVISIONS, TOUCHING = 1, 1e-6
-# Triangles whose places are numbered at a time.
-PLACES = 1 << 13
 # Layers of voxels processed at a time, so that temporary arrays are small compared to the whole.
 LAYERS = 16
 
@@ -123,21 +121,6 @@ def ofCases(ofTriangles: np.ndarray, combine: np.ufunc, images: np.ndarray | Non
 
 
 @lru_cache(maxsize=1)
-def caseEdges() -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct sides (e, 2, 3) of the triangles of all cases, and each triangle's side numbers (189, 3)."""
-    return _distinctSides(caseTriangles()[0])
-
-
-def _distinctSides(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct sides (e, 2, 3) of triangles (t, 3, 3) of a cell, and each triangle's side numbers (t, 3)."""
-    pairs = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 6)
-    rank = pairs.reshape(-1, 2, 3) @ [9, 3, 1]  # coordinates are 0, 1/2 or 1, so no two corners share a rank
-    pairs = np.where((rank[:, 0] > rank[:, 1])[:, None], pairs[:, [3, 4, 5, 0, 1, 2]], pairs)
-    edges, sides = np.unique(pairs, axis=0, return_inverse=True)
-    return edges.reshape(-1, 2, 3), sides.reshape(-1, 3)
-
-
-@lru_cache(maxsize=1)
 def mirrorImages() -> np.ndarray:
     """Return the number (8, 190) of the image of every triangle of all cases in each of the mirrors of a cell.
 
@@ -156,12 +139,6 @@ def mirroredTriangles() -> np.ndarray:
     every = np.concatenate([_mirrored(caseTriangles()[0], mirror) for mirror in range(8)])
     _, first = np.unique(_ranks(every), return_index=True)
     return every[np.sort(first)]
-
-
-@lru_cache(maxsize=1)
-def mirroredEdges() -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct sides (e, 2, 3) of mirroredTriangles(), and each triangle's side numbers (196, 3)."""
-    return _distinctSides(mirroredTriangles())
 
 
 def _mirrored(triangles: np.ndarray, mirror: int) -> np.ndarray:
@@ -222,8 +199,7 @@ def nestedSurfaces() -> tuple[np.ndarray, np.ndarray]:
     weights = barycentricWeights(3, NESTED_SUBDIVISIONS)
     places = np.einsum("pc,tcx->tpx", weights / weights[0].sum(), triangles).reshape(-1, 3)
     inside = isInsideAllCases(places)
-    ends, sides = caseEdges()
-    squared = TriangleSet(triangles, ends, sides).squaredDistances(places)
+    squared = TriangleSet(triangles).squaredDistances(places)
     # cases without triangles are infinitely far
     squared = np.concatenate([squared, np.full((1, len(places)), np.inf)])
     apart = np.stack([squared[numbers].min(axis=0) > TOUCHING**2 for numbers in trianglesOf], axis=1)
@@ -254,16 +230,13 @@ def _crossProducts(axes: tuple[float, ...]) -> np.ndarray:
 @lru_cache(maxsize=32)
 def longestSide(axes: tuple[float, ...]) -> float:
     """Return the length in mm of the longest side of the triangles of all cases. axes: as for caseAreas()."""
-    ends = caseEdges()[0] @ np.reshape(axes, (3, 3)).T
-    return float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max())
+    corners = cases().triangles @ np.reshape(axes, (3, 3)).T
+    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max())
 
 
 @lru_cache(maxsize=1)
 def caseFluxes() -> tuple[np.ndarray, np.ndarray]:
-    """Return two integrals (256,) over the triangles of every case: of the outward normal's x, and of x times that.
-
-    x: from 0 to 1 within the cell.
-    """
+    """Return integrals (256,) over the triangles of cases: of the outward normal's x, and of x (0 to 1) times that."""
     of = cases()
     corners = of.triangles[of.numbers]
     normals = np.cross(corners[..., 1, :] - corners[..., 0, :], corners[..., 2, :] - corners[..., 0, :])[..., 0] / 2
@@ -335,7 +308,7 @@ def numberedPlaces(
     local = (cells - low).astype(np.int32)
     isOwner = np.zeros(int(local.max()) + int(shifts.max()) + 1, bool)
     keys = np.empty((len(shifts), len(cells)), np.int32)
-    for rows in chunks(len(cells), PLACES):
+    for rows in chunks(len(cells)):
         owners = shifts.take(triangles[rows], axis=1)
         owners += local[rows]
         isOwner[owners] = True
@@ -344,7 +317,7 @@ def numberedPlaces(
     first = np.empty(len(isOwner), np.int32)
     first[owning] = np.arange(len(owning), dtype=np.int32) * perCell
     occurs = np.zeros(len(owning) * perCell, bool)
-    for rows in chunks(len(cells), PLACES):
+    for rows in chunks(len(cells)):
         part = first.take(keys[:, rows])
         part += positions.take(triangles[rows], axis=1)
         occurs[part] = True

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..base.progress import chunks
+from .edges import uniqueSides
 
 # The corner that follows each corner of a triangle.
 FOLLOWING = [1, 2, 0]
@@ -15,12 +16,14 @@ FOLLOWING = [1, 2, 0]
 class TriangleSet:
     """Triangles for measuring distances from many points, with everything precomputed that does not depend on these.
 
-    triangles: (t, 3, 3) corners. edges: (e, 2, 3) their distinct sides. sides: (t, 3) each triangle's side numbers.
+    triangles: (t, 3, 3) corners.
     """
 
-    def __init__(self, triangles: np.ndarray, edges: np.ndarray, sides: np.ndarray):
-        self.sides = sides
-        self.start, self.step = edges[:, 0], edges[:, 1] - edges[:, 0]
+    def __init__(self, triangles: np.ndarray):
+        points, numbers = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
+        # sides that are shared count once
+        edges, self.sides = uniqueSides(numbers.reshape(-1, 3))
+        self.start, self.step = points[edges[:, 0]], points[edges[:, 1]] - points[edges[:, 0]]
         self.length = (self.step**2).sum(axis=1)
         self.startAlong = (self.start * self.step).sum(axis=1)
         corners = [triangles[:, n] for n in range(3)]

@@ -181,7 +181,7 @@ def asDose(given) -> Dose | None:
 def _structureOf(which: str, node, identifier: str, surface: str) -> Structure:
     """Return a segment, given by ID, as a structure. which: "reference" or "test", for the error message."""
     try:
-        return structureFromSegment(node, identifier, surface=surface, by="ID")
+        return SegmentReader(node).structure(identifier, surface, by="ID")
     except InputError as error:
         name = nameOf(segmentationOf(node), identifier)
         raise InputError(f"The {which}, {name} of {node.GetName()}, cannot be compared. {error}") from error

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..base.palettes import rgb
+from ..geometry.grids import RAS_FROM_LPS
 from ..model.structures import REFERENCE_AND_TEST
 from .folders import isResult
 from .maps import isMap
+from .markers import placingKept
 
 # On display nodes of others that were visible and are hidden now. It is saved with a scene, so that they come back when
 # that is loaded.
@@ -18,6 +21,8 @@ HIDDEN_ATTRIBUTE = "SegmentMetrics.HiddenByFocus"
 SIDE_ATTRIBUTE = "SegmentMetrics.FocusSide"
 # Colors that no map has, for lines on dark and on bright images.
 COLORS = {"reference": "#ffb000", "test": "#00e0c6"}
+# The attribute's value on the mark of the farthest point, and its color.
+POINT, POINT_COLOR = "farthest point", "#ffff00"
 THICKNESS = 2  # pixels
 # In 3D views, the test lets the reference inside it shine through.
 OPACITY = {"reference": 1.0, "test": 0.45}
@@ -82,10 +87,42 @@ def showLines(surfaces: Mapping[str, vtkPolyData], scene, in2D=REFERENCE_AND_TES
         display.EndModify(wasModifying)
 
 
+def showPoint(position, scene) -> None:
+    """Mark a place, LPS mm, in all views, by a hidden node that is never saved; None removes the mark."""
+    import slicer
+
+    (node,) = [n for n in scene.GetNodes() if n.GetAttribute(SIDE_ATTRIBUTE) == POINT] or [None]
+    if position is None:
+        if node is not None:
+            _remove(node, scene)
+        return
+    if node is None:
+        node = slicer.vtkMRMLMarkupsFiducialNode()
+        node.SetName("Segment Metrics: farthest point")
+        node.SetHideFromEditors(True)
+        node.SetSaveWithScene(False)
+        node.SetAttribute(SIDE_ATTRIBUTE, POINT)
+        with placingKept(scene):
+            node = scene.AddNode(node)
+            node.CreateDefaultDisplayNodes()
+        display = node.GetDisplayNode()
+        display.SetSaveWithScene(False)
+        display.SetSelectedColor(*rgb(POINT_COLOR))
+        display.SetGlyphTypeFromString("CrossDot2D")
+        display.SetPointLabelsVisibility(False)
+        display.SetPropertiesLabelVisibility(False)
+        display.SetOccludedVisibility(True)
+        display.SetSliceProjection(True)  # the slices go through the middle of the patch, not through its tip
+        node.SetLocked(True)
+    node.RemoveAllControlPoints()
+    node.AddControlPoint(*(RAS_FROM_LPS[:3, :3] @ np.array(position)).tolist())
+
+
 def removeLines(scene) -> None:
-    """Remove the lines from the scene."""
+    """Remove the lines, and the mark, from the scene."""
     for model in _lines(scene).values():
         _remove(model, scene)
+    showPoint(None, scene)
 
 
 def _lines(scene) -> dict:

@@ -55,7 +55,7 @@ def showMarkers(
     if signed is None:
         signed = comparison.distances is not None and comparison.distances.hasSides
     kind, name = "vtkMRMLMarkupsFiducialNode", f"{pairName(comparison)}: worst places"
-    with _placingKept(scene), resultNode(kind, comparison, "markers", name, scene=scene, given=markersNode) as node:
+    with placingKept(scene), resultNode(kind, comparison, "markers", name, scene=scene, given=markersNode) as node:
         isNew = node.GetDisplayNode() is None
         node.CreateDefaultDisplayNodes()
         node.SetFixedNumberOfControlPoints(False)
@@ -98,7 +98,7 @@ def _style(display) -> None:
 
 
 @contextmanager
-def _placingKept(scene) -> Iterator[None]:
+def placingKept(scene) -> Iterator[None]:
     """Restore the user's markup placement after adding a markups node; otherwise clicks would add points to it."""
     selection = scene.GetNodeByID("vtkMRMLSelectionNodeSingleton")
     interaction = scene.GetNodeByID("vtkMRMLInteractionNodeSingleton")

@@ -204,5 +204,5 @@ def testAnErrorKeepsItsCause(monkeypatch, other, isFirst):
 def testThreadsShareTables():
     made = parallel.sideBySide([lambda: lattice.cellTables((1.23, 4.56, 7.89), trianglePlaces(NODES[3]))] * 2)
     assert made[0] is made[1]
-    tables = parallel.eachSideBySide(lambda _: made[0].tables(made[0].blockFrom(0, 1)), range(8))
+    tables = parallel.eachSideBySide(lambda _: made[0].tables(made[0].blockFrom(0)), range(8))
     assert len(set(map(id, tables))) == 1

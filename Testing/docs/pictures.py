@@ -102,7 +102,7 @@ def taken(desktop, ui, panel, reference) -> Iterator[tuple[str, QImage]]:
     ui.modeComboBox.currentIndex = 1
     apply()
     ui.notesButton.click()
-    yield "Resources/AllStructures.png", part(ui, ui.summaryLabel, ui.shownFamilyComboBox, WIDE)
+    yield "Resources/AllStructures.png", part(ui, ui.summaryLabel, ui.judgmentLabel, WIDE)
     ui.notesButton.click()
     yield "Resources/Pairs.png", pairs(ui, panel, desktop)
     ui.protocolComboBox.currentIndex = ui.protocolComboBox.findText(f"Example: {PROTOCOL}")
@@ -110,7 +110,7 @@ def taken(desktop, ui, panel, reference) -> Iterator[tuple[str, QImage]]:
     rows = [ui.mainTable.item(row, 0).text() for row in range(ui.mainTable.rowCount)]
     panel.results.main.onCell(rows.index(STRUCTURE), 0)
     desktop.processEvents(100)
-    yield "docs/pictures/Protocol.png", part(ui, ui.summaryLabel, ui.shownFamilyComboBox, WIDE)
+    yield "docs/pictures/Protocol.png", part(ui, ui.summaryLabel, ui.judgmentLabel, WIDE)
 
     ui.protocolComboBox.currentIndex = 0
     ui.modeComboBox.currentIndex = 0

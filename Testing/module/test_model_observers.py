@@ -119,7 +119,7 @@ def test_what_is_out_of_date(content, change, reason):
     change(model, found)
     model.suspect(None)
     assert model.staleness() == reason
-    model.isNews = model.parameters.autoUpdate = True
+    model.isNews = model.parameters.follow = True
     isRepeated = bool(reason) and "selection" not in reason and not model.chosen().problem
     assert model.isUpdateDue() == isRepeated, "only what was chosen is measured again by itself"
     model.parameters.mode = Mode.onePair
@@ -173,12 +173,12 @@ def test_a_cell_is_compared_and_found_again(content):
 
 @pytest.mark.parametrize("isRepeated", [False, True])
 def test_what_is_finished_is_kept_when_the_work_is_stopped(content, isRepeated):
-    model, nodes = chosenModel(autoUpdate=True)
+    model, nodes = chosenModel(follow=True)
     host, found = Host(model), observed(content, nodes, wasStopped=True)
     host.attempts.logic.measure = lambda request, work: found if work.isPartWanted() else raising("", Cancelled)
     assert host.attempts.apply(isRepeated) != isRepeated
     assert ("takeObserved" in host.asked) != isRepeated, "after an automatic update, what was there before stays"
-    assert not model.parameters.autoUpdate and model.message() == "The comparison was stopped."
+    assert not model.parameters.follow and model.message() == "The comparison was stopped."
     host.attempts.logic.measure = lambda request, work: raising("", Cancelled)
     assert not host.attempts.apply() and model.message() == "The comparison was stopped."
     assert list(model.parameters.observerNodes) == nodes, "the guess was accepted when it was measured"

@@ -108,7 +108,7 @@ def test_automatic_updates_repeat_what_is_shown_once(box):
     model = shown([box])
     model.isNews, model.parameters.tolerance = True, 3.0
     assert not model.isUpdateDue()
-    model.parameters.autoUpdate = True
+    model.parameters.follow = True
     assert model.isUpdateDue()
     model.parameters.referenceSegment = "cord"
     assert model.staleness() and not model.isUpdateDue(), "another pair is measured by Apply only"
@@ -169,9 +169,10 @@ def test_results_that_cannot_be_read_are_said_to_be():
 
 def test_the_shown_pair(three):
     model = shown(three)
-    assert model.number() == 0 and model.record().name == "Alike"
+    assert model.number() == 2 and model.record().name == "Far", "the worst, without a protocol, too"
+    model.showPair(0)
+    assert model.record().name == "Alike"
     model.showPair(2)
-    assert model.record().name == "Far"
     model.take(outcomeOf(model, three[:2]), isRepeated=False)
     assert model.number() == 1, "one that is there"
     single = shown(three[:1])
@@ -224,7 +225,8 @@ def test_views_go_to_new_and_to_chosen_pairs(three):
 
 def test_the_next_step_is_said(box):
     model = modelOf(Segmentation("One", "Box"))
-    assert model.summary() == "Choose a reference and a test segment, then Apply."
+    assert model.summary() == "", "one sentence says what to choose"
+    assert modelOf().summary() == "Choose a reference and a test segment, then Apply." and not modelOf().message()
     assert model.whyNotReport() == model.whyNotTools() == "Press Apply first."
     assert model.message() == "Choose a segment of the test."
     assert modelOf(Segmentation("One", "Box"), Segmentation("Two", "Box")).summary() == "Press Apply."
@@ -281,7 +283,7 @@ def test_attempts_that_fail(box, error, isRepeated):
     """They leave the results as they were, and only the user's stop ends automatic updates."""
     model = shown([box])
     host, before = hostOf(model, [box]), model.outcome
-    model.parameters.autoUpdate = True
+    model.parameters.follow = True
 
     def fail():
         raise error
@@ -294,7 +296,7 @@ def test_attempts_that_fail(box, error, isRepeated):
         assert not host.attempts.apply(isRepeated)
         stopped = isinstance(error, Cancelled)
         assert model.notice == ("The comparison was stopped." if stopped else "It is broken.")
-        assert model.parameters.autoUpdate == (not stopped)
+        assert model.parameters.follow == (not stopped)
     assert model.outcome is before and not model.isBusy and host.asked[-2:] != ["take", "showOutcome"]
     host.during = lambda: None
     assert host.attempts.apply() and not model.notice
@@ -302,11 +304,11 @@ def test_attempts_that_fail(box, error, isRepeated):
 
 def test_a_part_of_a_comparison_is_shown_as_such(three):
     model = shown(three)
-    model.parameters.autoUpdate = True
+    model.parameters.follow = True
     part = Comparisons(three[:1])
     part.wasStopped = True
     assert hostOf(model, three[:1], comparisons=part).attempts.apply()
-    assert model.notice == "The comparison was stopped." and not model.parameters.autoUpdate
+    assert model.notice == "The comparison was stopped." and not model.parameters.follow
 
 
 @pytest.mark.parametrize("what", ["apply", "compareTools", "propose"])
@@ -349,27 +351,13 @@ def headings(table) -> list[str]:
 def test_the_table_of_one_pair(box):
     outcome = outcomeWith([box])
     table = results.numbers(outcome, 0)
-    assert headings(table) == ["Metric", "Value", "→ test", "→ ref."] and table.stretched == [0]
-    assert [name for name, _tip in dict.fromkeys(table.groups)] == ["Boundary", "Overlap", "Signed"]
+    assert headings(table) == ["Metric", "Value", "→ test", "→ ref."]
     rows = {row[0]: row[1:] for row in texts(table)}
     assert rows["HD"][0] == box["HD"].text() and rows["DSC"][1:] == ["", ""]
     assert not {key for key in rows if key.endswith((" R", " L"))}, "sides have a table of their own"
-    overlap = results.numbers(outcome, 0, "overlap")
-    assert "DSC" in {row[0] for row in texts(overlap)} and not overlap.groups
     assert [list(map(len, table.rows)), len(table.columns)] == [[4] * len(table.rows), 4]
-    assert results.familiesOf(outcome) == ["boundary", "signed", "overlap"] and results.familiesOf(None) == []
-    assert list(results.choices(outcome).values()) == ["All metrics", "Boundary", "Signed", "Overlap"]
     main = texts(results.mainNumbers(outcome))
     assert [row[0] for row in main][:4] == ["DSC", "HD95", "NSD 2 mm", "HD"] and main[1] == ["HD95", *rows["HD95"]]
-
-
-def test_numbers_of_all_structures_have_a_table_of_one(three):
-    """All of the one that is shown, or a family of all of them."""
-    outcome = outcomeWith(three)
-    assert [results.numbers(outcome, n).rows[0][1][0] for n in (0, 2)] == [c["HD"].text() for c in (three[0], three[2])]
-    family = results.numbers(outcome, 0, "signed")
-    assert [row[0] for row in texts(family)] == ["Alike", "Near", "Far"] and "Signed\nmean (mm)" in headings(family)
-    assert results.choices(outcome)["signed"] == "Signed of all structures"
 
 
 def test_numbers_are_sorted_within_their_unit(box):
@@ -385,7 +373,7 @@ def test_the_table_of_sides(box):
     table = results.sidesOf(outcome, 0)
     assert headings(table) == ["mm", *"RLAPSI"] and list(table.stretched) == list(range(1, 7))
     assert "Signed distances of Box" in table.columns[0].description
-    assert results.sidesOf(outcome, 0, "overlap").rows == results.sidesOf(None, 0).rows == ()
+    assert results.sidesOf(None, 0).rows == ()
 
 
 def test_sides_have_one_decimal_where_there_is_room():

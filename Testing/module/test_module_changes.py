@@ -104,7 +104,7 @@ def testADeletedSegmentIsNotReplacedSilently(session):
     other = second.GetSegmentation().AddEmptySegment("Other")
     choose(session, first, second, "Box")
     session.apply()
-    session.ui.autoUpdateCheckBox.click()
+    session.ui.followCheckBox.click()
     segment = session.parameters.testSegment
     second.GetSegmentation().RemoveSegment(segment)
     session.settle(0.6)
@@ -112,7 +112,7 @@ def testADeletedSegmentIsNotReplacedSilently(session):
     assert session.ui.testSelector.currentNode() is second and session.ui.testSelector.currentSegmentID() != other
     assert session.ui.applyButton.accessibleDescription == "Choose a segment of the test."
     assert "removed" in session.ui.staleLabel.text and "Apply" not in session.ui.staleLabel.text
-    session.ui.autoUpdateCheckBox.click()
+    session.ui.followCheckBox.click()
 
 
 def testNothingLeavesThePanelBeforeAChangeWasLookedAt(session):
@@ -149,13 +149,13 @@ def testAutoUpdateDoesNotInsist(desktop, session, monkeypatch):
         raise RuntimeError("No.")
 
     monkeypatch.setattr(session.panel.logic, "measure", fail)
-    session.ui.autoUpdateCheckBox.click()
+    session.ui.followCheckBox.click()
     session.ui.toleranceSpinBox.value = 3
     session.settle(0.5)
-    assert len(attempts) == 1 and session.ui.autoUpdateCheckBox.checked
+    assert len(attempts) == 1 and session.ui.followCheckBox.checked
     assert [shown[0] for shown in desktop.shown] == ["Critical"]
     desktop.forget()
-    session.parameters.autoUpdate = False
+    session.parameters.follow = False
 
 
 def testTheModelsFakesAreLikeTheRealThing(session):
@@ -247,7 +247,7 @@ def testRemovedInABatch(session):
     slicer.mrmlScene.RemoveNode(table)
     slicer.mrmlScene.EndState(slicer.mrmlScene.BatchProcessState)
     session.settle(0.1)
-    assert session.results() == others != [] and session.panel.outcome is None and session.ui.resultsTable.rowCount == 0
+    assert session.results() == others != [] and session.panel.outcome is None and session.ui.mainTable.rowCount == 0
 
 
 @pytest.mark.parametrize("isVisited", [False, True])

@@ -189,6 +189,7 @@ def testAllStructures(session):
     session.ui.modeComboBox.currentIndex = 1
     session.settle(0.05)
     session.apply()
+    session.panel.model.showPair(0)
     session.ui.followCheckBox.click()
     session.settle(0.05)
     before = session.panel.outcome

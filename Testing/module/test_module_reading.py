@@ -15,7 +15,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLabel, QTableWidget, QWidget
 from scenework import choose, segmentation
 
-from SegmentMetricsLib.settings.settings import FAMILIES
+from SegmentMetricsLib.metrics.registry import FAMILIES
 
 MARKED = "<u>Bar</u> & more"
 SHOWN = "&lt;u&gt;Bar&lt;/u&gt; &amp; more"
@@ -54,7 +54,7 @@ def testToolTipsAreWrapped(session):
     for name in found:
         described = getattr(ui, name, None) and getattr(ui, name).accessibleDescription
         assert described is None or (described and "<p" not in described and "&lt;" not in described), name
-    for table in (ui.resultsTable, ui.sidesTable, ui.placesTable, ui.conventionsTable):
+    for table in (ui.mainTable, ui.sidesTable, ui.placesTable, ui.conventionsTable):
         assert [tip for tip in tips(table) if tip and not tip.startswith("<p")] == []
 
 

@@ -25,7 +25,7 @@ def worksAfterwards(session) -> None:
     scenework.choose(session, *nodes)
     session.apply()
     assert session.panel.outcome.records[0].measurements["DSC"].value == pytest.approx(0.8)
-    assert len(session.maps()) >= 1 and session.ui.resultsTable.rowCount
+    assert len(session.maps()) >= 1 and session.ui.mainTable.rowCount
 
 
 # Saved and loaded
@@ -189,7 +189,7 @@ STATES += [pytest.param(state, marks=pytest.mark.nightly) for state in RARE_STAT
 def look(session) -> dict:
     """What is seen, also where no segmentation is chosen."""
     if None in session.nodes:
-        texts = session.texts(session.ui.resultsTable)
+        texts = session.texts(session.ui.mainTable)
         return {"table": texts, "results": sorted(node.GetName() for node in session.results())}
     shown = {**seen(session), "pairs": [box.currentText for box in session.panel.pairs.boxes]}
     shown["tools"] = None  # they are saved with the pair that they are about
@@ -364,7 +364,7 @@ def testTheTableGoesAlone(session):
     assert session.panel.outcome is None and not session.panel.compareTools()
     session.settle(0.1)
     assert session.results() == others and {"Mine"} < {node.GetName() for node in others}
-    assert session.ui.summaryLabel.text == "Press Apply." and session.ui.resultsTable.rowCount == 0
+    assert session.ui.summaryLabel.text == "Press Apply." and session.ui.mainTable.rowCount == 0
     assert session.panel.plot.chart is None and session.ui.conventionsTable.rowCount == 0
     measureAndShowAll(session)
     assert len(session.results()) == len(before) and list(session.maps().values()) == [mine]

@@ -23,7 +23,7 @@ MODULES = {
     "slicer.vtkSlicerSegmentationsModuleLogic": "Segmentations",
 }
 # What the module Sample Data offers.
-SAMPLES = ["HeadAndNeckObservers", "ContouringPractice"]
+SAMPLES = ["HeadAndNeckObservers", "ContouringPractice", "BrainLesions", "BranchingVessel"]
 
 
 def testTheModulesThatItNeedsAreThereFirst():
@@ -63,7 +63,7 @@ def testAWidgetThatNobodyOpens(mainWindow):
         assert not panel.isActive and (p.reference, p.test) == (None, None) and not panel.apply()
         p.reference, p.test = nodes
         p.referenceSegment, p.testSegment = (node.GetSegmentation().GetNthSegmentID(0) for node in nodes)
-        assert panel.apply() and not panel.isActive and panel.ui.resultsTable.rowCount > 0
+        assert panel.apply() and not panel.isActive and panel.ui.mainTable.rowCount > 0
         assert panel.outcome.table is p.result and panel.plot.chart is not None
         slicer.mrmlScene.Clear(0)
         desktop.processEvents()

@@ -138,7 +138,7 @@ def testFinishedStructuresAreKept(session, monkeypatch):
     assert stopper.stop(action, 0)
     complete = session.panel.outcome
     for at in range(stopper.count // 4, stopper.count, 1 + stopper.count // 12):
-        session.parameters.autoUpdate = True
+        session.parameters.follow = True
         before = session.panel.outcome
         if not stopper.stop(action, at):
             assert session.panel.outcome is before
@@ -148,7 +148,7 @@ def testFinishedStructuresAreKept(session, monkeypatch):
         if not outcome.comparisons.wasStopped:
             continue
         counts.append(number)
-        assert not session.panel.staleness() and not session.parameters.autoUpdate
+        assert not session.panel.staleness() and not session.parameters.follow
         assert [r.measurements for r in outcome.records] == [r.measurements for r in complete.records[:number]]
         assert session.ui.messageLabel.text == "The comparison was stopped."
         text = session.ui.findingsLabel.text
@@ -202,6 +202,7 @@ def testTheSceneIsClosedMeanwhile(session, monkeypatch, prepare):
     session.settle(0.1)
     panel = session.panel
     assertUsable(panel)
+    panel.ui.advancedGroupBox.collapsed = False
     box = panel.settings.boxes["agreement"]
     box.click()
     session.settle(0.1)

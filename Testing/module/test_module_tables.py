@@ -72,7 +72,7 @@ def testGoingToPlacesWithTheKeyboard(session, monkeypatch):
 
 def testTheTabulatorLeavesTheTables(session):
     ui = session.ui
-    for table in (ui.mainTable, ui.resultsTable, ui.placesTable, ui.slicesTable, ui.conventionsTable, ui.sidesTable):
+    for table in (ui.mainTable, ui.mainTable, ui.placesTable, ui.slicesTable, ui.conventionsTable, ui.sidesTable):
         assert not table.tabKeyNavigation
 
 

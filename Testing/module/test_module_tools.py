@@ -277,7 +277,7 @@ def testNothingLeavesThePanelOutOfDate(session):
     session.settle(0.05)
     session.apply()
     session.askTools()
-    names = ("copy", "export", "report", "verdicts", "conventionsCopy", "conventionsExport")
+    names = ("copy", "export", "report", "verdicts", "conventionsExport")
     buttons = [getattr(ui, f"{name}Button") for name in names]
     tips = [button.accessibleDescription for button in buttons]
     assert all(button.enabled for button in buttons) and all(tips)

@@ -146,7 +146,7 @@ def testChartsThatCameWithoutTheirTables(session, tmp_path, how):
         assert not session.ui.messageLabel.text and min(drawn(session.panel.plot.chart)) > 0
         removeChartTables()
         session.settle(0.1)
-    assert session.ui.resultsTable.rowCount
+    assert session.ui.mainTable.rowCount
     assert session.panel.plot.chart is None
     assert session.ui.messageLabel.text == "This plot is not in the scene. Press Apply again to draw it."
     assert drawn(session.panel.slices.plot.chart) == rows

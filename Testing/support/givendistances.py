@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from SegmentMetricsLib.distances.elements import NODES, Elements, Sampler
+from SegmentMetricsLib.distances.elements import NODES, Sampler
 from SegmentMetricsLib.distances.field import Field
 from SegmentMetricsLib.distances.surfacedistances import DirectedDistances, SurfaceDistances
 from SegmentMetricsLib.geometry.closest import ClosestSurface
@@ -23,16 +23,13 @@ class Directions(Sampler):
         self.shared, self.lengths, self.longest = np.zeros(len(boundaries)), np.ones(len(boundaries)), 0.0
         nodes, sizes = [], []
         for number, surface in enumerate(boundaries):
-            weights = np.array(NODES[surface.dimension]) / 2
+            weights = np.array(NODES[surface.dimension]) / 4
             points = np.einsum("pc,mcx->pmx", weights, surface.corners(np.arange(surface.count))).reshape(-1, 3)
             first = self._append(self.signedAt(number, points), lambda rows, points=points: points[rows])
             nodes.append(first + np.arange(len(points), dtype=np.int32).reshape(len(weights), -1))
             sizes.append(surface.sizes)
         segment = np.repeat(np.arange(len(sizes)), [len(one) for one in sizes])
-        self.base = Elements.of(self.values, np.concatenate(nodes, axis=1), np.concatenate(sizes), segment)
-
-    def closest(self, segment):
-        return self._targets[segment]
+        self._start(np.concatenate(nodes, axis=1), np.concatenate(sizes), segment, np.ones(len(boundaries), bool))
 
     def signedAt(self, segment, points):
         target = self._targets[segment]

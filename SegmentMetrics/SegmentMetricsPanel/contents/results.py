@@ -6,11 +6,10 @@ from SegmentMetricsLib.base.statements import Statement
 from SegmentMetricsLib.base.texts import commaSeparated
 from SegmentMetricsLib.case import explanations, resulttables
 from SegmentMetricsLib.conventions import known
+from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.metrics.findings import Kind, split
 from SegmentMetricsLib.metrics.measurement import fixed, typeset
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
-from SegmentMetricsLib.settings.names import PURPOSES, familyTitle
-from SegmentMetricsLib.settings.settings import OWN_CONVENTION
 from SegmentMetricsLib.show import tables
 from SegmentMetricsLib.show.writing import fileNames
 
@@ -78,19 +77,6 @@ def notes(outcome, number: int) -> str:
     return ", ".join(texts)
 
 
-def choices(outcome) -> dict[str, str]:
-    """Return the texts for the choice of what the table of all numbers shows: "" for everything, then each family."""
-    text = _("{family} of all structures") if outcome is not None and outcome.isOfAll else "{family}"
-    families = {family: text.format(family=familyTitle(family)) for family in familiesOf(outcome)}
-    return {"": _("All metrics"), **families}
-
-
-def familiesOf(outcome) -> list[str]:
-    """Return the families of metrics that were measured."""
-    records = outcome.records if outcome is not None else ()
-    return list(dict.fromkeys(m.family for record in records for m in record.measurements.values()))
-
-
 def mainNumbers(outcome) -> Table:
     """Return the table of the main measurements: of all pairs, one per row, or of the only one, one row for each."""
     if outcome is None:
@@ -104,22 +90,17 @@ def mainNumbers(outcome) -> Table:
     return Table.of(*details([measurements[key] for key in keys]), stretched=[0]) if keys else Table()
 
 
-def numbers(outcome, number: int, family: str = "") -> Table:
-    """Return the table of all measurements of a pair; with a family, of its measurements of all pairs."""
+def numbers(outcome, number: int) -> Table:
+    """Return the table of all measurements of a pair but those toward each side of the patient."""
     if outcome is None or not outcome.records:
         return Table()
-    if outcome.isOfAll and family:
-        return Table.of(*overview(outcome, family), order=orderOfRows(outcome))
-    record = outcome.records[number]
-    return Table.of(*details(shown(record, family)), stretched=[0], groups=() if family else groups(record))
+    return Table.of(*details(tables.byFamily(shown(outcome.records[number]))))
 
 
-def sidesOf(outcome, number: int, family: str = "") -> Table:
-    """Return the table of the distances toward each side of the patient, empty if there are none of the family."""
+def sidesOf(outcome, number: int) -> Table:
+    """Return the table of the distances toward each side of the patient, empty if there are none."""
     found = sides(outcome.records[number]) if outcome is not None and outcome.records else ()
-    if not found or family not in ("", "signed"):
-        return Table()
-    return Table.of(*found, stretched=range(1, len(found[0])))
+    return Table.of(*found, stretched=range(1, len(found[0]))) if found else Table()
 
 
 def suggestedFile(kind: str, outcome, number: int | None = None) -> str:
@@ -156,11 +137,9 @@ def compared(outcome) -> list[str]:
     return lines
 
 
-def shown(record, family: str) -> list:
-    """Return the measurements of a family ("" for all), without those that the table of sides shows."""
-    measurements = record.measurements.values()
-    found = [m for m in measurements if family in ("", m.family) and not tables.sideOf(m.key)]
-    return tables.byFamily(found)
+def shown(record) -> list:
+    """Return the measurements of a record without those that the table of sides shows."""
+    return [m for m in record.measurements.values() if not tables.sideOf(m.key)]
 
 
 def details(measurements) -> tuple:
@@ -192,14 +171,6 @@ def details(measurements) -> tuple:
             ]
         rows.append(row)
     return headings, rows, tips
-
-
-def groups(record) -> list[tuple[str, str]]:
-    """Return the family name and description for every row of the table of one pair; [] if there is only one family."""
-    families = [measurement.family for measurement in shown(record, "")]
-    if len(set(families)) < 2:
-        return []
-    return [(familyTitle(family), PURPOSES.get(family, "")) for family in families]
 
 
 def sides(record) -> tuple:
@@ -243,17 +214,17 @@ def worded(sentence: str) -> str:
     return typeset(sentence.inPanel if isinstance(sentence, Statement) else sentence)
 
 
-def overview(outcome, family: str = "") -> tuple:
-    """Return headings, rows and heading tips of the table of many pairs, with one row per pair.
+def overview(outcome) -> tuple:
+    """Return headings, rows and heading tips of the table of many pairs, of their main metrics, with one row per pair.
 
-    family: the family to show, "" for the main metrics. Structures with limits in the protocol that could not be
+    Structures with limits in the protocol that could not be
     compared have the last rows, with their verdict and the reason.
     """
     records, judgment, others = outcome.records, outcome.judgment, notCompared(outcome)
     if not records and not others:
         return [], [], []
-    measurements = {m.key: m for record in records for m in shown(record, family)}
-    keys = list(measurements) if family else tables.overviewKeys(measurements) or list(measurements)
+    measurements = {m.key: m for record in records for m in shown(record)}
+    keys = tables.overviewKeys(measurements) or list(measurements)
     columns = [column(key, records) for key in keys]
     headings = [_("Structure"), *(heading for heading, _cells in columns)]
     tips = [_("Click a structure to see it."), *(explanations.ofMeasurement(measurements[key]) for key in keys)]

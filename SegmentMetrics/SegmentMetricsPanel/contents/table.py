@@ -26,14 +26,12 @@ class Table(NamedTuple):
     """A table of results, and how a widget lays it out. The tool tips of headings are descriptions of their columns.
 
     stretched: indices of the columns that share the remaining width; without any, or if numbers need more width, the
-    table may scroll. groups: name and tool tip of the group of every row, with the rows of a group next to each other;
-    () for no groups. order: row indices from top to bottom while not sorted, () for the order of the rows.
+    table may scroll. order: row indices from top to bottom while not sorted, () for the order of the rows.
     """
 
     columns: Sequence[Column] = ()
     rows: Sequence[Sequence[Cell]] = ()
     stretched: Sequence[int] = ()
-    groups: Sequence[tuple[str, str]] = ()
     order: Sequence[int] = ()
 
     @classmethod
@@ -43,9 +41,10 @@ class Table(NamedTuple):
         columns = [Column(heading, description=tip) for heading, tip in zip(headings, about)]
         return cls(columns, [[Cell(*cell) for cell in row] for row in rows], **layout)
 
-    def texts(self, order: Iterable[int]) -> list[list[str]]:
-        """Return rows, given by index, as people read them, below a row of headings."""
-        return tablemodel.Table(self.columns, [self.rows[number] for number in order]).texts()
+    def texts(self, order: Iterable[int] | None = None) -> list[list[str]]:
+        """Return rows, all or those with the given indices, as people read them, below a row of headings."""
+        rows = self.rows if order is None else [self.rows[number] for number in order]
+        return tablemodel.Table(self.columns, rows).texts()
 
 
 def sortable(value: float | None) -> float | None:

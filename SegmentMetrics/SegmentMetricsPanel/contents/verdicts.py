@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from SegmentMetricsLib.case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, ruleOf
 from SegmentMetricsLib.case.protocol.wording import SIGNS, limitText, unitOf, valueText
+from SegmentMetricsLib.metrics.findings import split
 from SegmentMetricsLib.metrics.measurement import typeset
 from SegmentMetricsLib.show import tables
-from SegmentMetricsLib.show.report.ranking import UNJUDGED, severity, worstFirst
+from SegmentMetricsLib.show.report.ranking import UNJUDGED, severity
 from SegmentMetricsLib.show.verdicts import summary
 
 from ..markup import escaped
 from ..translation import _
+from .maps import isEmpty
 from .table import Table
 
 # Light colors for dark text; the words say the same.
@@ -49,12 +52,28 @@ def ofStructure(judgment: Mapping, name: str) -> Mapping | None:
 
 
 def orderOf(outcome) -> list[int]:
-    """Return the indices of an outcome's records in the order of a report: worst first if they were judged."""
-    numbers = list(range(len(outcome.records)))
-    if outcome.judgment is None:
-        return numbers
-    structures = [ofStructure(outcome.judgment, record.name) for record in outcome.records]
-    return worstFirst(outcome.records, [each["verdict"] if each else UNJUDGED for each in structures])
+    """Return the indices of an outcome's records, worst first: by verdict if they were judged, then by urgency()."""
+    return sorted(range(len(outcome.records)), key=lambda number: _key(outcome, number))
+
+
+def _key(outcome, number: int) -> tuple:
+    record = outcome.records[number]
+    structure = ofStructure(outcome.judgment, record.name) if outcome.judgment else None
+    return severity(structure["verdict"] if structure else UNJUDGED), *urgency(record)
+
+
+def urgency(record) -> tuple:
+    """Return what sorts records, the worst first: alarms, what is missed, the lowest NSD or the worst main number."""
+    missed = sum(lesion.event == "missed" for lesion in record.lesions or ())
+    keys = tables.overviewKeys(record.measurements) or list(record.measurements)
+    key = next((key for key in keys if key.startswith("NSD")), keys[0] if keys else "")
+    number = record.measurements.get(key)
+    value = -math.inf if number is None or math.isnan(number.value) else number.value
+    isLowerWorse = number is None or number.better != "lower"
+    farthest = record.measurements.get("HD")
+    distance = 0.0 if farthest is None or math.isnan(farthest.value) else farthest.value
+    value = value if isLowerWorse else -value
+    return not split(record.findings).alarms, not isEmpty(record), -missed, value, -distance
 
 
 def sentence(judgment: Mapping, isOfAll: bool) -> str:
@@ -74,15 +93,12 @@ def notCompared(outcome) -> list[Mapping]:
 def orderOfRows(outcome) -> list[int]:
     """Return the order of the rows of an outcome: its records, then the structures that were not compared.
 
-    If they were judged, the worst come first.
+    The worst come first.
     """
     others = notCompared(outcome)
-    verdicts = dict(enumerate((each["verdict"] for each in others), len(outcome.records)))
-    for number, record in enumerate(outcome.records):
-        structure = ofStructure(outcome.judgment, record.name) if outcome.judgment else None
-        verdicts[number] = structure["verdict"] if structure else UNJUDGED
-    order = [*orderOf(outcome), *range(len(outcome.records), len(verdicts))]
-    return sorted(order, key=lambda number: severity(verdicts[number])) if outcome.judgment else order
+    ranks = {number: _key(outcome, number)[0] for number in range(len(outcome.records))}
+    ranks |= dict(enumerate((severity(each["verdict"]) for each in others), len(ranks)))
+    return sorted([*orderOf(outcome), *range(len(outcome.records), len(ranks))], key=ranks.get)
 
 
 def listed(structure: Mapping) -> tuple:

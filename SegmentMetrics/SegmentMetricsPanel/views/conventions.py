@@ -9,7 +9,6 @@ from slicer.i18n import tr as _
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import folders, recallConventions
 from SegmentMetricsLib.show import conventions as output
-from SegmentMetricsLib.show.writing import pasteable
 
 from ..contents import conventions
 from ..contents.results import suggestedFile
@@ -55,8 +54,7 @@ class ConventionsView(View):
         explain(ui.conventionsLegendLabel, conventions.aboutLegend())
         ui.conventionsButton.connect("clicked(bool)", self.onCompute)
         self.choice = ChoiceList(ui.conventionsKeyComboBox, self.onKey)
-        self.buttons = [ExplainedButton(button) for button in (ui.conventionsCopyButton, ui.conventionsExportButton)]
-        ui.conventionsCopyButton.connect("clicked(bool)", self.copy)
+        self.button = ExplainedButton(ui.conventionsExportButton)
         ui.conventionsExportButton.connect("clicked(bool)", self.onExport)
 
     def draw(self) -> None:
@@ -91,8 +89,7 @@ class ConventionsView(View):
         self.draw()
 
     def enable(self) -> None:
-        for button in self.buttons:
-            button.enable(self.model.outOfDate())
+        self.button.enable(self.model.outOfDate())
 
     @staticmethod
     def forget(outcome) -> None:
@@ -126,7 +123,7 @@ class ConventionsView(View):
                 self.record = output.ConventionsRecord(pair.reference, pair.test, recallConventions(node))
             except InputError as error:  # from another version; the values can be computed again
                 self.unread = str(error)
-        for name in ("KeyLabel", "KeyComboBox", "Table", "LegendLabel", "CopyButton", "ExportButton"):
+        for name in ("KeyLabel", "KeyComboBox", "Table", "LegendLabel", "ExportButton"):
             getattr(self.ui, f"conventions{name}").visible = self.record is not None
         keys = list(self.record.referenceValues()) if self.record else []
         if keys and self.key not in ("", *keys):  # keep the current one if it is among them
@@ -136,10 +133,6 @@ class ConventionsView(View):
 
     def _fill(self) -> None:
         self.table.show(conventions.values(self.record, self.key))
-
-    def copy(self, _checked=False) -> None:
-        """Copy the table as shown, for pasting into a spreadsheet."""
-        qt.QApplication.clipboard().setText(pasteable(self.table.texts()))
 
     def onExport(self, _checked=False) -> None:
         suggestion = suggestedFile("conventions", *self.taken[:2])

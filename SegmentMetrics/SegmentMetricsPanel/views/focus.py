@@ -13,6 +13,7 @@ from SegmentMetricsLib.mrml import focus, maps, navigation
 from SegmentMetricsLib.mrml.conversion import drawnSurface, pointsOf, withNormals
 from SegmentMetricsLib.mrml.inputs import structureFromSegment
 
+from ..contents.following import radiusOf
 from ..work import waiting
 from .places import cameras
 from .view import View
@@ -94,6 +95,7 @@ class FocusView(View, VTKObservationMixin):
                     self.addObserver(display, vtk.vtkCommand.ModifiedEvent, self.onDisplay)
             self.hiddenFor = self.model.pairKey()
         focus.showLines(surfaces, slicer.mrmlScene, in2D=lines, in3D=not isMapShown)
+        focus.showPoint(None if self.model.areLesionsShown() else _worstPlace(outcome, number)[0], slicer.mrmlScene)
 
     def onDisplay(self, display, _event) -> None:
         """What the user shows and hides again stays hidden."""
@@ -132,12 +134,15 @@ class FocusView(View, VTKObservationMixin):
             return
         boxes = [structure.box for structure in structures]
         low, high = (reduce(better, corners) for better, corners in zip((np.minimum, np.maximum), zip(*boxes)))
-        place, normal = _worstPlace(outcome, number)
+        place, normal, radius = _worstPlace(outcome, number)
         self.isBack = False
         seen = cameras()
         before = navigation.viewState(slicer.mrmlScene, seen)
         points = np.concatenate(drawn)
-        navigation.frame((low, high), place, normal=normal, drawn=points, scene=slicer.mrmlScene, cameras=seen)
+        # at the tip of a patch a slice may show nothing: through its middle it shows a contour
+        patch = points[np.linalg.norm(points - place, axis=1) <= radius] if place is not None else []
+        middle = patch.mean(axis=0) if len(patch) else place
+        navigation.frame((low, high), middle, normal=normal, drawn=points, scene=slicer.mrmlScene, cameras=seen)
         if self._isUnmoved(before):
             before = self.views[0]
         self.views = before, navigation.viewState(slicer.mrmlScene, seen)
@@ -155,12 +160,15 @@ class FocusView(View, VTKObservationMixin):
 
 
 def _worstPlace(outcome, number: int) -> tuple:
-    """Return the place of the largest difference of a pair and the normal there; None and None if there is none."""
+    """Return the place of the largest difference, the normal there, and the radius of its patch; None if there is none.
+
+    The radius is that of a disk as large as the patch, mm.
+    """
     places = outcome.records[number].worstPlaces
     if places:
-        return places[0].position, places[0].normal
+        return places[0].position, places[0].normal, radiusOf(places[0])
     distances = outcome.comparisons[number].distances if outcome.comparisons is not None else None
     if distances is None:
-        return None, None
+        return None, None, 0.0
     directed = max((distances.referenceToTest, distances.testToReference), key=lambda each: each.largest)
-    return (directed.largestPlace, None) if directed.largest > 0 else (None, None)
+    return (directed.largestPlace if directed.largest > 0 else None), None, 0.0

@@ -95,7 +95,7 @@ class InputsView(View):
         isPair = self.inputs.parameters.mode == Mode.onePair
         for chooser in self.choosers:
             chooser.show()
-            chooser.showSegments(isPair)
+            chooser.showSegments(isPair and self.inputs.chosen(chooser.side)[0] is not None)
             chooser.selector.visible = self.inputs.parameters.mode != Mode.severalObservers
 
     def settle(self) -> None:

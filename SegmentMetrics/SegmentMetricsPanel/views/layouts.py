@@ -4,11 +4,12 @@ import slicer
 
 from .view import View
 
-LAYOUT = slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpPlotTableView
+NODE = slicer.vtkMRMLLayoutNode
+TABLE, TABLE_AND_PLOT = NODE.SlicerLayoutFourUpTableView, NODE.SlicerLayoutFourUpPlotTableView
 
 
 class LayoutView(View):
-    """The button that shows table and plot in the layout and goes back to the layout before.
+    """The buttons that show the table, or table and plot, in the layout and go back to the layout before.
 
     plot: the DistancePlotView whose chart is shown.
     """
@@ -17,7 +18,9 @@ class LayoutView(View):
         super().__init__(ui, model)
         self.plot = plot
         self.before = None  # the layout to go back to; None while table and plot are not shown there
-        ui.layoutButton.connect("clicked(bool)", self.onClicked)
+        self.layout = None  # the one that is shown
+        for button, layout in ((ui.layoutButton, TABLE_AND_PLOT), (ui.allNumbersButton, TABLE)):
+            button.connect("clicked(bool)", lambda _checked=False, layout=layout: self.onClicked(layout))
 
     @property
     def isShown(self) -> bool:
@@ -27,11 +30,11 @@ class LayoutView(View):
     def draw(self) -> None:
         """Let the layout show the present table and plot, if the user wants them there."""
         manager = slicer.app.layoutManager()
-        self.ui.layoutButton.enabled = manager is not None
+        if self.isShown and manager.layout != self.layout:  # the user has chosen another one
+            self.before = self.layout = None
+        for button, layout in ((self.ui.layoutButton, TABLE_AND_PLOT), (self.ui.allNumbersButton, TABLE)):
+            button.enabled, button.checked = manager is not None, self.layout == layout
         if not self.isShown:
-            return
-        if manager.layout != LAYOUT:  # the user has chosen another one
-            self.before = None
             return
         outcome, chart = self.model.outcome, self.plot.chart
         for node in slicer.util.getNodesByClass("vtkMRMLTableViewNode"):
@@ -39,13 +42,16 @@ class LayoutView(View):
         for node in slicer.util.getNodesByClass("vtkMRMLPlotViewNode"):
             node.SetPlotChartNodeID(chart.GetID() if chart is not None else None)
 
-    def onClicked(self, _checked=False) -> None:
+    def onClicked(self, layout: int) -> None:
+        """Show a layout, or go back from it."""
         manager = slicer.app.layoutManager()
-        if self.isShown and manager.layout == LAYOUT:
-            before, self.before = self.before, None
-            manager.setLayout(before)
-            return
-        usual = slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpView
-        self.before = manager.layout if manager.layout != LAYOUT else usual
-        manager.setLayout(LAYOUT)
+        if self.isShown and manager.layout == layout:
+            layout, self.before, self.layout = self.before, None, None
+        else:
+            if not self.isShown:
+                self.before = (
+                    manager.layout if manager.layout not in (TABLE, TABLE_AND_PLOT) else NODE.SlicerLayoutFourUpView
+                )
+            self.layout = layout
+        manager.setLayout(layout)
         self.show()

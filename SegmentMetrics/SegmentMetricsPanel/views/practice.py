@@ -38,6 +38,8 @@ class PracticeView(View):
         """Show whether the chosen reference is one for practicing, and what can be done with it."""
         p = self.model.parameters
         state = self.model.practiceState() if p is not None else ""
+        hasResults = self.model.outcome is not None or self.model.observers.outcome is not None
+        self.ui.followCheckBox.visible = hasResults or bool(p and p.follow)
         self.ui.practiceCheckBox.checked = bool(state)
         self.ui.revealButton.visible = state == practice.HIDDEN
         self.ui.sessionButton.visible = state == practice.REVEALED and p.session is not None

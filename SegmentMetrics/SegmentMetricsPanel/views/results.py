@@ -13,7 +13,7 @@ from ..contents import results
 from ..saving import askForPath
 from .buttons import ExplainedButton
 from .tables import SortableTable, heightOf
-from .view import ChoiceList, View
+from .view import View
 
 # Pixels of the panel's height from which on there is room for all main numbers of a pair, and for alarms in full.
 ROOMY = 600
@@ -33,14 +33,11 @@ class ResultsView(View):
         super().__init__(ui, model)
         self.onWritten = onWritten
         self.main = SortableTable(ui.mainTable, model.showPair)
-        self.table = SortableTable(ui.resultsTable, self.onRow)
         self.sides = SortableTable(ui.sidesTable)
-        self.family = ""  # the family of metrics that is shown, "" if not restricted to one
         self.areNotesWanted = False  # what the user chose last
         self.buttons = [ExplainedButton(button) for button in (ui.copyButton, ui.exportButton)]
         ui.copyButton.connect("clicked(bool)", self.copy)
         ui.exportButton.connect("clicked(bool)", self.onExport)
-        self.choice = ChoiceList(ui.shownFamilyComboBox, self.onFamily)
         ui.notesButton.connect("clicked(bool)", self.onNotes)
 
     def wanted(self) -> tuple:
@@ -56,13 +53,14 @@ class ResultsView(View):
         """Show the outcome, or nothing if there is none."""
         outcome, number = self.model.outcome, self.model.number()
         records = outcome.records if outcome is not None else ()
-        for widget in (self.ui.resultsTable, self.ui.copyButton, self.ui.exportButton, self.ui.reportButton):
+        for widget in (self.ui.allNumbersButton, self.ui.copyButton, self.ui.exportButton, self.ui.reportButton):
             widget.visible = bool(records)
         for widget in (self.ui.plotLabel, self.ui.plotComboBox, self.ui.layoutButton):
             widget.visible = any(record.method for record in records)  # of distances
-        self._listFamilies()
         self._fillMain()
-        self._fill()
+        sides = results.sidesOf(outcome, number)
+        self.sides.show(sides)
+        self.ui.sidesTable.visible = bool(sides.rows)
         self.ui.summaryLabel.text = self.model.summary()
         self.ui.alarmsLabel.text = results.alarms(outcome, number)
         self.ui.findingsLabel.text = results.remarks(outcome, number)
@@ -91,22 +89,6 @@ class ResultsView(View):
             button.enable(self.model.whyNotReport())
         self.ui.summaryLabel.text = self.model.summary()
 
-    def _listFamilies(self) -> None:
-        """List the measured families, and keep the current one selected if it is among them."""
-        choices = results.choices(self.model.outcome)
-        self.family = self.family if self.family in choices else ""
-        self.choice.show(choices, self.family)
-        self.ui.shownFamilyComboBox.visible = self.ui.shownFamilyLabel.visible = len(choices) > 2
-
-    def onFamily(self, family: str) -> None:
-        self.family = family
-        self._fill()
-
-    def onRow(self, number: int) -> None:
-        """Show a pair in detail whose row was chosen in the table of a family of all pairs."""
-        if self.family:
-            self.model.showPair(number)
-
     def _fillMain(self) -> None:
         """Fill the table of the main numbers, of which the first rows are always seen."""
         table, frame, outcome = self.ui.mainTable, self.ui.mainFrame, self.model.outcome
@@ -114,31 +96,21 @@ class ResultsView(View):
         frame.visible = bool(self.main.rows)
         if outcome is not None and outcome.isOfAll:
             self.main.select(self.model.number())
-        bar = table.horizontalScrollBar().sizeHint.height() if outcome is not None and outcome.isOfAll else 0
-        isWhole = outcome is not None and not outcome.isOfAll and self._isRoomy()
+        isOfAll = outcome is not None and outcome.isOfAll
+        bar = table.horizontalScrollBar().sizeHint.height() if isOfAll else 0
+        isWhole = not isOfAll and self._isRoomy()
         frame.setMinimumHeight(heightOf(table, MOST_ROWS if isWhole else LEAST_ROWS) + bar)
-        frame.setMaximumHeight(heightOf(table, MOST_ROWS) + bar)
-
-    def _fill(self) -> None:
-        """Fill the tables of all numbers with the measurements of the selected family."""
-        outcome, number = self.model.outcome, self.model.number()
-        self.table.show(results.numbers(outcome, number, self.family))
-        if outcome is not None and outcome.isOfAll and self.family:
-            self.table.select(number)
-        sides = results.sidesOf(outcome, number, self.family)
-        self.sides.show(sides)
-        self.ui.sidesTable.visible = bool(sides.rows)
+        frame.setMaximumHeight(heightOf(table, len(self.main.order) if isOfAll else MOST_ROWS) + bar)
 
     def copy(self, _checked=False) -> None:
-        """Copy the tables as shown, below what was compared, for pasting into a spreadsheet."""
-        outcome = self.model.outcome
+        """Copy all numbers, below what was compared, for pasting into a spreadsheet."""
+        outcome, number = self.model.outcome, self.model.number()
         rows = [[line] for line in results.compared(outcome)]
-        about = [[self.model.record().name]] if outcome.isOfAll else []
-        if outcome.isOfAll and not self.family:
-            rows += self.main.texts() + about
-        rows += self.table.texts()
+        if outcome.isOfAll:
+            rows += [*self.main.texts(), [self.model.record().name]]
+        rows += results.numbers(outcome, number).texts()
         if self.sides.rows:
-            rows += (about if self.family else []) + self.sides.texts()
+            rows += self.sides.texts()
         qt.QApplication.clipboard().setText(writing.pasteable(rows))
 
     def onExport(self, _checked=False) -> None:

@@ -5,15 +5,18 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.conventions import known
+from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
+from SegmentMetricsLib.metrics.registry import FAMILIES
 from SegmentMetricsLib.settings.names import familyTitle
-from SegmentMetricsLib.settings.settings import DECLARED, FAMILIES, OWN_CONVENTION
+from SegmentMetricsLib.settings.settings import DECLARED
 
 from ..chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, possibleCriticals, shownSettings
 from ..enumerations import translated
 from ..markup import explain
 from .view import ChoiceList, View, silent, widen
 
-COLUMNS = 2
+# The families that people look for; the others are among the advanced settings.
+IN_SIGHT = ("instances", "topology", "dose")
 
 
 class SettingsView(View):
@@ -22,12 +25,15 @@ class SettingsView(View):
     def __init__(self, ui, model):
         super().__init__(ui, model)
         self.boxes = {}
-        for number, family in enumerate(FAMILIES):
+        for family in FAMILIES:
             box = qt.QCheckBox(familyTitle(family))
             explain(box, explanations.ofFamily(family))
             box.connect("toggled(bool)", self.takeFamilies)
-            ui.familiesFrame.layout().addWidget(box, number // COLUMNS, number % COLUMNS)
             self.boxes[family] = box
+        others = [family for family in FAMILIES if family not in IN_SIGHT]
+        for frame, columns, families in ((ui.familiesFrame, 3, IN_SIGHT), (ui.otherFamiliesFrame, 2, others)):
+            for number, family in enumerate(families):
+                frame.layout().addWidget(self.boxes[family], number // columns, number % columns)
         self.listed = []
         ui.criticalComboBox.connect("checkedIndexesChanged()", self.takeCriticals)
         self.conventions = {OWN_CONVENTION: OWN_CONVENTION, **{key: one.label for key, one in known().items()}}
@@ -52,7 +58,7 @@ class SettingsView(View):
             for widget in (f"{panel.name}Label", f"{panel.name}{panel.control}"):
                 getattr(self.ui, widget).visible = shown[panel.name]
         protocol = self.model.scene.name(parameters.protocol) if parameters.protocol is not None else ""
-        self.ui.settingsButton.text = inOneLine(parameters)
+        self.ui.settingsButton.text = inOneLine(parameters, protocol)
         explain(self.ui.settingsButton, inFull(parameters, protocol))
 
     def onOpen(self, isOpen: bool) -> None:

@@ -15,15 +15,14 @@ WIDEST = 20
 class SortableTable:
     """A QTableWidget whose texts are sorted by underlying values.
 
-    Clicking a heading cycles through ascending, descending and original order. In the original order, each group of
-    rows has a heading line above it. onRow: called with the index, in the given rows, of the row that the user clicked
-    or moved to with the keyboard.
+    Clicking a heading cycles through ascending, descending and original order. onRow: called with the index, in the
+    given rows, of the row that the user clicked or moved to with the keyboard.
     """
 
     def __init__(self, table, onRow=None):
         self.table, self.onRow = table, onRow
         self.shown = Table()
-        self.order: list[int | None] = []  # the row number shown in each line, None for a group heading
+        self.order: list[int] = []  # the row number shown in each line
         self.unsorted: list[int] = []
         self.selected: int | None = None
         self.sortedBy: tuple[int, bool] | None = None
@@ -80,7 +79,7 @@ class SortableTable:
 
     def texts(self) -> list[list[str]]:
         """Return headings and rows as shown."""
-        return self.shown.texts(number for number in self.order if number is not None)
+        return self.shown.texts(self.order)
 
     def onHeading(self, column: int) -> None:
         if self.sortedBy is None or self.sortedBy[0] != column:
@@ -90,7 +89,7 @@ class SortableTable:
         self._fill()
 
     def onCell(self, row: int, _column: int) -> None:
-        if row < len(self.order) and self.order[row] is not None:
+        if row < len(self.order):
             self.selected = self.order[row]
             if self.onRow:
                 self.onRow(self.selected)
@@ -107,18 +106,14 @@ class SortableTable:
         self.select(self.selected)
 
     def _fillRows(self) -> None:
-        self.order = self._sorted() if self.sortedBy else self._grouped()
+        self.order = self._sorted() if self.sortedBy else list(self.unsorted)
         header = self.table.horizontalHeader()
         header.setSortIndicatorShown(self.sortedBy is not None)
         if self.sortedBy:
             column, descending = self.sortedBy
             header.setSortIndicator(column, qt.Qt.DescendingOrder if descending else qt.Qt.AscendingOrder)
-        self.table.clearSpans()
         self.table.setRowCount(len(self.order))
         for line, number in enumerate(self.order):
-            if number is None:
-                self._fillGroup(line, *self.shown.groups[self.order[line + 1]])
-                continue
             for column, (text, value, tip, color) in enumerate(self.rows[number]):
                 item = qt.QTableWidgetItem(breakableInColumn(text) if isinstance(value, str) else text)
                 item.setToolTip(asTip(tip))
@@ -137,28 +132,6 @@ class SortableTable:
         known = [n for n in numbers if self.rows[n][column].value is not None]
         known.sort(key=lambda n: self.rows[n][column].value, reverse=descending)
         return known + [n for n in numbers if self.rows[n][column].value is None]
-
-    def _grouped(self) -> list[int | None]:
-        order, groups = [], self.shown.groups
-        for number in self.unsorted:
-            if groups and (number == 0 or groups[number] != groups[number - 1]):
-                order.append(None)
-            order.append(number)
-        return order
-
-    def _fillGroup(self, line: int, name: str, tip: str) -> None:
-        """Write the name of a group across all columns, as a line that cannot be selected."""
-        item = qt.QTableWidgetItem(name)
-        item.setToolTip(asTip(tip))
-        item.setFlags(qt.Qt.ItemIsEnabled)
-        font = item.font()
-        font.setBold(True)
-        item.setFont(font)
-        item.setBackground(self.table.palette.button())
-        self.table.setItem(line, 0, item)
-        for column in range(1, self.table.columnCount):
-            self.table.takeItem(line, column)
-        self.table.setSpan(line, 0, 1, self.table.columnCount)
 
 
 def heightOf(table, rows: int, hasBar: bool = False) -> int:

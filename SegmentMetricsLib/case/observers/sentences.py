@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...base.texts import commaSeparated, counted
 from ...metrics.measurement import fixed, infiniteText, withUnit
-from ...metrics.registry import findDefinition
+from ...metrics.registry import findMetric
 from ..summary import ADVERBS
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def _verdict(test) -> str:
 
 
 def _isMain(key: str) -> bool:
-    found = findDefinition(key)
-    return found is not None and found.definition.isMain
+    found = findMetric(key)
+    return found is not None and found.metric.isMain
 
 
 def _mm(value: float) -> str:

@@ -14,6 +14,7 @@ from .choosing import (
 from .fitting import (
     checkBesideViews,
     checkFirstScreen,
+    checkLittle,
     checkNarrow,
     checkPages,
 )
@@ -28,9 +29,9 @@ from .looking import (
 )
 from .measuring import (
     checkApply,
-    checkAutoUpdate,
     checkBadInput,
     checkCopyAndExport,
+    checkFollow,
     checkOpening,
     checkRerun,
     checkSorting,
@@ -68,6 +69,7 @@ CHECKS = (
     checkViews,
     checkFocus,
     checkFirstScreen,
+    checkLittle,
     checkPages,
     checkNarrow,
     checkSorting,
@@ -79,7 +81,7 @@ CHECKS = (
     checkPlaces,
     checkStaleness,
     checkRerun,
-    checkAutoUpdate,
+    checkFollow,
     checkFamilies,
     checkExtent,
     checkConvention,

@@ -10,6 +10,7 @@ from .session import Session
 
 PAGES = ("numbers", "plot", "map", "places", "slices", "tools")
 NARROW = 300  # pixels
+AT_THE_START, ON_A_PAGE = 8, 12  # controls in sight
 ROWS = 3  # of the main numbers, at least
 LONG_NAME = "Glandula_submandibularis_sinistra_planCT"
 
@@ -37,6 +38,48 @@ def checkFirstScreen(session: Session) -> None:
     assert session.isShown(ui.measureSection)
     ui.settingsButton.click()
     session.settle(0.1)
+
+
+def checkLittle(session: Session) -> None:
+    """At most 8 controls in sight at the start, 12 on any page; each of the rest is a click away."""
+    ui = session.ui
+    for name in PAGES:
+        session.panel.pages.open(name)
+        session.settle(0.1)
+        found = controls(session.panel.pages.frame(name))
+        assert len(found) <= ON_A_PAGE, (name, found)
+    start = [one for one in controls(panelOf(session)) if one not in controls(ui.pagesFrame)]
+    ofPage = controls(session.panel.pages.frame(name))
+    found = [one for one in start if one not in ofPage and one != "followCheckBox"]  # it appears with the results
+    assert len(found) <= AT_THE_START, found
+    session.panel.pages.open("numbers")
+    manager = slicer.app.layoutManager()
+    before = manager.layout
+    ui.allNumbersButton.click()
+    session.settle(0.2)
+    assert manager.layout == slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpTableView and ui.allNumbersButton.checked
+    tables = slicer.util.getNodesByClass("vtkMRMLTableViewNode")
+    assert tables and {node.GetTableNodeID() for node in tables} == {session.parameters.result.GetID()}
+    ui.allNumbersButton.click()
+    assert manager.layout == before and not ui.allNumbersButton.checked
+
+
+def controls(top) -> list[str]:
+    """The names of what can be clicked or typed in and is in sight within a widget; a list of choices is one."""
+    kinds = ("QAbstractButton", "QComboBox", "QAbstractSpinBox", "QLineEdit", "ctkSliderWidget")
+    found = []
+    for widget in slicer.util.findChildren(top):
+        if (
+            hasattr(widget, "isVisible")
+            and widget.isVisible()
+            and widget.width > 0
+            and any(map(widget.inherits, kinds))
+        ):
+            owner = widget.parent()
+            isPart = any(map(owner.inherits, (*kinds, "QAbstractItemView")))
+            if not isPart:
+                found.append(widget.objectName)
+    return found
 
 
 def checkPages(session: Session) -> None:

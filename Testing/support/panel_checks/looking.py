@@ -153,7 +153,7 @@ def checkPlaces(session: Session) -> None:
 
 def markersOf(session: Session) -> list:
     nodes = slicer.util.getNodesByClass("vtkMRMLMarkupsFiducialNode")
-    return [node for node in nodes if node.GetDisplayNode().GetVisibility()]
+    return [node for node in nodes if node.GetDisplayNode().GetVisibility() and node.GetSaveWithScene()]
 
 
 def checkSlices(session: Session) -> None:

@@ -57,7 +57,7 @@ def checkRemovedSegmentation(session: Session) -> None:
     slicer.mrmlScene.RemoveNode(session.nodes[1])
     session.settle(0.6)
     assert not session.ui.applyButton.enabled
-    assert session.panel.staleness() and session.ui.resultsTable.rowCount > 0
+    assert session.panel.staleness() and session.ui.mainTable.rowCount > 0
     assert session.parameters.test is None, "no other one is chosen silently"
     slicer.mrmlScene.Clear(0)
     session.settle(0.2)

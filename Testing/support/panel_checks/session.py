@@ -76,10 +76,13 @@ class Session:
         return [family for family, box in self.panel.settings.boxes.items() if box.checked]
 
     def chooseFamilies(self, *families: str) -> None:
-        """Check the boxes of these families of metrics, and no others."""
+        """Check the boxes of these families of metrics, and no others; most are among the advanced settings."""
+        section = self.ui.advancedGroupBox
+        before, section.collapsed = section.collapsed, False
         for family, box in self.panel.settings.boxes.items():
             if bool(box.checked) != (family in families):
                 box.click()
+        section.collapsed = before
         self.settle(0.1)
 
     def askTools(self) -> None:
@@ -165,7 +168,7 @@ def seen(session: Session) -> dict:
     models = session.maps().items()
     return {
         "summary": session.ui.summaryLabel.text,
-        "table": session.texts(session.ui.resultsTable),
+        "table": session.texts(session.ui.mainTable),
         "places": session.texts(session.ui.placesTable),
         "slices": session.texts(session.ui.slicesTable),
         "protocol": [session.ui.judgmentLabel.text, session.texts(session.ui.protocolTable)],

@@ -114,6 +114,8 @@ def checkAllStructures(session: Session) -> None:
     rename(session, LONG_NAME, "Submandibular_L")
     names = [row[0] for row in session.texts(ui.mainTable)]
     assert len(names) == 8 and STRUCTURE in names
+    worst = sorted(session.panel.outcome.records, key=lambda record: record.measurements["NSD_2mm"].value)[0].name
+    assert names[0] == worst and f"<b>{worst}</b>" in ui.summaryLabel.text, "the worst first, without alarms by NSD"
     assert "Only in the reference: Submandibular_R." in ui.findingsLabel.text
     session.panel.results.main.onCell(names.index("Mandible"), 0)
     session.settle(0.2)
@@ -137,7 +139,7 @@ def checkProtocol(session: Session) -> None:
     from SegmentMetricsLib import Settings, mrml
     from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 
-    ui, before = session.ui, [row[0] for row in session.texts(session.ui.resultsTable)]
+    ui, before = session.ui, [row[0] for row in session.texts(session.ui.mainTable)]
     assert not session.isShown(ui.judgmentLabel) and not session.isShown(ui.protocolTable)
     node = mrml.tableFromProtocol(parseProtocol(PROTOCOL, "Limits"))
     session.settle(0.1)
@@ -146,7 +148,7 @@ def checkProtocol(session: Session) -> None:
     session.settle(0.1)
     assert session.parameters.protocol is node and session.panel.staleness()
     session.apply()
-    names = [row[0] for row in session.texts(ui.resultsTable)]
+    names = [row[0] for row in session.texts(ui.mainTable)]
     assert [name for name in names if name in before] == before and "NSD 3 mm" in names
     assert "FAIL" in ui.judgmentLabel.text and "1 fail, 1 warn, 1 pass" in ui.judgmentLabel.text
     settings = Settings(tolerances=3)

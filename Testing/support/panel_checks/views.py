@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import slicer
+from vtk.util.numpy_support import vtk_to_numpy
 
 from .session import STRUCTURE, Session
 
@@ -161,7 +162,9 @@ def checkViews(session: Session) -> None:
 
     from SegmentMetricsLib.mrml import navigation, removeResults
 
-    place = np.array(session.panel.outcome.records[0].worstPlaces[0].position) * (-1, -1, 1)
+    worst = session.panel.outcome.records[0].worstPlaces[0]
+    place, radius = np.array(worst.position) * (-1, -1, 1), math.sqrt(worst.area / math.pi)
+    surface = vtk_to_numpy(session.maps()["reference"].GetPolyData().GetPoints().GetData())
     (model,) = session.maps().values()
     bounds = [0.0] * 6
     model.GetRASBounds(bounds)
@@ -169,13 +172,19 @@ def checkViews(session: Session) -> None:
     nodes = navigation.sliceNodesOf(slicer.mrmlScene)
     assert nodes
     for node in nodes:
-        assert abs(shownIn(node, place[None])[0, 2]) < 1e-3, "the slice goes through the place"
+        assert abs(shownIn(node, place[None])[0, 2]) < radius, "the slice goes through the worst patch"
+        beside = shownIn(node, surface)[:, 2]
+        assert beside.min() < -0.5 and beside.max() > 0.5, "it shows a contour"
         local = shownIn(node, corners)[:, :2]
         assert np.abs(local).max() < 0.45 and np.ptp(local, axis=0).max() > 0.5, "all of it, and as large as it can be"
     for camera in cameras():
         away = np.array(camera.GetPosition()) - camera.GetFocalPoint()
         across = 2 * np.linalg.norm(away) * math.sin(math.radians(camera.GetViewAngle() / 2))
         assert 1 < across / np.linalg.norm(corners[-1] - corners[0]) < 1.6
+    (mark,) = [
+        node for node in slicer.util.getNodesByClass("vtkMRMLMarkupsFiducialNode") if not node.GetSaveWithScene()
+    ]
+    np.testing.assert_allclose(mark.GetNthControlPointPosition(0), place, atol=1e-6)
     before = navigation.viewState(slicer.mrmlScene)
     session.apply()
     assert isSame(before), "the same pair moves nothing"
