@@ -32,12 +32,11 @@ from .base.version import __version__
 if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .batch.batchresults import BatchResults, readBatch
     from .case.caseresult import CaseResult
-    from .case.casework import compareCase
-    from .case.comparison import Comparison, compare
     from .case.multilabel import compareLabels
     from .case.observers.study import ObserverStudy, compareObservers
-    from .case.stress import StressTest, stressTest
+    from .case.stress import StressTest
     from .commands.batch import compareBatch
+    from .face import Comparison, compare, compareCase, stressTest
     from .geometry.grids import Grid
     from .geometry.masks import Mask
     from .geometry.surfaces import Surface
@@ -82,7 +81,7 @@ __all__ = [
 _HOMES = {
     "BatchResults": "batch.batchresults",
     "CaseResult": "case.caseresult",
-    "Comparison": "case.comparison",
+    "Comparison": "face",
     "Dose": "model.dose",
     "Grid": "geometry.grids",
     "Mask": "geometry.masks",
@@ -93,9 +92,9 @@ _HOMES = {
     "Structure": "model.structures",
     "StructureSet": "model.structureset",
     "Surface": "geometry.surfaces",
-    "compare": "case.comparison",
+    "compare": "face",
     "compareBatch": "commands.batch",
-    "compareCase": "case.casework",
+    "compareCase": "face",
     "compareLabels": "case.multilabel",
     "compareObservers": "case.observers.study",
     "readBatch": "batch.batchresults",
@@ -103,7 +102,7 @@ _HOMES = {
     "readReport": "show.structuredreport",
     "readStructures": "io.reading",
     "samples": "io.samples",
-    "stressTest": "case.stress",
+    "stressTest": "face",
     "writeReport": "show.structuredreport",
 }
 

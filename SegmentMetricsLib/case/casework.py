@@ -200,7 +200,7 @@ class Case:
     def _compare(self, match: Match, pairs: list[Pair]) -> Comparison:
         first, *others = map(comparison.compared, pairs)
         if self.isSpread:
-            first = first.withGridUncertainty(self.displayed)
+            first = comparison.withGridUncertainty(first, self.displayed)
         if others:
             first = replace(first, others={one.settings.convention: one.measurements for one in others})
         return noted(first, match)

@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import SimpleITK
@@ -33,17 +32,12 @@ from ..model.ignored import leftOut
 from ..model.inputs import Placing
 from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
-from . import gridspread, multilabel, places, resulttables, summary
+from . import gridspread, multilabel, places, summary
 from .findings import pairfindings
-from .frames import frameOf
 from .given import Comparable, asCriticals, asStructure, criticalsFrom, marksIn
-from .multilabel import Share
 from .places import Place, worstPlaces
 from .records import Record
-
-if TYPE_CHECKING:
-    from ..conventions.evaluation import Reported
-    from ..conventions.which import Candidate, Found
+from .shares import Share
 
 # The measurement whose distances are those of each lesion, which would take long if nothing else needed them.
 LESION_DISTANCES = "LesionHD95"
@@ -139,10 +133,6 @@ class Comparison(Mapping):
         shown = ", ".join(f"{key} {measurement.text()}" for key, measurement in self.items())
         return f"<Comparison of {self.test.name} with {self.reference.name}: {shown}>"
 
-    def _repr_html_(self) -> str:
-        """Return the comparison as notebooks show it."""
-        return resulttables.pairHtml(self)
-
     def __iter__(self) -> Iterator[str]:
         return iter(self.measurements)
 
@@ -180,61 +170,6 @@ class Comparison(Mapping):
         """The outcome in one sentence."""
         return summary.sentence(self)
 
-    def conventions(
-        self, keys: str | Iterable[str] | None = None, *, atEdge: bool = False
-    ) -> dict[str, dict[str, Reported]]:
-        """Return the values that other tools would have reported: convention -> key -> Reported.
-
-        Keys that a tool does not report are missing; the KeyError lists those that exist. keys: one convention or
-        several, in any case; all when None. atEdge: whether to keep the image edge, as the tools find it in the files.
-        Otherwise background continues beyond the edge, so that a number does not depend on how the image was cropped.
-        Raises ValueError for an unknown convention.
-        """
-        from ..conventions.evaluation import conventions
-
-        return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements, self.distances)
-
-    def withGridUncertainty(self, displayed: Callable[[Structure], Structure] | None = None) -> Comparison:
-        """Return the comparison with the spread of every measurement that the voxel grid alone causes, as its `grid`.
-
-        The measured surfaces of both structures are measured on the reference's grid, shifted by fractions of a voxel.
-        A structure that vanishes in some of the shifts is a finding instead. displayed: makes the surfaces that Slicer
-        displays, if the settings ask for them; None is Slicer's own conversion.
-        """
-        if displayed is None and self.settings.surface == "displayed":
-            from ..mrml.inputs import displayed as converted
-
-            displayed = converted
-        criticals = {structure.name: structure for structure in self.criticals}
-
-        def measure(reference: Structure, test: Structure, settings: Settings) -> Mapping[str, Measurement]:
-            return compare(reference, test, settings, criticals=criticals, dose=self.dose).measurements
-
-        values, findings = gridspread.shifted(self.reference, self.test, self.settings, measure, displayed)
-        asked = selected(self.settings, metricsOf(self.settings.convention).values())
-        found = gridspread.spreads(self.measurements, values, asked)
-        told = {key: replace(one, grid=found.get(key)) for key, one in self.measurements.items()}
-        return replace(self, measurements=told, findings=(*self.findings, *findings))
-
-    def which(self, value: str | float, key: str | None = None) -> list[Candidate]:
-        """Return the numbers that this pair may be given, the nearest to a value first, each with how it comes about.
-
-        They are those of all tools, of other percentiles and tolerances, of one direction alone, and of common mistakes
-        such as a spacing that is ignored. What agrees with all digits comes first. value: as text, in which 3.70 is
-        more exact than 3.7, or as a number. key: what the value is said to be, such as HD95; None for any measurement.
-        Raises ValueError for a value that is not a finite number, and for an unknown key.
-        """
-        from ..conventions.which import which
-
-        return which(value, self._reportable, key)
-
-    @cached_property
-    def _reportable(self) -> tuple[Found, ...]:
-        """All numbers that this pair may be given."""
-        from ..conventions.which import numbersOf
-
-        return tuple(numbersOf((self.reference, self.test), self.settings))
-
     def record(self, *, hasPlaces: bool = True) -> Record:
         """Return the comparison without its geometry, so small that many can be kept.
 
@@ -262,23 +197,6 @@ class Comparison(Mapping):
             share=self.share,
             others=self.others,
         )
-
-    def picture(self, path: str | os.PathLike, *, size: tuple[int, int] = (1200, 700), kind: str = "signed") -> Path:
-        """Draw both surfaces colored by their distance, side by side, write them as PNG and return the path.
-
-        The measured surfaces are drawn. size: width and height in pixels, at least 640 x 400. kind: of the map, as for
-        mrml.showDistanceMap. Raises InputError if there are no distances, and OSError if the file cannot be written.
-        """
-        from ..show.pictures.overlay import drawOverlay
-
-        return drawOverlay(self, path, size=size, kind=kind)
-
-    def toFrame(self):
-        """Return the measurements as a pandas DataFrame, one row per key, whose columns are those of a Measurement.
-
-        Raises InputError if pandas is not installed; nothing else of the library needs it.
-        """
-        return frameOf(self)
 
     def toDictionary(self) -> dict:
         """Return the comparison as plain values, as in metrics.json; values that are not finite are null."""
@@ -473,6 +391,28 @@ def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
         return pair["profileRows"], ()
     except Undefined as undefined:
         return (), (Finding.of(Kind.NO_PROFILE, reason=str(undefined)),)
+
+
+def withGridUncertainty(
+    comparison: Comparison, displayed: Callable[[Structure], Structure] | None = None
+) -> Comparison:
+    """Return a comparison with the spread of every measurement that the voxel grid alone causes, as its `grid`.
+
+    The measured surfaces of both structures are measured on the reference's grid, shifted by fractions of a voxel. A
+    structure that vanishes in some of the shifts is a finding instead. displayed: makes the surfaces that Slicer
+    displays, for settings that ask for them.
+    """
+    criticals = {structure.name: structure for structure in comparison.criticals}
+
+    def measure(reference: Structure, test: Structure, settings: Settings) -> Mapping[str, Measurement]:
+        return compare(reference, test, settings, criticals=criticals, dose=comparison.dose).measurements
+
+    settings = comparison.settings
+    values, findings = gridspread.shifted(comparison.reference, comparison.test, settings, measure, displayed)
+    asked = selected(settings, metricsOf(settings.convention).values())
+    found = gridspread.spreads(comparison.measurements, values, asked)
+    told = {key: replace(one, grid=found.get(key)) for key, one in comparison.measurements.items()}
+    return replace(comparison, measurements=told, findings=(*comparison.findings, *findings))
 
 
 def describe(structure: Structure) -> dict:

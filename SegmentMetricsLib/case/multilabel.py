@@ -29,6 +29,7 @@ from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from .given import asStructure
 from .resulttables import labelsTable
+from .shares import Share
 from .tablemodel import notebookTable
 
 if TYPE_CHECKING:
@@ -37,32 +38,6 @@ if TYPE_CHECKING:
 
     # What compareLabels() takes as a reference or a test.
     Labels = SimpleITK.Image | np.ndarray | str | os.PathLike | Iterable[Structure] | Mapping[str, Comparable]
-
-
-@dataclass(frozen=True)
-class Share:
-    """The volumes of one label in mm3 (areas in mm2 for contours); memberships count in part.
-
-    both: of the intersection. reference, test: of the label in each segmentation. problem: why these are unknown, "" if
-    they are known.
-    """
-
-    name: str
-    both: Fraction = Fraction(0)
-    reference: Fraction = Fraction(0)
-    test: Fraction = Fraction(0)
-    problem: str = ""
-
-    @property
-    def either(self) -> Fraction:
-        return self.reference + self.test - self.both
-
-    def toDictionary(self) -> dict:
-        """Return the share as plain values for files."""
-        if self.problem:
-            return {"name": self.name, "problem": self.problem}
-        sizes = {key: float(getattr(self, key)) for key in ("reference", "test", "both")}
-        return {"name": self.name, **sizes}
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.progress import Cancelled
+from SegmentMetricsLib.face import Comparison
 
-from . import reports
-from .translation import _
+from .. import reports
+from ..translation import _
 
 
 class Host(typing.Protocol):
@@ -94,7 +95,7 @@ class Attempts:
         model = self.model
         if model.isBusy or model.whyNotTools():
             return None
-        comparison = model.outcome.comparisons[model.number()]
+        comparison = Comparison.of(model.outcome.comparisons[model.number()])
         found = self._attempt(lambda work: work.run(lambda: comparison.which(text)), _("The search was stopped."))
         self.host.showOutcome()
         return found
