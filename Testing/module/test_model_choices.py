@@ -13,7 +13,7 @@ from SegmentMetricsPanel import editedpairs
 from SegmentMetricsPanel.chosensettings import criticalNames, possibleCriticals, shownSettings
 from SegmentMetricsPanel.enumerations import Mode, choicesOf
 
-from SegmentMetricsLib.model.structures import Identity
+from SegmentMetricsLib.model.structure import Identity
 
 MODULE = Path(__file__).parents[2] / "SegmentMetrics"
 BLOCKED = """
