@@ -39,8 +39,8 @@ from .triangles import dot
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-# Corners searched per point at first, and where these are not decisive; after that, all that matter are, or boxes around
-# triangles where more corners per point matter.
+# Corners searched per point at first, and where these are not decisive; after that, all that matter are, or boxes
+# around triangles where more corners per point matter.
 FEW_CORNERS, MANY_CORNERS, MANY_NEAR = 7, 32, 500
 # Corners per leaf of their search tree: larger leaves make the tree faster to build, and as fast to search.
 LEAF = 20
