@@ -15,11 +15,11 @@ from SegmentMetricsLib.mrml import folders, showConventionsTable
 from SegmentMetricsLib.mrml.ahead import drawAhead
 from SegmentMetricsLib.mrml.leftovers import Leftovers
 
-from .attempts import Attempts
 from .contents.following import advanced
 from .following import DELAY, Follower, allPlaces
 from .markup import explainAll
-from .model import PanelModel
+from .model.attempts import Attempts
+from .model.panelmodel import PanelModel
 from .parameters import GuiConnection, parametersOf
 from .scene import SlicerScene
 from .views.buttons import ExplainedButton

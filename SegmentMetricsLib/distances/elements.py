@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from ..base.progress import chunks
-from ..geometry.cellcases import caseAreas, caseNormals, longestSide
+from ..geometry.cellcases import caseAreas, caseNormals, caseSides
 from ..geometry.closest import ClosestSurface
 from ..geometry.edges import uniqueSides
 from ..geometry.meshing import MaskSurface
@@ -124,7 +124,7 @@ class Sampler:
 
     base: the elements of both segments, in their order. values: (n,) signed distances in mm at the nodes, more after
     every cut. totals, shared: (s,) mm2 or mm of every segment, and of elements that are part of both boundaries.
-    lengths: (s,) mm of an average element of either boundary. longest: upper bound in mm of the length of sides.
+    lengths: (s,) mm of an average element of either boundary. sides: (k,) mm of the longest side of base elements.
     areFew, areDeep: (s,) whether there are so few elements that all are cut, and whether they may be so large that they
     are cut more than once.
     """
@@ -132,7 +132,7 @@ class Sampler:
     base: Elements
     shared: np.ndarray
     lengths: np.ndarray
-    longest: float
+    sides: np.ndarray
 
     def __init__(self, surfaces: Sequence[Surface], search: Callable[[int], ClosestSurface]):
         self.surfaces, self.closest = surfaces, search
@@ -237,7 +237,7 @@ class LatticeSampler(Sampler):
         rest = np.maximum(self.totals - np.bincount(segment, sizes, count), 0.0)
         self.shared = np.where(np.bincount(segment, minlength=count) < every, rest, 0.0)
         self.lengths = np.tile(np.sqrt((self.totals / every).reshape(2, -1).min(axis=0)), 2)
-        self.longest = longestSide(axes)
+        self.sides = caseSides(axes).take(self._triangles)
         # where all elements will be cut, all nodes are measured at once
         isFew = (np.bincount(segment, minlength=count) <= FEW).take(segment)
         self._few, others = np.flatnonzero(isFew), np.flatnonzero(~isFew)
@@ -321,8 +321,8 @@ class SearchSampler(Sampler):
         super().__init__(surfaces, search)
         self._firsts: list[int] = []
         self._cells: list[np.ndarray] = []
-        nodes, sizes = [], []
-        self.shared, self.longest, lengths = np.zeros(2), 0.0, []
+        nodes, sizes, longest, lengths = [], [], [], []
+        self.shared = np.zeros(2)
         for source, surface in enumerate(surfaces):
             points, cells, owners = shortened(surface)
             sides, numbers = uniqueSides(cells)
@@ -333,9 +333,9 @@ class SearchSampler(Sampler):
             nodes.append(ofElements.astype(np.int32))
             sizes.append((surface.sizes / np.bincount(owners, minlength=surface.count)).take(owners))
             self._cells.append(owners)
-            self.longest = max(self.longest, float(np.linalg.norm(ends[1] - ends[0], axis=1).max()))
+            longest.append(np.linalg.norm(ends[1] - ends[0], axis=1).take(numbers).max(axis=1))
             lengths.append((self.totals[source] / len(cells)) ** (1 / (surface.dimension - 1)))
-        self.lengths = np.full(2, min(lengths))
+        self.lengths, self.sides = np.full(2, min(lengths)), np.concatenate(longest)
         segment = np.repeat(np.arange(2, dtype=np.int8), [len(size) for size in sizes])
         self._start(np.concatenate(nodes, axis=1), np.concatenate(sizes), segment, np.ones(2, bool))
 

@@ -32,7 +32,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -41,9 +41,6 @@ from ..geometry.edges import uniqueSides
 from ..geometry.surfaces import PIECES
 from ..geometry.triangles import distancesToTriangles
 from .bounded import Bounded
-
-if TYPE_CHECKING:
-    from .field import Field
 
 # Largest acceptable gap between the bounds, mm; less for short elements, see field.SHORT.
 WANTED = 0.01
@@ -64,18 +61,19 @@ TOUCHING = 1e-6
 FOLLOWING, BEFORE = {2: [1], 3: [1, 2, 0]}, {2: [1, 0], 3: [2, 0, 1]}
 
 
-def farthest(field: Field, numbers: Sequence[int], side: int, known: float) -> list[tuple[Bounded, np.ndarray]]:
+def farthest(field: Any, numbers: Sequence[int], side: int, known: float) -> list[tuple[Bounded, np.ndarray]]:
     """Return the largest distances in mm of some segments of a field, with guaranteed bounds, and their places (3,).
 
-    The other parameters are those of Field.largest().
+    field: a Field. The other parameters are those of Field.largest().
     """
     sampler, leaves = field.sampler, field.leaves
     values = side * field.values if side else np.abs(field.values)
     _, high = leaves.signedRange(side) if side else leaves.range
+    # nothing on a piece of an element is farther than one of its corners by more than this
+    near = sampler.sides.take(field.leafRows) * nearCorner(leaves.corners) / 2.0 ** (field.halvings + 1)
     # of every segment
-    lowest, places = np.zeros(field.count), np.zeros((field.count, 3))
-    isAsked = np.zeros(field.count, bool)
-    isAsked[list(numbers)] = True
+    lowest, highest, places = np.zeros(field.count), np.zeros(field.count), np.zeros((field.count, 3))
+    rows, wanted = [np.zeros(0, np.intp)], WANTED * field.scales
     for number in numbers:
         own = leaves.rowsOf(number)
         if own.start == own.stop:  # all of the boundary is shared
@@ -84,24 +82,24 @@ def farthest(field: Field, numbers: Sequence[int], side: int, known: float) -> l
         nodes = leaves.nodes[:, own.start + int(high[own].argmax())]
         node = nodes[values[nodes].argmax()]
         lowest[number], places[number] = values[node], sampler.points(node[None])[0]
-    enough = np.maximum(lowest, known)
-    # every place on a piece of an element is at most this far from one of its corners
-    near = sampler.longest * nearCorner(leaves.corners) / 2.0 ** (field.halvings + 1)
-    segment = leaves.segment
-    rows = np.flatnonzero((high + near > enough.take(segment)) & isAsked.take(segment))
+        upper, enough = high[own] + near[own], max(lowest[number], known)
+        isPossible = upper > enough + wanted[number]
+        highest[number] = max(enough, upper.max(initial=0.0, where=~isPossible))
+        rows.append(own.start + np.flatnonzero(isPossible))
+    chosen = np.concatenate(rows)
     if side:
-        rows = rows[sampler.mayReach(field.leafRows[rows], side)]
+        chosen = chosen[sampler.mayReach(field.leafRows[chosen], side)]
     # of many candidates, as for two concentric balls, most are excluded as whole elements
-    parts = np.arange(leaves.corners)[None] if len(rows) > MANY else PIECES[leaves.corners]
-    elements = leaves.nodes[:, rows].T[:, parts].reshape(-1, leaves.corners)
-    highest = enough.copy()
+    parts = np.arange(leaves.corners)[None] if len(chosen) > MANY else PIECES[leaves.corners]
+    elements = leaves.nodes[:, chosen].T[:, parts].reshape(-1, leaves.corners)
     if len(elements):
-        _bound(field, side, elements, values, np.repeat(segment[rows], len(parts)), known, (lowest, highest, places))
+        segment = np.repeat(leaves.segment[chosen], len(parts))
+        _bound(field, side, elements, values, segment, known, (lowest, highest, places))
     return [(Bounded(lowest[n], lowest[n], max(lowest[n], highest[n])), places[n]) for n in numbers]
 
 
 def _bound(
-    field: Field,
+    field: Any,
     side: int,
     elements: np.ndarray,
     atNodes: np.ndarray,

@@ -228,10 +228,10 @@ def _crossProducts(axes: tuple[float, ...]) -> np.ndarray:
 
 
 @lru_cache(maxsize=32)
-def longestSide(axes: tuple[float, ...]) -> float:
-    """Return the length in mm of the longest side of the triangles of all cases. axes: as for caseAreas()."""
+def caseSides(axes: tuple[float, ...]) -> np.ndarray:
+    """Return the lengths (189,) in mm of the longest sides of the triangles of all cases. axes: as for caseAreas()."""
     corners = cases().triangles @ np.reshape(axes, (3, 3)).T
-    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max())
+    return np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ import pytest
 import shapes
 from panelfakes import Comparisons, Host, Segmentation, Table, comparisonOf, judged, modelOf, outcomeOf, twoBoxes
 from SegmentMetricsPanel.contents import conventions, maps, pages, places, results, slices, verdicts
-from SegmentMetricsPanel.enumerations import MapKind, MapSide, Mode, SliceQuantity
+from SegmentMetricsPanel.model.enumerations import MapKind, MapSide, Mode, SliceQuantity
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.errors import InputError

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import shapes
-from SegmentMetricsPanel import enumerations
-from SegmentMetricsPanel.attempts import Attempts
-from SegmentMetricsPanel.chosensettings import IN_PANEL
-from SegmentMetricsPanel.model import PanelModel
+from SegmentMetricsPanel.model import enumerations
+from SegmentMetricsPanel.model.attempts import Attempts
+from SegmentMetricsPanel.model.chosensettings import IN_PANEL
+from SegmentMetricsPanel.model.panelmodel import PanelModel
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.progress import Cancelled
@@ -20,7 +20,8 @@ from SegmentMetricsLib.case.pairing import pairStructures
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.model.inputs import structureFromImage
-from SegmentMetricsLib.model.structures import Identity, Match, Pairing
+from SegmentMetricsLib.model.structure import Identity
+from SegmentMetricsLib.model.structures import Match, Pairing
 
 DEFAULTS = {
     "reference": None, "referenceSegment": "", "test": None, "testSegment": "", "pairs": [], "tolerance": 2.0,

@@ -8,8 +8,8 @@ from slicer.i18n import tr as _
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import practice
 
-from ..enumerations import Plot
 from ..following import Session
+from ..model.enumerations import Plot
 from ..saving import askForPath
 from .buttons import ExplainedButton
 from .view import View

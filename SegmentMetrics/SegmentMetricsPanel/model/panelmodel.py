@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.protocol import exampleNames
 from SegmentMetricsLib.case.protocol.protocol import Protocol
+from SegmentMetricsLib.case.request import Request
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
-from SegmentMetricsLib.mrml.outcomes import Request
 from SegmentMetricsLib.settings.settings import Settings
 
+from ..contents import observers, results
+from ..contents.following import Edit, begun
+from ..contents.verdicts import orderOf
+from ..translation import _
 from . import chosensettings
-from .contents import observers, results
-from .contents.following import Edit, begun
-from .contents.verdicts import orderOf
 from .editedpairs import choicesOf, proposedOf
 from .enumerations import Mode
 from .inputs import Inputs
 from .observing import Observers
-from .translation import _
 
 
 class Scene(typing.Protocol):
@@ -343,7 +343,7 @@ class PanelModel:
 
     def isUpdateDue(self) -> bool:
         """Return whether to measure again without being asked: only what is shown, and once after each change."""
-        isFollowed = self.isFollowing() and self.isOnePair() and self.isFollowable() and bool(self.change)
+        isFollowed = self.isFollowing() and self.isFollowable() and bool(self.change)
         isWanted = self.isNews and self.parameters.follow and bool(self.stale()) and not isFollowed
         if not isWanted or self.whyNot():
             return False

@@ -9,8 +9,8 @@ from SegmentMetricsLib.conventions.presets import BRATS, PANOPTICA, PRESETS
 from SegmentMetricsLib.settings.names import familyTitle
 from SegmentMetricsLib.settings.settings import DECLARED, Settings
 
+from ..translation import _
 from .enumerations import Mode
-from .translation import _
 
 # The settings that the panel offers, by name.
 IN_PANEL = {name: one.panel for name, one in DECLARED.items() if one.panel}
