@@ -634,7 +634,8 @@ def similarityIndex(sliceSimilarity: Similarity) -> float:
     Examples
     --------
     >>> masks = [Mask.fromArray(np.ones((1, n, n)), Grid((9, 9, 1), np.eye(4))) for n in (5, 8)]
-    >>> reference, test = (slicecontours.ofMask(mask, planes := Planes(mask.grid, 2, "mm")) for mask in masks)
+    >>> sections, planes = (crosssections.ofVoxels(mask, 2) for mask in masks), Planes(masks[0].grid, 2, "mm")
+    >>> reference, test = (slicecontours.ofSections(one, planes) for one in sections)
     >>> round(similarityIndex(measure(reference, test, planes, Levels(outside=2), insidePolygons(reference))), 3)
     0.875
     """

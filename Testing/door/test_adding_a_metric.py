@@ -33,7 +33,7 @@ import formulas
 print("FORMULAS", *map(formulas.heading, formulas.kinds()), sep="\\n")
 
 import panelfakes
-from SegmentMetricsPanel import chosensettings
+from SegmentMetricsPanel.model import chosensettings
 from SegmentMetricsPanel.contents import results
 parameters = panelfakes.parameters(families=["overlap", "size"])
 settings = chosensettings.settingsOf(parameters, None)
