@@ -19,7 +19,8 @@ from ..case.records import Record
 from ..case.request import Request
 from ..face import convenient
 from ..metrics.findings import asDictionaries, asFinding
-from ..model.structures import REFERENCE_AND_TEST, Identity, Structure
+from ..model.structure import Identity, Structure
+from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import Settings
 from ..show.fingerprints import contentHashOfDose
 from ..show.observers import overview
