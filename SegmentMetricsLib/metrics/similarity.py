@@ -26,7 +26,7 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.slicecontours import SAME, Contour, Planes, cutApart
 from ..geometry.surfaces import Surface, evenElements
-from ..model.structures import Structure
+from ..model.structure import Structure
 from .effort import NearContour
 from .metric import OURS, Empty, Family, metric, quantity
 from .sections import unsmoothedOf
