@@ -354,6 +354,16 @@ class PanelModel:
         isRightMode = outcome.isOfAll != self.isOnePair()
         return isRightMode and self._isSamePair() and (not outcome.isOfAll or outcome.comparisons is not None)
 
+    def edited(self) -> tuple | None:
+        """Return the segmentation and the segment ID of the test, which is edited; None if there is none."""
+        p = self.parameters
+        if p is None or p.test is None:
+            return None
+        segment = p.testSegment
+        if not self.isOnePair():
+            segment = self.outcome.segments[self.number()][1] if self.record() is not None else ""
+        return (p.test, segment) if segment in self.scene.segments(p.test) else None
+
     def isOnePair(self) -> bool:
         """Return whether one pair is chosen, not all structures."""
         return self.parameters.mode == Mode.onePair

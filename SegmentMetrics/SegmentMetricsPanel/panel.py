@@ -25,6 +25,7 @@ from .views.corners import CornersView
 from .views.doses import DoseChoiceView, DoseView
 from .views.focus import FocusView
 from .views.hazard import HazardView
+from .views.heights import HeightsView
 from .views.inputs import InputsView
 from .views.layouts import LayoutView
 from .views.lesions import LesionsView
@@ -89,6 +90,7 @@ class Panel(VTKObservationMixin):
         self.practice = PracticeView(ui, model, self.follower, self.forgetResults, self.apply, self.onWritten)
         self.reports = ReportsView(ui, model, self.attempts.report)
         self.observerFiles = ObserverFilesView(ui, model, self.attempts.reportObservers)
+        self.heights = HeightsView(ui, model, [self.conventions.answerLabel])
         # in the order in which they are shown: focus needs the maps
         self.views = (
             *(self.inputs, self.observerChoice, self.pairs, self.settings, self.protocols, self.doseChoice),
@@ -98,6 +100,7 @@ class Panel(VTKObservationMixin):
         )
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
         ui.applyButton.connect("clicked(bool)", self.onApply)
+        ui.notesButton.connect("clicked(bool)", lambda _checked=False: self.heights.show())
         self.watcher = SegmentWatcher(self.onSuspect, self.onEvent)
         # writing to the parameter node may trigger many events: refresh once, right after them
         self.refreshTimer = qt.QTimer()
@@ -231,6 +234,8 @@ class Panel(VTKObservationMixin):
             self.refreshTimer.start()
         elif self.parameters is not None:
             self._watch()  # a script may have switched following on or off
+            if self.focus.isOutlined and not self.model.isFollowing():
+                self.focus.showElsewhere()
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
     def onNodeAdded(self, _caller, _event, node) -> None:
@@ -409,6 +414,7 @@ class Panel(VTKObservationMixin):
     def _showMessage(self) -> None:
         message = self.model.message(*[view.problem for view in self.views])
         self.ui.messageLabel.text, self.ui.messageLabel.visible = message, bool(message)
+        self.heights.show()
 
     def _enableApply(self) -> None:
         self.measureButton.enable(self.model.whyNot())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import numpy as np
@@ -14,9 +15,12 @@ from .folders import isResult
 from .maps import isMap
 from .markers import placingKept
 
-# On display nodes of others that were visible and are hidden now. It is saved with a scene, so that they come back when
-# that is loaded.
+# On display nodes of others that were visible and are hidden now: "1", or how a segmentation was shown before only one
+# segment of it is shown, as an outline. It is saved with a scene, so that they come back when that is loaded.
 HIDDEN_ATTRIBUTE = "SegmentMetrics.HiddenByFocus"
+HIDDEN_ALONE = "1"
+# What an outline changes of a segmentation's display node.
+LOOK = ("Visibility", "Visibility3D", "Visibility2DFill", "Visibility2DOutline", "SliceIntersectionThickness")
 # On the models of the lines: the side that they show.
 SIDE_ATTRIBUTE = "SegmentMetrics.FocusSide"
 # Colors that no map has, for lines on dark and on bright images.
@@ -41,7 +45,7 @@ def hideOthers(scene) -> list:
         isOurs = node is None or node.GetHideFromEditors() or isMap(node) or isResult(node, "lesions")
         if display.GetVisibility() and not isOurs:
             wasModifying = display.StartModify()
-            display.SetAttribute(HIDDEN_ATTRIBUTE, "1")
+            display.SetAttribute(HIDDEN_ATTRIBUTE, HIDDEN_ALONE)
             display.SetVisibility(False)
             display.EndModify(wasModifying)
             hidden.append(display)
@@ -50,18 +54,68 @@ def hideOthers(scene) -> list:
 
 def forgetIfShown(display) -> None:
     """Leave it to the user whether something is shown if they have shown it since hideOthers() has hidden it."""
-    if display.GetVisibility() and display.GetAttribute(HIDDEN_ATTRIBUTE):
+    if display.GetVisibility() and display.GetAttribute(HIDDEN_ATTRIBUTE) == HIDDEN_ALONE:
         display.RemoveAttribute(HIDDEN_ATTRIBUTE)
 
 
 def restoreOthers(scene) -> None:
-    """Show again what hideOthers() has hidden, also before the scene was saved and loaded."""
+    """Show again what was hidden or shown as an outline, also before the scene was saved and loaded."""
     for display in _displayNodes(scene):
-        if display.GetAttribute(HIDDEN_ATTRIBUTE):
+        before = display.GetAttribute(HIDDEN_ATTRIBUTE)
+        if before:
             wasModifying = display.StartModify()
             display.RemoveAttribute(HIDDEN_ATTRIBUTE)
-            display.SetVisibility(True)
+            if before == HIDDEN_ALONE:
+                display.SetVisibility(True)
+            else:
+                _setLook(display, json.loads(before))
             display.EndModify(wasModifying)
+
+
+def showOutlines(outlines: Mapping, scene) -> None:
+    """Show only one segment each of some segmentations, as an outline in the slice views, until restoreOthers().
+
+    outlines: the segment's ID and its color, RGB in [0, 1] or None for its own, by segmentation display node.
+    """
+    for display, (segment, color) in outlines.items():
+        wasModifying = display.StartModify()
+        before = display.GetAttribute(HIDDEN_ATTRIBUTE)
+        if before in (None, HIDDEN_ALONE):
+            look = _lookOf(display)
+            look["Visibility"] = look["Visibility"] or before == HIDDEN_ALONE
+            display.SetAttribute(HIDDEN_ATTRIBUTE, json.dumps(look))
+        display.SetVisibility(True)
+        display.SetVisibility3D(False)
+        display.SetVisibility2DFill(False)
+        display.SetVisibility2DOutline(True)
+        display.SetSliceIntersectionThickness(THICKNESS)
+        for each in display.GetDisplayableNode().GetSegmentation().GetSegmentIDs():
+            display.SetSegmentVisibility(each, each == segment)
+        if segment and color is not None:
+            display.SetSegmentOverrideColor(segment, *color)
+        display.EndModify(wasModifying)
+
+
+def _lookOf(display) -> dict:
+    look = {name: getattr(display, f"Get{name}")() for name in LOOK}
+    identifiers = display.GetDisplayableNode().GetSegmentation().GetSegmentIDs()
+    look["segments"] = {
+        each: [display.GetSegmentVisibility(each), list(display.GetSegmentOverrideColor(each))] for each in identifiers
+    }
+    return look
+
+
+def _setLook(display, look: Mapping) -> None:
+    for name in LOOK:
+        getattr(display, f"Set{name}")(look[name])
+    segmentation = display.GetDisplayableNode().GetSegmentation() if display.GetDisplayableNode() else None
+    for each, (isVisible, color) in look["segments"].items():
+        if segmentation is not None and segmentation.GetSegment(each) is not None:
+            display.SetSegmentVisibility(each, isVisible)
+            if color[0] < 0:
+                display.UnsetSegmentOverrideColor(each)
+            else:
+                display.SetSegmentOverrideColor(each, *color)
 
 
 def showLines(surfaces: Mapping[str, vtkPolyData], scene, in2D=REFERENCE_AND_TEST, in3D: bool = False) -> None:

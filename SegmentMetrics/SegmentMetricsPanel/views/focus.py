@@ -9,7 +9,7 @@ from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
-from SegmentMetricsLib.mrml import focus, maps, navigation
+from SegmentMetricsLib.mrml import editor, focus, maps, navigation
 from SegmentMetricsLib.mrml.conversion import drawnSurface, pointsOf, withNormals
 from SegmentMetricsLib.mrml.inputs import structureFromSegment
 
@@ -29,6 +29,7 @@ class FocusView(View, VTKObservationMixin):
         VTKObservationMixin.__init__(self)
         View.__init__(self, ui, model)
         self.isActive = False
+        self.isOutlined = False  # whether what is edited is shown as an outline while another module is open
         self.hiddenFor = None  # the pair beside which everything was hidden
         self.structures = None, {}  # those of a run and pair, by side; without the empty ones
         self.views = None  # where all views looked before they went to the first pair, and after they went to the last
@@ -37,8 +38,31 @@ class FocusView(View, VTKObservationMixin):
     def setActive(self, isActive: bool) -> None:
         """Start or stop hiding what does not belong to the pair."""
         self.isActive = isActive
-        if not isActive:
-            self.end()
+        if isActive:
+            self.end()  # what was shown for drawing
+        else:
+            self.showElsewhere()
+
+    def showElsewhere(self) -> None:
+        """Put back what was hidden while another module is open, or show only what is edited if edits are followed."""
+        if self.isActive:
+            return
+        scene, lines = slicer.mrmlScene, {}
+        isWanted = self.model.isFollowing() and self.model.parameters.focus
+        edited = self.model.edited() if isWanted and not (scene.IsClosing() or scene.IsImporting()) else None
+        if edited is not None and not self.model.isPracticing() and self.isPossible():
+            colored = [maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m)]
+            structures = {} if "reference" in colored else self._structures(self.model.outcome, self.model.number())
+            lines = {side: self._surfaceOf(one) for side, one in structures.items() if side == "reference"}
+        self.isOutlined = False
+        self.end()
+        if edited is not None:
+            self.isOutlined = True
+            node, segment = edited
+            self._hideOthers()
+            focus.showOutlines({node.GetDisplayNode(): (segment, None)}, slicer.mrmlScene)
+            focus.showLines(lines, slicer.mrmlScene, in2D=lines)
+            editor.chooseInEditor(node, segment, slicer.mrmlScene)
 
     def isPossible(self) -> bool:
         outcome = self.model.outcome
@@ -90,12 +114,15 @@ class FocusView(View, VTKObservationMixin):
             structures = self._structures(outcome, number)
             surfaces = {side: self._surfaceOf(structures[side]) for side in wanted if side in structures}
         if self.hiddenFor != self.model.pairKey():  # what the user shows beside a pair stays
-            for display in focus.hideOthers(slicer.mrmlScene):
-                if not self.hasObserver(display, vtk.vtkCommand.ModifiedEvent, self.onDisplay):
-                    self.addObserver(display, vtk.vtkCommand.ModifiedEvent, self.onDisplay)
+            self._hideOthers()
             self.hiddenFor = self.model.pairKey()
         focus.showLines(surfaces, slicer.mrmlScene, in2D=lines, in3D=not isMapShown)
         focus.showPoint(None if self.model.areLesionsShown() else _worstPlace(outcome, number)[0], slicer.mrmlScene)
+
+    def _hideOthers(self) -> None:
+        for display in focus.hideOthers(slicer.mrmlScene):
+            if not self.hasObserver(display, vtk.vtkCommand.ModifiedEvent, self.onDisplay):
+                self.addObserver(display, vtk.vtkCommand.ModifiedEvent, self.onDisplay)
 
     def onDisplay(self, display, _event) -> None:
         """What the user shows and hides again stays hidden."""
