@@ -14,16 +14,17 @@ from SegmentMetricsLib.base.errors import InputError, PairError, reasonOf
 from SegmentMetricsLib.base.progress import Cancelled, stoppable
 from SegmentMetricsLib.case.places import MOST, worstPlaces
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Match
+from SegmentMetricsLib.mrml.ahead import drawAhead
 from SegmentMetricsLib.mrml.comparing import openCase
 from SegmentMetricsLib.mrml.contents import contentHashOfSegment
-from SegmentMetricsLib.mrml.conversion import displayedSurface
 from SegmentMetricsLib.mrml.outcomes import Request
-from SegmentMetricsLib.mrml.outputs import checkedLimits, distanceMap
 
 from .contents import following
 
 # Milliseconds to wait after the last event of an edit, and between two looks at the thread.
 DELAY, INTERVAL = 50, 10
+# Seconds of such a look. Slicer's main thread keeps Python's lock while no slot runs, so the thread gets its time here.
+SHARE = 0.03
 
 
 @dataclass(eq=False)
@@ -131,6 +132,7 @@ class Follower:
 
     def onTimeout(self) -> None:
         """See whether the measurement has ended, and show it or begin the next one."""
+        self.run.thread.join(SHARE)
         if self.run.thread.is_alive() or slicer.mrmlScene.IsBatchProcessing():
             return
         run, self.run = self.run, None
@@ -212,25 +214,16 @@ class Follower:
         model = self.model
         outcome, number = model.outcome, model.number()
         others = outcome.comparisons if outcome is not None and outcome.isOfAll else None
-        p, isShown, structures = model.parameters, not model.isPracticing(), list(case.pairing.pairs[0])
-        sides = p.mapSide.sides if p.showMap and isShown and not any(s.isEmpty for s in structures) else ()
-        kind, surface, shown = p.mapKind.name, p.mapSurface.name, {}
-        for side in sides if surface == "displayed" else ():
-            # VTK's filters use several threads here, which they must not while the views are drawn
-            shown[side] = displayedSurface(structures[REFERENCE_AND_TEST.index(side)])
+        p = model.parameters
+        sides = p.mapSide.sides if p.showMap and not model.isPracticing() else ()
+        drawn = sides, p.mapSurface.name, p.mapKind.name
 
         def work() -> dict:
             (comparison,) = case.pairs(case.pairing.pairs)
             if isinstance(comparison, PairError):
                 raise InputError(reasonOf(comparison))
-            found = {"comparison": comparison, "places": (), "maps": {}}
-            comparison.record()  # its worst places are kept for the list of them
-            if comparison.distances is not None:
-                found["places"] = allPlaces(comparison)
-                checkedLimits(comparison, "signed", None, None)  # the range of the colors is kept
-                for side in sides:
-                    drawn = distanceMap(comparison, side, surface, shown.get(side), kind == "bld")
-                    found["maps"][side] = surface, kind, drawn
+            found = {"comparison": comparison, "maps": drawAhead(comparison, *drawn)}
+            found["places"] = allPlaces(comparison) if comparison.distances is not None else ()
             found["result"] = (
                 case.result({0: comparison}) if others is None else case.exchange(others, number, comparison)
             )

@@ -8,8 +8,11 @@ import vtk
 from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
 
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.mrml import folders, showConventionsTable
+from SegmentMetricsLib.mrml.ahead import drawAhead
 from SegmentMetricsLib.mrml.leftovers import Leftovers
 
 from .attempts import Attempts
@@ -61,6 +64,7 @@ class Panel(VTKObservationMixin):
         self.ui, self.logic, self.onLost = ui, logic, onLost
         explainAll(ui)  # before the views below store or change tool tips
         self.connection = None  # None while the panel does not follow the parameter node
+        self.ahead = None  # the drawing that was computed last
         self.leftovers = Leftovers()
         self.model = model = PanelModel(SlicerScene())
         self.attempts = Attempts(model, logic, self)
@@ -157,6 +161,7 @@ class Panel(VTKObservationMixin):
         if parameters is None:
             self.watcher.stop()
             self.follower.stop()
+            self.ahead = None
             for view in self.views:
                 view.release()
                 view.enable()
@@ -319,7 +324,7 @@ class Panel(VTKObservationMixin):
         if edit is not None:
             model.setEdit(advanced(edit, found["places"]))
         model.notice = ""
-        self.map.prepared = found["maps"]
+        self.map.prepared, self.ahead = found["maps"], self._drawing()
         try:
             if self.isActive:
                 self.showOutcome()
@@ -401,10 +406,39 @@ class Panel(VTKObservationMixin):
         self.watcher.watch(self._watched())
         self._watch()
         self._beginEdit()
+        parameters = self.parameters
+        self._drawAhead()
+        if self.parameters is not parameters:  # the scene was closed meanwhile
+            return
         for view in self.views:
             view.show()
+        self.map.prepared = {}
         self._enableActions()
         self._showMessage()
+
+    def _drawing(self) -> tuple:
+        """Return what tells one drawing of the shown pair from another."""
+        p = self.parameters
+        return self.outcome, self.model.number(), p.showMap, p.mapSide, p.mapKind, p.mapSurface
+
+    def _drawAhead(self) -> None:
+        """Compute in a thread what the views will show of a pair, which takes seconds for a brain."""
+        drawing, parameters = self._drawing(), self.parameters
+        if drawing == self.ahead or self.outcome is None or self.outcome.comparisons is None or self.model.isBusy:
+            return
+        self.ahead = drawing
+        if not self.outcome.records:
+            return
+        comparison, sides = self.outcome.comparisons[self.model.number()], self.map.missing()
+        surface, kind = parameters.mapSurface.name, parameters.mapKind.name
+        self.model.isBusy = True
+        try:
+            with self.longWork(lambda: self.parameters is parameters, keepsPart=False) as work:
+                self.map.prepared = work.run(lambda: drawAhead(comparison, sides, surface, kind))
+        except (Cancelled, InputError):
+            pass  # the views do without, and say why
+        finally:
+            self.model.isBusy = False
 
     def _enableActions(self) -> None:
         """Enable what takes results out of the panel, or disable it."""

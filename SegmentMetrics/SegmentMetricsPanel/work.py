@@ -12,8 +12,8 @@ from slicer.i18n import tr as _
 from SegmentMetricsLib.base.parallel import allCores
 from SegmentMetricsLib.base.progress import Cancelled, stoppable
 
-# Seconds before the dialog appears: most comparisons are finished by then.
-PATIENCE = 1.0
+# Seconds before the dialog appears, during which the application does not react.
+PATIENCE = 0.3
 # Pixels of the dialog's width: less would cut off its title.
 WIDTH = 360
 # Seconds between two updates of the dialog.

@@ -170,9 +170,10 @@ def lockedCache(count: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
 def allCores() -> Iterator[None]:
     """Let VTK use all cores inside the block; applications start it with one.
 
-    Does nothing if only one thread is allowed, as every change of VTK's backend leaks some memory.
+    Does nothing if only one thread is allowed, as every change of VTK's backend leaks some memory, nor outside of
+    the main thread: the backend is that of the whole process, which may be drawing.
     """
-    if threads() == 1:
+    if threads() == 1 or threading.current_thread() is not threading.main_thread():
         yield
         return
     from vtkmodules.vtkCommonCore import vtkSMPTools

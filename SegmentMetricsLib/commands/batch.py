@@ -35,6 +35,7 @@ from .options import (
     addGridUncertainty,
     addLabelNames,
     addOutput,
+    addPairs,
     addProtocol,
     addReport,
     addSettings,
@@ -64,8 +65,7 @@ def add(commands) -> None:
     batch = commands.add_parser(
         "batch",
         help="compare many cases and summarize them",
-        description="Compare many cases on all processors, and summarize them. Run the same command again to continue "
-        "where it was interrupted.",
+        description="Compare many cases, and summarize them. The same command again goes on where it ended.",
         usage="%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR) -o DIR [OPTION ...]",
         epilog=DEFAULTS,
     )
@@ -74,81 +74,64 @@ def add(commands) -> None:
         metavar="CASES.csv",
         type=pathFrom,
         nargs="?",
-        help="table: case, reference, test[, protocol, method, image, dose]; not needed with --reference-dir",
+        help="table: case, reference, test[, method, protocol, ...]",
     )
-    batch.add_argument(
-        "--reference-dir",
-        metavar="DIR",
-        type=pathFrom,
-        help="folder of the references, a file or a folder for each case",
+    compared = batch.add_argument_group("what is compared")
+    compared.add_argument(
+        "--reference-dir", metavar="DIR", type=pathFrom, help="folder of the references instead of a table"
     )
-    batch.add_argument(
+    compared.add_argument(
         "--test-dir",
         metavar="[NAME=]DIR",
         action="append",
-        help="folder of the tests of a method, whose files are called like those of the references, apart from the "
-        "extension and from words such as seg or prediction (may be repeated, for several methods)",
+        help="folder of the tests of a method, named like the references (may be repeated)",
     )
-    addOutput(batch, "folder for the results; a later run continues there")
-    batch.add_argument(
-        "--overwrite",
-        action="store_true",
-        help="remove results in the folder that were made with other settings or of other cases (they are an error)",
-    )
-    addProtocol(batch)
-    addReport(batch)
-    addStructuredReport(batch, isForEach=True)
-    addGridUncertainty(batch)
-    where = batch.add_mutually_exclusive_group()
-    where.add_argument(
-        "--workers", metavar="N", type=int, help="number of processes on this computer (one per processor)"
-    )
-    where.add_argument("--scheduler", metavar="ADDRESS", help="address of a Dask scheduler to run on its workers")
-    batch.add_argument(
-        "--infinite",
-        choices=TREATMENTS,
-        default=LEAVE_OUT,
-        help="how means and standard deviations treat infinite values (%(default)s)",
-    )
-    batch.add_argument(
-        "--missing",
-        choices=MISSING,
-        default=EMPTY,
-        help="treat structures that one side of a case lacks as empty, or leave them out (%(default)s)",
-    )
-    batch.add_argument(
-        "--correction",
-        choices=CORRECTIONS,
-        default=BONFERRONI,
-        help="how p is corrected for the number of tests: of each measurement, or of all (%(default)s)",
-    )
-    addStructure(batch)
-    batch.add_argument(
-        "--pair",
-        metavar="REFERENCE=TEST",
-        action="append",
-        help="compare these two structures in every case that has both, although their names differ (may be repeated)",
-    )
-    addLabelNames(batch)
-    addDose(batch, ", for cases without one of their own")
-    batch.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
-    batch.add_argument("--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)")
-    batch.add_argument(
+    addStructure(compared)
+    addPairs(compared)
+    addLabelNames(compared)
+    addDose(compared)
+    addSettings(batch)
+    results = batch.add_argument_group("what comes out")
+    addOutput(results, "folder for the results; a later run continues there")
+    results.add_argument("--overwrite", action="store_true", help="remove what other settings or cases left there")
+    addReport(batch, results)
+    addStructuredReport(batch, results, isForEach=True)
+    addProtocol(results)
+    results.add_argument(
         "--plots",
         metavar="FAMILY|KEY,...",
         action="append",
         nargs="?",
         const="",
-        help="draw figures for papers, as SVG, PDF and PNG: box plots of these measurements (the main ones), "
-        "Bland-Altman plots of volumes, the ranking of methods, rank correlations",
+        help="draw figures of these measurements (the main ones)",
     )
-    batch.add_argument(
-        "--plot-structure",
-        metavar="NAME",
-        action="append",
-        help="draw only this structure (all; may be repeated)",
+    batch.addFurther(
+        "--plot-structure", metavar="NAME", action="append", help="draw only this structure (may be repeated)"
     )
-    addSettings(batch)
+    batch.addFurther(
+        "--infinite",
+        choices=TREATMENTS,
+        default=LEAVE_OUT,
+        help="how means and standard deviations treat infinite values (%(default)s)",
+    )
+    batch.addFurther(
+        "--missing",
+        choices=MISSING,
+        default=EMPTY,
+        help="treat structures that one side of a case lacks as empty, or leave them out (%(default)s)",
+    )
+    batch.addFurther(
+        "--correction",
+        choices=CORRECTIONS,
+        default=BONFERRONI,
+        help="how p is corrected for the number of tests: of each measurement, or of all (%(default)s)",
+    )
+    batch.addFurther("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
+    batch.addFurther("--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)")
+    addGridUncertainty(batch)
+    where = results.add_mutually_exclusive_group()
+    where.add_argument("--workers", metavar="N", type=int, help="number of processes (one per processor)")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="run on the workers of this Dask scheduler")
     batch.set_defaults(run=run)
 
 

@@ -51,41 +51,30 @@ def add(commands) -> None:
         "reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder"
     )
     compare.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
-    addOutput(compare, "folder for the results (without it, they are only printed)")
-    addStructure(compare)
-    addPairs(compare)
-    addLabelNames(compare)
-    addDose(compare)
-    compare.add_argument(
-        "--numbers-only",
-        action="store_true",
-        help="write neither the surfaces nor the pictures of the pairs, which take most of the time "
-        "(both are written if there is a folder)",
+    compared = compare.add_argument_group("what is compared")
+    addStructure(compared)
+    addPairs(compared)
+    addLabelNames(compared)
+    addDose(compared)
+    compared.add_argument(
+        "--image", metavar="FILE", type=pathFrom, help="image under the contours in report and pictures"
     )
-    addProtocol(compare)
-    addReport(compare)
-    compare.add_argument(
-        "--image",
-        metavar="FILE",
-        type=pathFrom,
-        help="image to show under the contours in the report and in pictures: a file, or a folder with a DICOM series",
-    )
-    compare.add_argument(
+    addSettings(compare)
+    results = compare.add_argument_group("what comes out")
+    addOutput(results, "folder for the results (else they are only printed)")
+    results.add_argument("--numbers-only", action="store_true", help="write no surfaces, pictures and worst places")
+    addReport(compare, results)
+    compare.addFurther(
         "--report-patient",
         metavar="TEXT",
         default="",
         help="write a report with this name of the patient (it has none)",
     )
-    compare.add_argument("--json", action="store_true", help="print the content of metrics.json instead of tables")
+    addStructuredReport(compare, results)
+    addProtocol(results)
+    results.add_argument("--json", action="store_true", help="print the content of metrics.json instead of tables")
+    results.add_argument("--workers", metavar="N", type=int, help="number of processes (one per processor, if it pays)")
     addGridUncertainty(compare)
-    compare.add_argument(
-        "--workers",
-        metavar="N",
-        type=int,
-        help="number of processes on this computer (one per processor, if that is faster)",
-    )
-    addStructuredReport(compare)
-    addSettings(compare)
     compare.set_defaults(run=run)
 
 

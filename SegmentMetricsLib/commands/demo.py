@@ -33,7 +33,7 @@ def add(commands) -> None:
         help=f"contours to compare: {', '.join(FAMILIES)} (%(default)s)",
     )
     addOutput(demo, "folder (%(default)s)", Path("segment-metrics-demo"))
-    addReport(demo)
+    addReport(demo, demo)
     addSettings(demo)
     demo.set_defaults(run=run)
 

@@ -19,6 +19,7 @@ from .options import (
     addLabelNames,
     addOutput,
     addSettings,
+    addStructure,
     namesFrom,
     pathFrom,
     requireWritable,
@@ -49,52 +50,46 @@ def add(commands) -> None:
     observers.add_argument(
         "observers", metavar="OBSERVER", nargs="+", type=pathFrom, help="label map, segmentation, mesh or folder"
     )
-    observers.add_argument(
+    compared = observers.add_argument_group("what is compared")
+    compared.add_argument(
         "--test",
         metavar="FILE|DIR",
         action="append",
         default=[],
         type=pathFrom,
-        help="compare this with the observers, too; it is no observer (may be repeated)",
+        help="compare this with the observers; it is none (may be repeated)",
     )
-    observers.add_argument(
+    compared.add_argument(
         "--names",
         metavar="NAME",
         nargs="+",
-        help="what the observers, and after them the tests, are called; with spaces or commas between the names (as "
-        "their files or folders)",
+        help="names of the observers, and after them of the tests (those of the files)",
     )
-    observers.add_argument(
+    addStructure(compared)
+    addLabelNames(compared)
+    compared.add_argument(
         "--consensus",
         choices=METHODS,
         default=METHODS[0],
-        help="how the consensus is made: the voxels that most have, SimpleITK's STAPLE filter, or the zero of the mean "
-        "signed distance (%(default)s)",
+        help="consensus: the voxels that most have, SimpleITK's STAPLE filter, or the zero of the mean signed distance "
+        "(%(default)s)",
     )
-    observers.add_argument(
-        "--structure",
-        metavar="NAME",
-        action="append",
-        help="compare only this structure; for a label, its number is enough (may be repeated)",
-    )
-    addLabelNames(observers)
-    addOutput(observers, "folder for the results (without it, they are only printed)")
-    observers.add_argument("--report", action="store_true", help="write a report as one HTML page")
-    observers.add_argument(
+    addSettings(observers)
+    results = observers.add_argument_group("what comes out")
+    addOutput(results, "folder for the results (else they are only printed)")
+    results.add_argument("--numbers-only", action="store_true", help="draw no pictures")
+    results.add_argument("--report", action="store_true", help="write a report as one HTML page")
+    results.add_argument(
         "--write-protocol",
         metavar="FILE",
         type=pathFrom,
-        help="write tolerances and limits from the observers as a protocol, which --protocol of other commands takes",
+        help="write tolerances and limits from the observers as a protocol",
     )
-    observers.add_argument("--numbers-only", action="store_true", help="draw no pictures")
-    observers.add_argument(
-        "--workers", metavar="N", type=int, help="number of processes on this computer (one per processor, if it pays)"
-    )
-    addStructuredReport(observers)
-    observers.add_argument(
+    addStructuredReport(observers, results)
+    observers.addFurther(
         "--consensus-seg", metavar="FILE.dcm", type=pathFrom, help="write the consensus as DICOM segmentation (SEG)"
     )
-    addSettings(observers)
+    results.add_argument("--workers", metavar="N", type=int, help="number of processes (one per processor, if it pays)")
     observers.set_defaults(run=run)
 
 

@@ -6,16 +6,18 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..base.errors import InputError, requireText
-from ..base.texts import inAnyCase
+from ..base.texts import didYouMean, inAnyCase
 from ..case.protocol import exampleNames
-from ..settings.declarations import HAZARD, HEADINGS, MEASURED, Option
+from ..settings.declarations import HAZARD, HEADINGS, Option
 from ..settings.names import DEFAULT_FAMILIES, GRIDS, MESHMETRICS, OWN_CONVENTION, PRESETS, TOOLS
 from ..settings.settings import DECIDED_BY_TOOLS, DECLARED, Settings, isInEffect
+from .parsing import Parser, number, wholeNumber
 
 if TYPE_CHECKING:
     from ..metrics.registry import Found
@@ -31,6 +33,9 @@ OPTIONS = {
     )
     for heading in HEADINGS
 }
+
+# Those that people use have options that --help lists.
+USUAL = ("metrics", "tolerances", "percentiles", "surface", "critical", "convention")
 
 # The verdicts that can determine the exit status, worst first, in the spelling of the option; and that status.
 FAIL_ON = ("fail", "not-evaluable", "warn")
@@ -49,21 +54,9 @@ def pathFrom(text: str) -> Path:
     return Path(text)
 
 
-def addSetting(group: argparse._ArgumentGroup, name: str) -> None:
-    """Add the option of a setting to a group of options; without the option, the value is None."""
-    declaration = DECLARED[name]
-    option, details = cast(Option, declaration.option), dict(declaration.check.option)
-    if option.metavar is not None:
-        details["metavar"] = option.metavar
-    group.add_argument(option.flag, dest=name, help=declaration.help(getattr(Settings, name)), **details)
-
-
-def addHazard(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the hazard family, except for the critical structures."""
-    group = parser.add_argument_group("hazard")
-    for name in OPTIONS[HAZARD]:
-        if name != "critical":
-            addSetting(group, name)
+def addHazard(parser: Parser) -> None:
+    """Add --set for the settings of the hazard family, except for the critical structures."""
+    _addSet(parser, parser, {HAZARD: [name for name in OPTIONS[HAZARD] if name != "critical"]})
 
 
 def hazardFrom(options: argparse.Namespace) -> dict:
@@ -71,36 +64,130 @@ def hazardFrom(options: argparse.Namespace) -> dict:
     return _given(options, OPTIONS[HAZARD])
 
 
+def addSettings(parser: Parser) -> None:
+    """Add the options that become Settings; those not given keep the value of the preset, the file or the defaults."""
+    group = parser.add_argument_group("what is measured")
+    for name in USUAL:
+        _addSetting(group.add_argument, name)
+    group.add_argument(
+        "--settings", metavar="FILE", type=pathFrom, help="the settings in the metrics.json of a comparison"
+    )
+    group.add_argument(
+        "--preset",
+        metavar="NAME",
+        choices=[*MESHMETRICS, *(name for name in PRESETS if name != OWN_CONVENTION)],
+        help="all settings of a tool or challenge: MeshMetrics-0.1, -1.4.1, panoptica, BraTS 2023 (MEN, MET)",
+    )
+    _addSet(parser, group, OPTIONS)
+
+
+def _addSetting(add: Callable, name: str) -> None:
+    """Add the option of a setting by a function like add_argument(); without the option, the value is None."""
+    declaration = DECLARED[name]
+    option, details = cast(Option, declaration.option), dict(declaration.check.option)
+    if option.metavar is not None:
+        details["metavar"] = option.metavar
+    add(option.flag, dest=name, help=declaration.help(getattr(Settings, name)), **details)
+
+
+def _addSet(parser: Parser, group: argparse._ActionsContainer, settings: Mapping[str, Sequence[str]]) -> None:
+    """Add --set, and --help-settings, which explains it and the options that --help does not list.
+
+    settings: names of those that can be set, by heading.
+    """
+    names = [name for members in settings.values() for name in members]
+    parser.set_defaults(**dict.fromkeys(names), settable=names)
+    for name in names:
+        if name not in USUAL and cast(Option, DECLARED[name].option).flag:
+            _addSetting(parser.addFurther, name)
+    group.add_argument("--set", metavar="NAME=VALUE", action="append", help="any other setting (may be repeated)")
+    group.add_argument(
+        "--help-settings",
+        action=_SettingsHelp,
+        settings=settings,
+        help="list all settings and further options, and exit",
+    )
+
+
+class _SettingsHelp(argparse.Action):
+    """Prints what --help does not: the settings for --set, and the options of a parser that are used less often."""
+
+    def __init__(self, option_strings, dest, settings: Mapping[str, Sequence[str]], help: str):
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=help)
+        self.settings = settings
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        shown = argparse.ArgumentParser(
+            prog=parser.prog,
+            usage=argparse.SUPPRESS,
+            add_help=False,
+            description="Settings are given as --set NAME=VALUE, in any spelling of the name. Those that may be "
+            "repeated take several numbers with commas, too.",
+        )
+        ofSettings = {name for names in self.settings.values() for name in names}
+        group = shown.add_argument_group("further options")
+        for action, text in parser.further:
+            if action.dest not in ofSettings:
+                further = copy(action)
+                further.help = text
+                group._add_action(further)
+        for heading, names in self.settings.items():
+            group = shown.add_argument_group(heading)
+            for name in names:
+                one, option = DECLARED[name], cast(Option, DECLARED[name].option)
+                choices = one.check.option.get("choices")
+                kind = "yes|no" if "action" in one.check.option and not option.metavar and not choices else "VALUE"
+                value = option.metavar or ("|".join(map(str, choices)) if choices else kind)
+                same = f"; also {option.flag}" if option.flag else ""
+                group.add_argument(name, metavar=f"{name}={value}", help=one.help(getattr(Settings, name)) + same)
+        print(shown.format_help(), end="")
+        parser.exit()
+
+
+def readSets(options: argparse.Namespace) -> None:
+    """Give the options the values of --set NAME=VALUE, as if each had an option. Raises InputError."""
+    given, options.set = options.set or (), None
+    for text in given:
+        written, joint, value = text.partition("=")
+        name = inAnyCase(written.strip(), options.settable)
+        if name not in options.settable:
+            hint = didYouMean(written, options.settable)
+            raise InputError(f"There is no setting {written!r}; --help-settings lists all.{hint}")
+        if not joint or not value.strip():
+            raise InputError(f"A setting is given as NAME=VALUE, not as {text!r}.")
+        known, kind = getattr(options, name), DECLARED[name].check.option
+        if kind.get("action") == "append":
+            setattr(options, name, [*(known or ()), value])
+            continue
+        if known is not None:
+            raise InputError(f"The setting {name} is given twice.")
+        try:
+            setattr(options, name, _read(kind, value.strip()))
+        except argparse.ArgumentTypeError as error:
+            raise InputError(f"The setting {name}: {error}.") from None
+
+
+def _read(kind: Mapping[str, Any], text: str) -> Any:
+    """Return a value that was given as text. kind: how argparse reads an option for it. Raises ArgumentTypeError."""
+    if kind.get("action") == "store_true":
+        words = {"yes": True, "true": True, "no": False, "false": False}
+        if text.lower() not in words:
+            raise argparse.ArgumentTypeError(f"it is yes or no, not {text!r}")
+        return words[text.lower()]
+    if kind.get("type") is int:
+        return wholeNumber(text)
+    return number(text) if kind.get("type") is float else text
+
+
 def _given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
     """Return the values of settings that the options give, by name."""
+    readSets(options)
     given = ((name, getattr(options, name)) for name in names)
     return {name: DECLARED[name].check.read(value) for name, value in given if value is not None}
 
 
-def addSettings(parser: argparse.ArgumentParser) -> None:
-    """Add the options that become Settings; those not given keep the value of the preset, the file or the defaults."""
-    for heading, names in OPTIONS.items():
-        group = parser.add_argument_group(heading)
-        for name in names:
-            addSetting(group, name)
-        if heading == MEASURED:
-            group.add_argument(
-                "--settings",
-                metavar="FILE",
-                type=pathFrom,
-                help="measure with the settings in this metrics.json of an earlier comparison, except for the options "
-                "given here",
-            )
-            group.add_argument(
-                "--preset",
-                choices=[*MESHMETRICS, *(name for name in PRESETS if name != OWN_CONVENTION)],
-                help="measure as this version of MeshMetrics does; or lesions as panoptica does, or by the rules of "
-                "BraTS 2023: without a task for GLI, SSA and PED, BraTS 2023 MEN and BraTS 2023 MET for these",
-            )
-
-
 def addOutput(
-    parser: argparse.ArgumentParser, text: str = "folder for the results", default: Path | None = None
+    parser: argparse._ActionsContainer, text: str = "folder for the results", default: Path | None = None
 ) -> None:
     """Add the option for the folder of the results. text: its help."""
     parser.add_argument("-o", "--output", metavar="DIR", type=pathFrom, default=default, help=text)
@@ -113,45 +200,43 @@ def requireOutput(options: argparse.Namespace) -> Path:
     return options.output
 
 
-def addStructure(parser: argparse.ArgumentParser) -> None:
+def addStructure(parser: argparse._ActionsContainer) -> None:
     """Add the option that chooses structures."""
     parser.add_argument(
         "--structure",
         metavar="NAME",
         action="append",
-        help="compare only this structure and those of --pair; the number of a label is enough (may be repeated)",
+        help="only this structure or label number (may be repeated)",
     )
 
 
-def addPairs(parser: argparse.ArgumentParser) -> None:
+def addPairs(parser: argparse._ActionsContainer) -> None:
     """Add the option that pairs structures regardless of their names."""
     parser.add_argument(
         "--pair",
         metavar="REFERENCE=TEST",
         action="append",
-        help="compare these two structures although their names differ (may be repeated; NAME= leaves NAME unpaired)",
+        help="compare these two, NAME= with none (may be repeated)",
     )
 
 
-def addLabelNames(parser: argparse.ArgumentParser) -> None:
+def addLabelNames(parser: argparse._ActionsContainer) -> None:
     """Add the option that names the labels of label maps."""
     parser.add_argument(
         "--label-names",
         metavar="FILE",
         type=pathFrom,
-        help="names for labels that only have numbers: dataset.json of nnU-Net, whose regions are unions of labels, "
-        "other JSON, table (.csv, .tsv) of numbers and names, or color table (.ctbl); or TotalSegmentator, "
-        "TotalSegmentator-v1, TotalSegmentator-MR, BraTS, BraTS-2024, whose names are known",
+        help="names of labels: JSON, as of nnU-Net, table or color table; or TotalSegmentator(-v1, -MR), BraTS(-2024)",
     )
 
 
-def addDose(parser: argparse.ArgumentParser, more: str = "") -> None:
-    """Add the option for the dose of a plan. more: what its help says besides."""
+def addDose(parser: argparse._ActionsContainer) -> None:
+    """Add the option for the dose of a plan."""
     parser.add_argument(
         "--dose",
         metavar="FILE",
         type=pathFrom,
-        help=f"dose of a plan: RTDOSE, or an image in Gy; the family dose is measured, too{more}",
+        help="dose of a plan: RTDOSE, or an image in Gy",
     )
 
 
@@ -177,34 +262,31 @@ def choicesFrom(options: Sequence[str]) -> list[tuple[str, str | None]]:
     return choices
 
 
-def addProtocol(parser: argparse.ArgumentParser) -> None:
+def addProtocol(parser: argparse._ActionsContainer) -> None:
     """Add the options for the protocol to judge by, and for the resulting exit status."""
-    examples = ", ".join(exampleNames())
-    parser.add_argument(
-        "--protocol", metavar="FILE", help=f"table of limits to judge by, or one of the examples {examples}"
-    )
+    examples = " or ".join(exampleNames())
+    parser.add_argument("--protocol", metavar="FILE", help=f"limits to judge by: a table, or {examples}")
     parser.add_argument(
         "--fail-on",
         metavar="VERDICT",
         choices=FAIL_ON,
-        help=f"exit with status {VERDICT_REACHED} if the protocol's verdict is this one or worse; from the worst: "
-        f"{', '.join(FAIL_ON)} (verdicts do not affect the status)",
+        help=f"exit with status {VERDICT_REACHED} if the verdict is this one or worse: {', '.join(FAIL_ON)}",
     )
 
 
-def addReport(parser: argparse.ArgumentParser) -> None:
-    """Add the options for a report."""
-    parser.add_argument("--report", action="store_true", help="write a report as one HTML page")
-    parser.add_argument(
-        "--report-conventions", action="store_true", help="the same, with what other tools would have reported"
+def addReport(parser: Parser, group: argparse._ActionsContainer) -> None:
+    """Add the options for a report. group: for the one that --help lists."""
+    group.add_argument("--report", action="store_true", help="write a report as one HTML page")
+    parser.addFurther(
+        "--report-conventions", action="store_true", help="write a report with what other tools would have reported"
     )
     # a batch has no such option
     parser.set_defaults(report_patient="")
 
 
-def addGridUncertainty(parser: argparse.ArgumentParser) -> None:
+def addGridUncertainty(parser: Parser) -> None:
     """Add the option to compute what the grid itself contributes to measurements."""
-    parser.add_argument(
+    parser.addFurther(
         "--grid-uncertainty",
         action="store_true",
         help="also compute how much each number depends on where the voxel grid lies: its standard deviation when the "
@@ -263,14 +345,12 @@ def tellWithoutEffect(
 
 def _flagAndNeed(name: str, settings: Settings) -> str:
     """Return the option of a setting, with the option that it needs and lacks, or that leaves it no effect."""
-    flag = cast(Option, DECLARED[name].option).flag
+    flag = DECLARED[name].spelled(name).removesuffix("=VALUE")
     if isInEffect(name, settings):
         return flag
     decisive, value = cast(tuple[str, Any], DECLARED[name].onlyIf)
-    option = cast(Option, DECLARED[decisive].option).flag
-    if value is None:
-        return f"{flag} (with {option})"
-    return f"{flag} (without {option}{'' if value is True else f' {value}'})"
+    option = DECLARED[decisive].spelled(decisive, "" if value in (None, True) else str(value))
+    return f"{flag} ({'with' if value is None else 'without'} {option})"
 
 
 def savedSettings(path: Path) -> dict:

@@ -17,9 +17,14 @@ class Parser(argparse.ArgumentParser):
     """An argument parser that reports errors in one line."""
 
     def __init__(self, **options):
+        self.further: list[tuple[argparse.Action, str]] = []
         super().__init__(**options)
         self.register("type", float, number)
         self.register("type", int, wholeNumber)
+
+    def addFurther(self, *flags: str, help: str, **details) -> None:
+        """Add an option that --help-settings lists, and not --help."""
+        self.further.append((self.add_argument(*flags, help=argparse.SUPPRESS, **details), help))
 
     def error(self, message: str):
         """Print an error with a pointer to the help, and exit."""

@@ -8,19 +8,22 @@ from typing import Any
 
 from ..base.errors import InputError
 from .options import pathFrom, requireWritable
+from .parsing import Parser
 
 # The options for what no source says, by the element of DICOM.
 IDENTITY = {"PatientID": "patient_id", "PatientName": "patient_name", "StudyInstanceUID": "study_uid"}
 
 
-def addStructuredReport(parser: argparse.ArgumentParser, isForEach: bool = False) -> None:
-    """Add the options for structured reports. isForEach: whether there is one for each case, in the results' folder."""
-    group = parser.add_argument_group("DICOM")
+def addStructuredReport(parser: Parser, group: argparse._ActionsContainer, isForEach: bool = False) -> None:
+    """Add the options for structured reports.
+
+    group: for the one that --help lists. isForEach: whether there is one for each case, in the results' folder.
+    """
     if isForEach:
         group.add_argument("--sr", action="store_true", help="write a DICOM structured report of every case")
     else:
         group.add_argument("--sr", metavar="FILE.dcm", type=pathFrom, help="write a DICOM structured report")
-        group.add_argument(
+        parser.addFurther(
             "--sr-image",
             metavar="PATH",
             action="append",
@@ -28,11 +31,11 @@ def addStructuredReport(parser: argparse.ArgumentParser, isForEach: bool = False
             type=pathFrom,
             help="DICOM image that the structures were drawn on: a file, or a folder with a series (may be repeated)",
         )
-        group.add_argument("--sr-pdf", metavar="FILE", type=pathFrom, help="PDF to store as DICOM beside the report")
+        parser.addFurther("--sr-pdf", metavar="FILE", type=pathFrom, help="PDF to store as DICOM beside the report")
         for element, name in IDENTITY.items():
             flag = f"--{name.replace('_', '-')}"
-            group.add_argument(flag, metavar="TEXT", default="", help=f"{element} where no source has it")
-    group.add_argument(
+            parser.addFurther(flag, metavar="TEXT", default="", help=f"{element} where no source has it")
+    parser.addFurther(
         "--sr-by-name",
         action="store_true",
         help="refer to structures that are not from DICOM by name, instead of writing them as SEG or encapsulated STL",

@@ -31,7 +31,7 @@ IN_GY = "{file} does not say its unit: its values are taken to be in Gy."
 
 
 def readDose(
-    given: SimpleITK.Image | str | os.PathLike | Sequence[str | os.PathLike], weights: Sequence[float] | None = None
+    given: SimpleITK.Image | str | os.PathLike | Sequence[str | os.PathLike], *, weights: Sequence[float] | None = None
 ) -> Dose:
     """Return the dose of a plan.
 

@@ -394,6 +394,11 @@ def _nothingIn(folder: Path, unread: Mapping[Path, str]) -> UnusableFile:
             f"Its folders have some, such as {within}: compare one of them, or list them for segment-metrics batch if "
             "they are the cases of a study."
         )
+    if folder.suffix.casefold() == ".zarr":
+        told.append(
+            "OME-Zarr is not read: its axes are named after the nearest directions of the patient, so that some "
+            "writers straighten an oblique image. Convert the image that it was made of."
+        )
     what = f"the folder holds no files that can be compared ({', '.join(SUFFIXES)})."
     return UnusableFile(f"{folder}: {' '.join([what, *told])}")
 

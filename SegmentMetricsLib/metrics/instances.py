@@ -27,7 +27,7 @@ from ..geometry.masks import Mask, boxAround, finerFirst
 from ..geometry.parts import closedParts, partsOf
 from ..geometry.sharedvolume import sharedVolume
 from ..model.structures import BOTH_EMPTY, Structure
-from ..settings.names import BRATS, PANOPTICA
+from ..settings.names import BRATS, BRATS_EVALUATION, METS, PANOPTICA
 from . import boundary, overlap
 from .metric import OURS, Definition, Empty
 from .pair import Workspace
@@ -300,10 +300,10 @@ def _areBest(reference: Lesions, test: Lesions, pairs: np.ndarray, ious: np.ndar
     return found
 
 
-def matched(overlaps: Overlaps, threshold: float, isAtLeast: bool = False) -> Matches:
+def matched(overlaps: Overlaps, threshold: float, isAtLeast: bool = False, isByDice: bool = False) -> Matches:
     """Return the one-to-one assignment of the largest total IoU among lesions whose IoU is above a threshold.
 
-    isAtLeast: whether an IoU that equals the threshold counts, too.
+    isAtLeast: whether an IoU that equals the threshold counts, too. isByDice: whether the total Dice is the largest.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -321,7 +321,8 @@ def matched(overlaps: Overlaps, threshold: float, isAtLeast: bool = False) -> Ma
         (ours, one), (theirs, other) = (np.unique(column, return_inverse=True) for column in pairs[rows].T)
         gain, links = np.zeros((len(ours), len(theirs))), np.full((len(ours), len(theirs)), -1)
         # of equal totals the one of most pairs, so that the order of the lesions does not decide
-        gain[one, other], links[one, other] = ious[rows] + ROUNDING, rows
+        scores = 2 * ious[rows] / (1 + ious[rows]) if isByDice else ious[rows]
+        gain[one, other], links[one, other] = scores + ROUNDING, rows
         chosen = links[linear_sum_assignment(gain, maximize=True)]
         taken.append(chosen[chosen >= 0])
     rows = np.sort(np.concatenate(taken))
@@ -416,7 +417,7 @@ def lesionsOf(pair: Workspace) -> tuple[Lesions, Lesions]:
         # where overlap is counted in parts of voxels, nothing is resampled
         masks = (pair.reference.ownMask, pair.test.ownMask) if pair.isResampled else pair.masks
     reference, test = (_lesionsOf(pair, *both) for both in zip(pair.structures, masks, strict=True))
-    if isOf(pair.settings, BRATS):  # they are left out later
+    if isOf(pair.settings, BRATS) or isOf(pair.settings, BRATS_EVALUATION):  # they are left out later
         return reference, test
     reference, test = (withoutSmall(one, _fewestOf(pair, one)) for one in (reference, test))
     return reference, test
@@ -453,6 +454,8 @@ def overlapsOfPair(pair: Workspace) -> Overlaps:
 
 def detectionOf(pair: Workspace) -> Matches:
     """Return which lesions are found."""
+    if isOf(pair.settings, BRATS_EVALUATION):
+        return matched(pair.once(overlapsOfPair), 0.0, isByDice=True)
     return matched(pair.once(overlapsOfPair), pair.settings.lesionOverlap)
 
 
@@ -467,6 +470,8 @@ def scoredOf(pair: Workspace) -> tuple[tuple[Scored, ...], int]:
     Those of the reference that touch when they are dilated are one lesion, and every one of the test that such a
     dilated lesion reaches belongs to it.
     """
+    if isOf(pair.settings, BRATS_EVALUATION):
+        return _scoredOneByOne(pair)
     reference, test = pair.once(lesionsOf)
     if pair.settings.lesionDilation:
         owners, reached = _dilated(reference, test, pair.settings.lesionDilation)
@@ -484,6 +489,23 @@ def scoredOf(pair: Workspace) -> tuple[tuple[Scored, ...], int]:
         largest = _fewestOf(pair, reference)
         scored = [one for one in scored if len(reference.voxelsOf(one.reference)) > largest]
     return tuple(scored), invented
+
+
+def _scoredOneByOne(pair: Workspace) -> tuple[tuple[Scored, ...], int]:
+    """Return scoredOf() as BraTS_evaluation has it, where a lesion has one counterpart.
+
+    For metastases those of the reference that are large enough, whether found or missed, and the invented ones; for all
+    other tasks the found ones alone, as long as any is found. Raises Undefined for metastases without a large one.
+    """
+    matches, reference = pair.once(detectionOf), pair.once(lesionsOf)[0]
+    partners = {one: (other,) for one, other in matches.pairs.tolist()}
+    if pair.settings.convention != METS:
+        unmatched = matches.missed + matches.invented
+        return tuple(Scored((one,), other) for one, other in partners.items()), 0 if partners else unmatched
+    large = np.flatnonzero(reference.sizes >= _fewestOf(pair, reference)).tolist()
+    if not large:
+        raise Undefined("the reference has no lesion of the smallest size")
+    return tuple(Scored((one,), partners.get(one, ())) for one in large), matches.invented
 
 
 def _dilated(reference: Lesions, test: Lesions, steps: int) -> tuple[np.ndarray, np.ndarray]:

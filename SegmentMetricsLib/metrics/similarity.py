@@ -700,7 +700,7 @@ SIMILARITY = (
         steps=STEPS, symbols=LEVEL,
         deviation="As published, and in the authors' code, a point on the contour scores 0, so that identical contours "
         "have the index 0; here it scores 1. Their code also takes the mean over the reference's points and decides "
-        "about inside and outside after the alignment: `--as-published` gives the authors' formula on chains of "
+        "about inside and outside after the alignment: `--set asPublished=yes` gives the authors' formula on chains of "
         "boundary pixels. It is not their program, which traces Canny edges of the gray picture first; that moves the "
         "score of a slice of 1 mm by 0.07 to 0.12 on average and by up to 0.46. The program leaves out slices that "
         "only one of the two has, and scores those where two contours of the reference are nearest to one of the test; "

@@ -279,7 +279,7 @@ def _ifScaled(low: float, high: float) -> str:
     full = next((full for full in FULL_MEMBERSHIPS if full / 2 < high <= full), 0)
     if low < 0 or not full:
         return ""
-    where = Place(f"--membership-maximum {full}", f"membershipMaximum={full}")
+    where = Place(f"--set membershipMaximum={full}", f"membershipMaximum={full}")
     return f" If they are memberships and {full} means full membership, say so {where}."
 
 

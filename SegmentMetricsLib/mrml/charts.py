@@ -6,6 +6,7 @@ import colorsys
 import math
 from collections.abc import Iterable, Sequence
 from numbers import Real
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,10 +14,12 @@ from ..base.coordinates import LETTERS_OF_AXES
 from ..base.errors import InputError, requireKind
 from ..base.texts import counted, shortest
 from ..case.tablemodel import Column, Table
+from ..distances.surfacedistances import SurfaceDistances
 from ..geometry.grids import RAS_FROM_LPS
 from ..metrics.signed import SIDES
 from ..metrics.slices import axisOfRows, columnOf
 from ..show.distributions import (
+    Histogram,
     cumulativeLimit,
     cumulativePositions,
     cumulativeShares,
@@ -73,7 +76,7 @@ def showHistogram(comparison, *, chartNode=None, scene=None, tolerance: float | 
     tolerance = _checkedTolerance(comparison, tolerance)
     scene = asScene(scene)
     signed = comparison.distances.hasSides
-    shown = histogram(comparison.distances, tolerance, signed)
+    shown = histogramOf(comparison.distances, tolerance)
     what = "surfaces" if comparison.dimension == 3 else "contours"
     top = roundAbove(1.05 * shown.shares.max())
     name = pairName(comparison)
@@ -93,6 +96,18 @@ def showHistogram(comparison, *, chartNode=None, scene=None, tolerance: float | 
         title += f"\n{shown.outerBars}"
     axes = (title, f"Share of {what} (%)")
     return chart.finish(f"{name}: histogram", name, axes, (shown.edges[0], shown.edges[-1]), (0, top))
+
+
+# Histograms by tolerance: that of a large structure takes half a second.
+_histograms: WeakKeyDictionary[SurfaceDistances, dict[float, Histogram]] = WeakKeyDictionary()
+
+
+def histogramOf(distances: SurfaceDistances, tolerance: float) -> Histogram:
+    """Return the histogram that showHistogram() shows; it is kept as long as the distances are."""
+    known = _histograms.setdefault(distances, {})
+    if tolerance not in known:
+        known[tolerance] = histogram(distances, tolerance, distances.hasSides)
+    return known[tolerance]
 
 
 def showCumulative(comparisons, *, chartNode=None, scene=None, tolerance: float | None = None):

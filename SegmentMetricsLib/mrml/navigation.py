@@ -82,7 +82,7 @@ def frame(
     middle = (low + high) / 2
     point = middle if place is None else _ras(_coordinates(place, "place"))
     for node in sliceNodesOf(scene):
-        _frameInSlice(node, corners, point, None if drawn is None else drawn @ RAS_FROM_LPS[:3, :3])
+        _frameInSlice(node, corners, point, drawn)
     outward = None if normal is None or not np.any(normal) else _ras(_coordinates(normal, "normal"))
     radius = max(float(np.linalg.norm(high - low)) / 2, SMALLEST)
     for camera in camerasOf(scene) if cameras is None else cameras:
@@ -90,13 +90,16 @@ def frame(
 
 
 def _frameInSlice(node, corners: np.ndarray, point: np.ndarray, drawn: np.ndarray | None) -> None:
-    """Move a slice node to a point, and center and zoom it so that the box with these corners (8, 3) is visible."""
+    """Move a slice node to a point, and center and zoom it so that the box with these corners (8, 3) is visible.
+
+    drawn: in LPS.
+    """
     toRas = _sliceToRas(node)[:3, :3]
     axes = toRas / np.linalg.norm(toRas, axis=0)  # columns: right, up and normal of the slice
     middle = corners.mean(axis=0)
     position = float(axes[:, 2] @ point)
     if drawn is not None and len(drawn):
-        along = drawn @ axes[:, 2]
+        along = drawn @ (RAS_FROM_LPS[:3, :3] @ axes[:, 2])
         low, high = float(along.min()), float(along.max())
         if not low < position < high:
             inside = min(INSIDE, (high - low) / 2)

@@ -41,10 +41,10 @@ class Parameter(NamedTuple):
 
 
 class Option(NamedTuple):
-    """An option of the command line.
+    """How the command line gives a setting.
 
-    heading: of its group. help: without the default, which is added. metavar: of its value. default: in words, None for
-    the setting's own, "" to tell none.
+    flag: its option, "" if it is only given as --set NAME=VALUE. heading: of its group. help: without the default,
+    which is added. metavar: of its value. default: in words, None for the setting's own, "" to tell none.
     """
 
     flag: str
@@ -127,10 +127,15 @@ class Declaration:
             usual += "; may be repeated"
         return f"{self.option.help} ({usual})" if usual else self.option.help
 
-    def documentation(self) -> str:
-        """Return what the documentation of the library says about the setting."""
+    def spelled(self, name: str, value: str = "") -> str:
+        """Return the option that gives the setting of a name, with a value if there is one."""
+        flag = self.option.flag if self.option else ""
+        return f"{flag} {value}".strip() if flag else f"--set {name}={value or 'VALUE'}"
+
+    def documentation(self, name: str) -> str:
+        """Return what the documentation of the library says about the setting of a name."""
         accepts = f"Must be {self.check.accepts}." if self.check.accepts else ""
-        option = f"On the command line: `{self.option.flag}`." if self.option else ""
+        option = f"On the command line: `{self.spelled(name)}`." if self.option else ""
         panel = f'In Slicer: "{self.panel.place}".' if self.panel else ""
         return " ".join(filter(None, (self.about, self.inPython, accepts, option, panel)))
 

@@ -43,6 +43,9 @@ OWN_CONVENTION = "SegmentMetrics"
 # Presets of the family instances: the rules of BraTS 2023, with variants for its tasks, and those of panoptica.
 BRATS, PANOPTICA = "BraTS 2023", "panoptica"
 BRATS_2023 = {"lesionConnectivity": 26, "lesionPenalty": 374.0}
+# Those of the two commands of the package that scores BraTS since 2026: for all tasks but one, and for metastases.
+BRATS_EVALUATION = "BraTS_evaluation"
+SEG, METS = f"{BRATS_EVALUATION} seg", f"{BRATS_EVALUATION} mets"
 # Named ways to measure whose numbers never change; agreement with the tool of the same name is tested.
 PRESETS: dict[str, dict[str, Any]] = {
     OWN_CONVENTION: {},
@@ -50,6 +53,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     BRATS: {**BRATS_2023, "lesionDilation": 3, "lesionMinimum": 50.0},
     f"{BRATS} MEN": {**BRATS_2023, "lesionDilation": 1, "lesionMinimum": 50.0},
     f"{BRATS} MET": {**BRATS_2023, "lesionDilation": 1, "lesionMinimum": 2.0},
+    SEG: {"lesionConnectivity": 26, "lesionPenalty": 373.0},
+    METS: {"lesionConnectivity": 26, "lesionPenalty": 373.0, "lesionMinimum": 20.0},
     PANOPTICA: {},
 }
 # The versions of MeshMetrics that the option --preset knows, too: conventions like those of the other tools.

@@ -40,6 +40,7 @@ from .declarations import (
 )
 from .names import (
     BRATS,
+    BRATS_EVALUATION,
     DEFAULT_FAMILIES,
     FAMILIES,
     FAMILY_CHOICE,
@@ -85,7 +86,7 @@ class Settings:
         None, orNone(several("tolerance", LARGEST_TOLERANCE, " mm")), "Tolerance", unit="mm",
         about="Distance in mm up to which two contours count as the same.",
         inPython="None means those in the keys of the metrics, else 2 mm.",
-        option=Option("--tolerance", MEASURED, "tolerance of NSD, BIoU and the others that have one", "MM"),
+        option=Option("--tolerance", MEASURED, "tolerance of NSD, BIoU and so on", "MM"),
         parameter=Parameter("tolerance", (2.0,), "τ", r"\tau"),
         panel=InPanel(label="Tolerance τ", section="", name="tolerance", low=0.01, high=LARGEST_TOLERANCE, decimals=2,
                       step=0.5, isAlwaysShown=True),
@@ -94,7 +95,7 @@ class Settings:
         None, orNone(several("percentile", 100, " %")), "Percentile of the Hausdorff distance", unit="%",
         about="Share of the surface, in %, that the reported Hausdorff distance covers; 95 ignores the worst 5 %.",
         inPython="None means those in the keys of the metrics, else 95.",
-        option=Option("--percentile", MEASURED, "percentile of the Hausdorff distance, up to 100", "P"),
+        option=Option("--percentile", MEASURED, "percentile of the Hausdorff distance", "P"),
         parameter=Parameter("percentile", (95.0,), "p", "p"),
         panel=InPanel(label="Percentile", section="", name="percentile", low=1, high=100, decimals=1),
     )
@@ -120,8 +121,7 @@ class Settings:
               'these are computed; of other families, all. A key without its parameter, such as "NSD", stands for all '
               "tolerances. The name of a family stands for all its measurements and makes its keys superfluous.",
         option=Option("--metrics", MEASURED,
-                      f"families of measurements: {', '.join(FAMILIES)}, or all; or single measurements by their "
-                      "keys, such as DSC,HD95",
+                      f"families: {', '.join(FAMILIES)}, or all; or single measurements, such as DSC,HD95",
                       "FAMILY|KEY,...", ",".join(DEFAULT_FAMILIES)),
     )
     threshold: float | None = setting(
@@ -135,26 +135,26 @@ class Settings:
         None, orNone(wholeNumber("largest membership", 2, LARGEST_MEMBERSHIP)), "Full membership",
         about="Full membership of images with values above 1, such as 255 or 100.",
         inPython="None: whole numbers are labels.",
-        option=Option("--membership-maximum", MEMBERSHIPS, "value of full membership if values go beyond 1", "N", ""),
+        option=Option("", MEMBERSHIPS, "value of full membership if values go beyond 1", "N", ""),
     )
     cuts: int | None = setting(
         None, orNone(wholeNumber("cuts", 1, 100)), "Cuts of memberships",
         about="Number of membership thresholds, evenly spaced up to 1, over which the voxel family is averaged.",
         inPython="None means the single threshold 0.5. Has no effect if a threshold is given.",
-        option=Option("--cuts", MEMBERSHIPS, "how many thresholds the voxel family is averaged over", "K", "1, at 0.5"),
+        option=Option("", MEMBERSHIPS, "how many thresholds the voxel family is averaged over", "K", "1, at 0.5"),
         families=("voxel",), onlyIf=("threshold", None),
     )
     meshSpacing: float = setting(
         1.0, positive("grid spacing for meshes", unit=" mm"), "Voxel size for the overlap of two meshes", unit="mm",
         about="Voxel size in mm of the grid on which two meshes are compared by volume; finer for small structures.",
-        option=Option("--mesh-spacing", DISTANCES, "voxel size for the overlap of two meshes", "MM"),
+        option=Option("", DISTANCES, "voxel size for the overlap of two meshes", "MM"),
     )
     grid: str | Grid = setting(  # noqa: RUF009 - a field, not a Grid
         "reference", chosenGrid, "Voxels outside both structures are those of",
         about="Which voxels outside both segments count. Reference image: all voxels of the image that the reference "
               "was drawn on, and more where the test goes beyond it. Union of both: the box around both.",
         inPython='Must be "reference", "union", or a Grid or SimpleITK image, which is extended to contain both.',
-        option=Option("--grid", MEASURED,
+        option=Option("", MEASURED,
                       "where true negatives are counted: in the reference's image, in the box around both "
                       "structures, or in the image of a file",
                       "|".join((*GRIDS, "FILE"))),
@@ -169,8 +169,7 @@ class Settings:
         inPython='None is the one called "ignore", as in nnU-Net, if names of labels are given and have it. Not used '
                  "between observers.",
         option=Option("--ignore", MEASURED,
-                      "label of the reference that marks what nobody annotated, which counts on neither side, by name "
-                      "or number", "NAME", "the one that --label-names call ignore"),
+                      "label of the reference that nobody annotated, which counts on neither side", "NAME", ""),
     )
     extent: str = setting(
         "whole", oneOf("extent", ("whole", "common")), "Extent",
@@ -184,7 +183,7 @@ class Settings:
         None, orNone(several("beta", LARGEST_BETA)), "Weight of sensitivity in the F-measure",
         about="Weight of sensitivity against precision in the F-measure; 1 is the Dice coefficient.",
         inPython="None means those in the keys of the metrics, else 1.",
-        option=Option("--beta", MEASURED, "beta of the F-measure", "B"),
+        option=Option("", MEASURED, "beta of the F-measure", "B"),
         parameter=Parameter("beta", (1.0,), "β", r"\beta"),
         panel=InPanel(label=_("F-measure β"), row=4, name="beta", low=0.01, high=LARGEST_BETA, decimals=2, step=0.5),
     )
@@ -192,14 +191,14 @@ class Settings:
         None, orNone(several("quantile", 1)), "Quantile of the Hausdorff distance of voxels",
         about="Share of the voxels that the Hausdorff distance of voxels covers; 0.95 ignores the worst 5 %.",
         inPython="None means those in the keys of the metrics, else 1.",
-        option=Option("--quantile", MEASURED, "quantile of the voxels' Hausdorff distance, up to 1", "Q"),
+        option=Option("", MEASURED, "quantile of the voxels' Hausdorff distance, up to 1", "Q"),
         parameter=Parameter("quantile", (1.0,), "q", "q"),
         panel=InPanel(label=_("HDvox quantile"), row=5, name="quantile", low=0.01, high=1, decimals=2, step=0.05),
     )
     voxelUnit: str = setting(
         "mm", oneOf("unit of voxel distances", ("mm", "voxel")), "Unit of the distances of voxels",
         about="The unit of distances between voxels.",
-        option=Option("--voxel-unit", MEASURED, "unit of the voxel family"),
+        option=Option("", MEASURED, "unit of the voxel family"),
         panel=InPanel(label=_("Voxel distances"), row=6, control="ComboBox",
                       words={"mm": _("Millimeters"), "voxel": _("Voxels")}),
         families=("voxel",),
@@ -207,7 +206,7 @@ class Settings:
     labelWeights: tuple[tuple[str, float], ...] = setting(
         (), weights("label"), "Weights of labels",
         about="Weights of labels for DICEml and JACml; labels without one have weight 1.",
-        option=Option("--label-weight", MEASURED, "weight of a structure for DICEml and JACml", "NAME=WEIGHT",
+        option=Option("", MEASURED, "weight of a structure for DICEml and JACml", "NAME=WEIGHT",
                       "1; may be repeated"),
     )
     critical: tuple[tuple[str, float], ...] = setting(
@@ -235,54 +234,54 @@ class Settings:
     hazardReach: float = setting(
         10.0, positive("reach of the hazard", unit=" mm"), "Reach of the hazard", unit="mm",
         about="Distance to a critical structure, in mm, at and beyond which there is no hazard.",
-        option=Option("--hazard-reach", HAZARD, "distance at which polynomial hazard ends", "MM"),
+        option=Option("", HAZARD, "distance at which polynomial hazard ends", "MM"),
         panel=InPanel(label=_("Hazard reach"), row=8, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
         families=("hazard",), onlyIf=("hazardKernel", "polynomial"),
     )
     hazardPower: float = setting(
         2.0, positive("power of the hazard"), "Power of the hazard",
         about="Power of the distance with which polynomial hazard falls.",
-        option=Option("--hazard-power", HAZARD, "power of the distance with which polynomial hazard falls", "P"),
+        option=Option("", HAZARD, "power of the distance with which polynomial hazard falls", "P"),
         families=("hazard",), onlyIf=("hazardKernel", "polynomial"),
     )
     hazardDecay: float = setting(
         8.0, positive("decay of the hazard", unit=" mm"), "Decay length of the hazard", unit="mm",
         about="Distance to a critical structure, in mm, at which hazard has fallen to 37 %.",
-        option=Option("--hazard-decay", HAZARD, "distance over which exponential hazard falls to 1/e", "MM"),
+        option=Option("", HAZARD, "distance over which exponential hazard falls to 1/e", "MM"),
         panel=InPanel(label=_("Decay length"), row=9, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
         families=("hazard",), onlyIf=("hazardKernel", "exponential"),
     )
     hazardCombination: str = setting(
         "max", oneOf("combination of hazards", ("max", "sum")), "Several critical structures",
         about="Hazard near several critical structures: the largest, or the sum, at most 1.",
-        option=Option("--hazard-combination", HAZARD,
+        option=Option("", HAZARD,
                       "hazard near several critical structures: the largest, or the sum, up to 1"),
         families=("hazard",),
     )
     hazardBalance: float = setting(
         0.7, share("balance of the hazard"), "Weight of missed against added voxels",
         about="Weight of missed against added voxels in SIS and STAR.",
-        option=Option("--hazard-balance", HAZARD, "weight of missed against added voxels in SIS and STAR, from 0 to 1",
+        option=Option("", HAZARD, "weight of missed against added voxels in SIS and STAR, from 0 to 1",
                       "W"),
         families=("hazard",),
     )
     hazardTail: float = setting(
         0.05, positive("tail of the hazard", 1), "Share of the most hazardous errors",
         about="Share of the most hazardous errors that STAR considers.",
-        option=Option("--hazard-tail", HAZARD, "share of the most hazardous errors that STAR looks at", "SHARE"),
+        option=Option("", HAZARD, "share of the most hazardous errors that STAR looks at", "SHARE"),
         families=("hazard",),
     )
     il: float = setting(
         1.0, positive("inside level", LARGEST_LEVEL), "Level inside the reference",
         about="How severely the similarity index judges contours inside the reference; at 1, 10 mm score 0.61.",
-        option=Option("--il", SIMILARITY, "inside level of the similarity index", "LEVEL"),
+        option=Option("", SIMILARITY, "inside level of the similarity index", "LEVEL"),
         panel=InPanel(label=_("MSI inside"), row=10, low=0.01, high=LARGEST_LEVEL, decimals=2, step=0.5),
         families=("similarity",),
     )
     ol: float = setting(
         1.0, positive("outside level", LARGEST_LEVEL), "Level outside the reference",
         about="How severely the similarity index judges contours outside the reference; at 1, 10 mm score 0.61.",
-        option=Option("--ol", SIMILARITY, "outside level of the similarity index", "LEVEL"),
+        option=Option("", SIMILARITY, "outside level of the similarity index", "LEVEL"),
         panel=InPanel(label=_("MSI outside"), row=11, low=0.01, high=LARGEST_LEVEL, decimals=2, step=0.5),
         families=("similarity",),
     )
@@ -290,7 +289,7 @@ class Settings:
         False, yesOrNo("the similarity index is computed as published"), "By the authors' formula, on boundary chains",
         about="Whether the similarity index is computed by the authors' formula on chains of boundary pixels, in "
               "pixels, instead of by their definition. It is not their program, which traces other edges.",
-        option=Option("--as-published", SIMILARITY,
+        option=Option("", SIMILARITY,
                       "similarity index by its authors' formula, on chains of boundary pixels; not by their program",
                       default=""),
         families=("similarity",),
@@ -306,7 +305,7 @@ class Settings:
     splitContours: bool = setting(
         False, yesOrNo("contours are split"), "Touching contours are cut apart",
         about="Whether contours that look like touching ones are cut apart where the other side has more of them.",
-        option=Option("--split-contours", SIMILARITY,
+        option=Option("", SIMILARITY,
                       "cut touching contours of a slice apart, so that each has its counterpart", default=""),
         families=("similarity",),
     )
@@ -314,7 +313,7 @@ class Settings:
         26, oneOfNumbers("connectivity of lesions", (6, 18, 26)), "Connectivity of lesions",
         about="How many of the voxels around a voxel belong to the same lesion with it: 26, 18 without corners, or 6 "
               "with a common face. In a plane 26 stands for 8, and the others for 4.",
-        option=Option("--lesion-connectivity", INSTANCES, "neighbors of a voxel that belong to one lesion with it"),
+        option=Option("", INSTANCES, "neighbors of a voxel that belong to one lesion with it"),
         panel=InPanel(label=_("Connectivity"), row=14, control="ComboBox",
                       words={"26": _("26 neighbors"), "18": _("18 neighbors"), "6": _("6 neighbors")}),
         families=("instances",),
@@ -339,14 +338,14 @@ class Settings:
         about="Lesions of a smaller volume are left out on both sides, and counted.",
         inPython="In mm3, in a plane in mm2. BraTS leaves out those of the reference up to this volume, after it has "
                  "found their counterparts.",
-        option=Option("--lesion-minimum", INSTANCES, "volume of the smallest lesion that counts, in mm3", "MM3"),
+        option=Option("", INSTANCES, "volume of the smallest lesion that counts, in mm3", "MM3"),
         panel=InPanel(label=_("Smallest lesion"), row=15, low=0, high=LARGEST_LESION, decimals=1, step=10),
         families=("instances",),
     )
     lesionOverlap: float = setting(
         0.0, share("overlap of lesions"), "Overlap (IoU) of a lesion that is found",
         about="Intersection over union above which a lesion counts as found; 0 is any overlap.",
-        option=Option("--lesion-overlap", INSTANCES, "IoU above which a lesion is found", "IOU", "0, any overlap"),
+        option=Option("", INSTANCES, "IoU above which a lesion is found", "IOU", "0, any overlap"),
         panel=InPanel(label=_("Found: IoU >"), row=16, low=0, high=1, decimals=2, step=0.05),
         families=("instances",),
     )
@@ -354,7 +353,7 @@ class Settings:
         0.5, share("overlap for the panoptic quality"), "Overlap (IoU) of a match in the panoptic quality",
         about="Intersection over union above which two lesions match in the panoptic quality.",
         inPython="For the preset panoptica, an IoU that equals it matches, too.",
-        option=Option("--panoptic-overlap", INSTANCES, "IoU above which lesions match in PQ, RQ and SQ", "IOU"),
+        option=Option("", INSTANCES, "IoU above which lesions match in PQ, RQ and SQ", "IOU"),
         panel=InPanel(label=_("PQ match: IoU >"), row=17, low=0, high=1, decimals=2, step=0.05),
         families=("instances",),
     )
@@ -362,7 +361,7 @@ class Settings:
         0, wholeNumber("dilation of lesions", 0, LARGEST_DILATION), "Dilation that joins lesions", unit="voxels",
         about="Lesions of the reference that touch when they are dilated by so many voxels are scored as one in "
               "LesionDSC and LesionHD95, and what the test has within them belongs to them.",
-        option=Option("--lesion-dilation", INSTANCES,
+        option=Option("", INSTANCES,
                       "voxels by which lesions are dilated for LesionDSC and LesionHD95", "N"),
         panel=InPanel(label=_("Lesion dilation"), row=18, low=0, high=LARGEST_DILATION),
         families=("instances",),
@@ -371,7 +370,7 @@ class Settings:
         None, orNone(positive("penalty of a lesion", unit=" mm")), "Distance of a missed or invented lesion", unit="mm",
         about="Distance that counts in LesionHD95 for a lesion that is missed or invented.",
         inPython="None is the diagonal of the image.",
-        option=Option("--lesion-penalty", INSTANCES, "distance in LesionHD95 of a missed or invented lesion", "MM",
+        option=Option("", INSTANCES, "distance in LesionHD95 of a missed or invented lesion", "MM",
                       "the image's diagonal"),
         families=("instances",),
     )
@@ -379,34 +378,34 @@ class Settings:
         None, orNone(several("percentage of the volume", 100, " %")), "Percentages of the volume for a dose", unit="%",
         about="Shares of the volume, in %, whose dose is reported: D95 is what 95 % of it receive at least.",
         inPython="None is those in the keys of the metrics, else 2, 50, 95 and 98.",
-        option=Option("--dose-percent", DOSE, "share of the volume whose dose is reported, as in D95", "PERCENT"),
+        option=Option("", DOSE, "share of the volume whose dose is reported, as in D95", "PERCENT"),
         parameter=Parameter("dosePercent", (2.0, 50.0, 95.0, 98.0), "x", "x"),
     )
     doseVolumes: tuple[float, ...] | None = setting(
         None, orNone(several("volume for a dose", LARGEST_VOLUME, " cm3")), "Volumes for a dose", unit="cm3",
         about="Volumes in cm3 whose dose is reported: D0.03cc is what the hottest 0.03 cm3 receive at least.",
         inPython="None is those in the keys of the metrics, else 0.03.",
-        option=Option("--dose-volume", DOSE, "volume whose dose is reported, as in D0.03cc", "CM3"),
+        option=Option("", DOSE, "volume whose dose is reported, as in D0.03cc", "CM3"),
         parameter=Parameter("doseVolume", (0.03,), "v", "v"),
     )
     doseLevels: tuple[float, ...] | None = setting(
         None, orNone(several("dose level", LARGEST_DOSE, " Gy")), "Dose levels", unit="Gy",
         about="Doses in Gy for which the volume that receives them is reported: V20Gy.",
         inPython="None is those in the keys of the metrics.",
-        option=Option("--dose-level", DOSE, "dose for which the volume is reported, as in V20Gy", "GY", "none"),
+        option=Option("", DOSE, "dose for which the volume is reported, as in V20Gy", "GY", "none"),
         parameter=Parameter("doseLevel", (), "d", "d", 20.0),
     )
     prescription: float | None = setting(
         None, orNone(positive("prescription", LARGEST_DOSE, " Gy")), "Prescription", unit="Gy",
         about="Prescribed dose in Gy: where it is reached, a hazard that is taken from the dose is full.",
-        option=Option("--prescription", DOSE, "prescribed dose, for the hazard kernel dose", "GY", ""),
+        option=Option("", DOSE, "prescribed dose, for the hazard kernel dose", "GY", ""),
         panel=InPanel(label=_("Prescription"), row=13, low=0, high=LARGEST_DOSE, decimals=1, isAutomatic=True),
         families=("hazard",), onlyIf=("hazardKernel", "dose"),
     )
     placesBy: str = setting(
         "distance", oneOf("ranking of the worst places", ("distance", "dose")), "Worst places ranked by",
         about="What the worst places are ranked by: how far apart the contours lie, or the dose there.",
-        option=Option("--places-by", DOSE, "what the worst places are ranked by"),
+        option=Option("", DOSE, "what the worst places are ranked by"),
         families=("dose",),
     )
     convention: str = setting(
@@ -416,7 +415,7 @@ class Settings:
               "the surface, too.",
         inPython='A key of SegmentMetricsLib.conventions, such as "MedPy", in any case, or the name of the preset '
                  "that these settings come from.",
-        option=Option("--convention", MEASURED, "report boundary and overlap as this tool does (see conventions)",
+        option=Option("--convention", MEASURED, "report boundary and overlap as this tool does",
                       "TOOL", ""),
         panel=InPanel(label="Report as", control="ComboBox"),
         families=("boundary", "overlap"), isAlwaysTold=True,
@@ -443,7 +442,7 @@ class Settings:
         named = [one for one in named if one.family not in whole]
         families = inOrder((*(self.families or ()), *whole, *(one.family for one in named)))
         object.__setattr__(self, "metrics", tuple(one.key for one in named))
-        ofLesions = ("instances",) if self.convention.startswith((BRATS, PANOPTICA)) else ()
+        ofLesions = ("instances",) if self.convention.startswith((BRATS, BRATS_EVALUATION, PANOPTICA)) else ()
         object.__setattr__(self, "families", inOrder((*(families or DEFAULT_FAMILIES), *ofLesions)))
         for name, one in DECLARED.items():
             if one.parameter is not None:
@@ -491,7 +490,7 @@ EXAMPLES = {
 # settings that the conventions of other tools fix
 DECIDED_BY_TOOLS = {name: getattr(Settings, name) for name, one in DECLARED.items() if one.isDecidedByTools}
 _PARAMETERS = (
-    f"{one.name} : {one.type}, optional\n    {DECLARED[one.name].documentation()}"
+    f"{one.name} : {one.type}, optional\n    {DECLARED[one.name].documentation(one.name)}"
     for one in dataclasses.fields(Settings)
 )
 Settings.__doc__ = "\n".join((inspect.cleandoc(f"{Settings.__doc__}"), "", "Parameters", "----------", *_PARAMETERS))

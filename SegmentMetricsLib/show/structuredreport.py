@@ -410,7 +410,20 @@ def writeConsensus(
 def readReport(path: str | os.PathLike) -> list[Record]:
     """Return the pairs of a structured report that writeReport() has written, numbers to the last digit.
 
-    They have keys, units, directions, bounds, reasons, findings and settings. Raises InputError for any other file.
+    Parameters
+    ----------
+    path : str | os.PathLike
+        Of the report.
+
+    Returns
+    -------
+    list[Record]
+        With keys, units, directions, bounds, reasons and findings, without places and lists of lesions.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, or any other.
     """
     file = Path(path)
     if not file.is_file() or not opening.isDicom(file):

@@ -142,7 +142,7 @@ def testStructuresThatAreSmallInTheirImage():
 def testImagesThatAreMostlyBackground():
     pair = [shapes.box((20, 20, 20), (30, 30 + n, 30), (60, 60, 60)) for n in (0, 1)]
     (finding,) = found(compare(*pair, Settings(families="agreement")), "of the evaluated grid")
-    where = '(--grid union; in Python grid="union"; in Slicer Advanced > Evaluated grid)'
+    where = '(--set grid=union; in Python grid="union"; in Slicer Advanced > Evaluated grid)'
     assert "(the reference's image)" in finding and f"choose the grid union {where}, or one volume" in finding
     assert "is outside both structures: ACC, TNR, FPR and RI are near their best" in finding
     assert "Prefer KAP or ARI" in finding

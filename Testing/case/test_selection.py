@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 from functools import cache
@@ -11,12 +10,14 @@ import pytest
 import shapes
 import SimpleITK
 from sharedpairs import doseAround
+from tiers import throughout
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case import multilabel
 from SegmentMetricsLib.commands.options import addSettings, settingsFrom, tellWithoutEffect
+from SegmentMetricsLib.commands.parsing import Parser
 from SegmentMetricsLib.metrics.registry import MULTI_LABEL, REGISTRY
 from SegmentMetricsLib.metrics.selection import isWhole, likeliest, nameOf, wanted
 from SegmentMetricsLib.settings.settings import FAMILIES
@@ -44,7 +45,7 @@ def everything():
     return compare(*PAIR, settings, criticals=CRITICALS, dose=doseAround(PAIR[0]))
 
 
-@pytest.mark.parametrize("definition", REGISTRY, ids=lambda definition: definition.key)
+@throughout("definition", REGISTRY, lambda definition: definition.key)
 def testEveryMeasurementAlone(definition):
     """By its key in any case, without its parameter where a name is left, and with the value that it has among all."""
     key = definition.keyFor(EXAMPLES)
@@ -169,24 +170,24 @@ def testOnTheCommandLine(files, capsys):
     ("given", "useless"),
     [
         (
-            ("--critical", "Cord", "--hazard-reach", "9", "--hazard-decay", "3"),
-            "--hazard-decay (without --kernel exponential)",
+            ("--critical", "Cord", "--set", "hazardReach=9", "--set", "hazardDecay=3"),
+            "--set hazardDecay (without --kernel exponential)",
         ),
         (
-            ("--critical", "Cord", "--hazard-power", "3", "--kernel", "exponential"),
-            "--hazard-power (without --kernel polynomial)",
+            ("--critical", "Cord", "--set", "hazardPower=3", "--kernel", "exponential"),
+            "--set hazardPower (without --kernel polynomial)",
         ),
-        (("--metrics", "voxel", "--cuts", "3", "--threshold", "0.5"), "--cuts (with --threshold)"),
-        (("--metrics", "slices", "--beta", "2", "--surface", "displayed"), "--beta"),
+        (("--metrics", "voxel", "--set", "cuts=3", "--threshold", "0.5"), "--set cuts (with --threshold)"),
+        (("--metrics", "slices", "--set", "betas=2", "--surface", "displayed"), "--set betas"),
         (("--metrics", "signed", "--tolerance", "3", "--msi-unit", "pixel"), "--msi-unit"),
-        (("--metrics", "agreement", "--grid", "union", "--convention", "MedPy"), "--convention"),
-        (("--metrics", "DSC", "--grid", "union"), "--grid"),
-        (("--metrics", "DSC", "--mesh-spacing", "0.5"), ""),
+        (("--metrics", "agreement", "--set", "grid=union", "--convention", "MedPy"), "--convention"),
+        (("--metrics", "DSC", "--set", "grid=union"), "--set grid"),
+        (("--metrics", "DSC", "--set", "meshSpacing=0.5"), ""),
     ],
 )
 def testOptionsWithoutEffect(given, useless, capsys):
     """On what is measured, or because of another option; the others are not named."""
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     addSettings(parser)
     options = parser.parse_args(given)
     tellWithoutEffect(options, settingsFrom(options), [])

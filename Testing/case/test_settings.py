@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import subprocess
@@ -16,6 +15,7 @@ import shapes
 
 from SegmentMetricsLib import Settings, conventions, families
 from SegmentMetricsLib.commands.options import OPTIONS, addSettings, settingsFrom
+from SegmentMetricsLib.commands.parsing import Parser
 from SegmentMetricsLib.metrics.registry import REGISTRY
 from SegmentMetricsLib.settings.names import TOOLS
 from SegmentMetricsLib.settings.settings import DECLARED, FAMILIES, PRESETS
@@ -29,7 +29,7 @@ def testEverySettingIsDeclared():
     for names in (
         [one.label for one in DECLARED.values()],
         [one.about for one in DECLARED.values()],
-        [one.option.flag for name, one in DECLARED.items() if name != "families"],  # --metrics takes families, too
+        [one.spelled(name) for name, one in DECLARED.items() if name != "families"],  # --metrics takes families, too
         [one.panel.place for one in DECLARED.values() if one.panel],
     ):
         assert all(names) and len(set(names)) == len(names)
@@ -41,26 +41,30 @@ def testEverySettingIsDeclared():
 
 def testOptionsTakeWhatTheSettingsTake(tmp_path):
     """What the command line gives to a setting is accepted, whatever kind it is of."""
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     addSettings(parser)
     table = tmp_path / "classes.csv"
     table.write_text("label,class\n1,Edema\n2,Edema\n", encoding="utf-8")
     words = {
-        "--metrics": "DSC",
-        "--instance-classes": str(table),
-        "--membership-maximum": "255",
-        "--critical": "Cord=0.5",
-        "--label-weight": "Liver=2",
-        "--convention": "medpy",
+        "metrics": "DSC",
+        "instanceClasses": str(table),
+        "membershipMaximum": "255",
+        "critical": "Cord=0.5",
+        "labelWeights": "Liver=2",
+        "convention": "medpy",
     }
     for names in OPTIONS.values():
         for name in names:
             one = DECLARED[name]
-            value = words.get(one.option.flag) or (one.check.choices or ("reference" if name == "grid" else "1",))[0]
+            value = words.get(name) or (one.check.choices or ("reference" if name == "grid" else "1",))[0]
             isSwitch = one.check.option.get("action") == "store_true"
-            given = settingsFrom(parser.parse_args([one.option.flag, *([] if isSwitch else [value])]))
-            changed = {field for field in DECLARED if getattr(given, field) != getattr(Settings(), field)}
-            assert changed <= {name, "families"}, name
+            given = [settingsFrom(parser.parse_args(["--set", f"{name}={'yes' if isSwitch else value}"]))]
+            if one.option.flag:
+                given.append(settingsFrom(parser.parse_args([one.option.flag, *([] if isSwitch else [value])])))
+            for found in given:
+                changed = {field for field in DECLARED if getattr(found, field) != getattr(Settings(), field)}
+                assert changed <= {name, "families"}, name
+            assert len(given) == 1 or given[0] == given[1]
 
 
 def testFamiliesAndToolsAreThoseThatThereAre():

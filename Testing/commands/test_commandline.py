@@ -245,12 +245,53 @@ def testHelpAndVersion(run):
     status, out, err = run("compare", "--help")
     assert (status, err) == (0, "")
     options = "--output DIR,--structure NAME,--tolerance MM,--percentile P,--surface,--metrics FAMILY"
-    for option in (*options.split(","), "--threshold T", "--preset"):
+    for option in (*options.split(","), "--set NAME=VALUE", "--preset"):
         assert option in out
     assert out.index("\nCompare a test") < out.index("\n  --tolerance") < out.index("\nDefaults")
-    for group in ("what is measured:", "surfaces and distances:", "hazard family:"):
+    for group in ("what is compared:", "what is measured:", "what comes out:"):
         assert f"\n{group}\n" in out
-    assert "demo" in run("--help")[1]
+
+
+@pytest.mark.parametrize("command", ["compare", "batch", "observers", "stress", "demo"])
+def testHelpFitsAScreenAndTheRestIsListed(run, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(command, "--help")[1].count("\n") <= 60
+    status, out, _ = run(command, "--help-settings")
+    assert status == 0 and "hazardReach=MM" in out and "--kernel" in out
+    assert command == "stress" or ("\nfurther options:\n" in out and "splitContours=yes|no" in out)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("hazardreech=3", "There is no setting 'hazardreech'; --help-settings lists all. Did you mean hazardReach?"),
+        ("hazardReach", "A setting is given as NAME=VALUE, not as 'hazardReach'."),
+        ("hazard-reach=far", "The setting hazardReach: 'far' is not a number."),
+        ("split_contours=maybe", "The setting splitContours: it is yes or no, not 'maybe'."),
+        ("threshold=2", "threshold must be greater than 0 and at most 1, not 2"),
+    ],
+)
+def testSettingsThatCannotBe(run, pair, given, message):
+    status, out, err = run("compare", *pair, "--set", given)
+    assert (status, out) == (2, "") and message in err and err.count("\n") == 1
+
+
+def testSettingsInAnySpelling(run, pair):
+    options = (
+        "--set",
+        "Hazard-Reach=7 mm",
+        "--critical",
+        "A",
+        "--set",
+        "tolerances=1,3",
+        "--set",
+        "il=2",
+        "--threshold",
+        0.5,
+    )
+    assert run("compare", *pair, "--set", "threshold=0.5", *options)[2].endswith(
+        "The setting threshold is given twice.\n"
+    )
 
 
 @pytest.mark.parametrize("command", ["compare", "batch", "conventions", "stress", "demo"])
@@ -283,7 +324,7 @@ def testTablesFitIntoATerminal(run, pair, monkeypatch):
         (("compare", "a"), "are required: TEST (see segment-metrics compare --help)"),
         (("conventions", "a"), "are required: TEST (see segment-metrics conventions --help)"),
         (("compare", "a", "b", "--tolerance", "2;5"), "argument --tolerance: '2;5' is not a number (see"),
-        (("demo", "--cuts", "1.5"), "argument --cuts: '1.5' is not a whole number (see"),
+        (("demo", "--set", "cuts=1.5"), "The setting cuts: '1.5' is not a whole number."),
     ],
 )
 def testWrongArgumentsLeadToTheHelp(run, arguments, message):

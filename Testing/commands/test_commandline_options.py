@@ -122,7 +122,18 @@ def testPresets(run, pair, preset):
 
 def testOptionsOfAgreementAndVoxels(run, pair):
     families = ["--metrics", "agreement,voxel"]
-    options = ["--grid", "union", "--beta", "1", "--beta", "0.5", "--quantile", "0.95", "--voxel-unit", "voxel"]
+    options = [
+        "--set",
+        "grid=union",
+        "--set",
+        "betas=1",
+        "--set",
+        "betas=0.5",
+        "--set",
+        "quantiles=0.95",
+        "--set",
+        "voxelUnit=voxel",
+    ]
     assert run("compare", *pair, "--output", "own", *families)[0] == 0
     assert run("compare", *pair, "--output", "out", *families, *options)[0] == 0
     values = valuesOf("out")
@@ -140,18 +151,27 @@ def testHazard(run, tmp_path):
     given = ("compare", reference, test, "--structure", "1", "--metrics", "hazard", "--output")
     both = ("--critical", "2", "--critical", "3")
     # the added layers lie 3 mm from either critical structure
-    options = ("--hazard-reach", "6", "--hazard-power", "1", "--hazard-balance", "0.25", "--hazard-tail", "0.5")
+    options = (
+        "--set",
+        "hazardReach=6",
+        "--set",
+        "hazardPower=1",
+        "--set",
+        "hazardBalance=0.25",
+        "--set",
+        "hazardTail=0.5",
+    )
     assert run(*given, "straight", *both, *options)[0] == 0
     assert valuesOf("straight")["STAR"] == pytest.approx(0.75 * 0.5)
     assert metrics("straight")["settings"]["hazardTail"] == 0.5
-    options = ("--kernel", "exponential", "--hazard-decay", "3", "--hazard-combination", "sum")
+    options = ("--kernel", "exponential", "--set", "hazardDecay=3", "--set", "hazardCombination=sum")
     assert run(*given, "summed", *both, *options)[0] == 0
     assert valuesOf("summed")["STAR"] == pytest.approx(0.3 * (np.exp(-3 / 3) + np.exp(-12 / 3)))
 
 
 def testSimilarity(run, pair):
     assert run("compare", *pair, "--output", "own", "--metrics", "similarity")[0] == 0
-    options = ["--il", "3", "--ol", "4", "--msi-unit", "pixel", "--split-contours"]
+    options = ["--set", "il=3", "--set", "ol=4", "--msi-unit", "pixel", "--set", "splitContours=yes"]
     assert run("compare", *pair, "--output", "out", "--metrics", "similarity", *options)[0] == 0
     assert valuesOf("out")["MSI3D"] < valuesOf("own")["MSI3D"]
     own, out = (metrics(name)["pairs"][0] for name in ("own", "out"))
@@ -160,9 +180,9 @@ def testSimilarity(run, pair):
     assert metrics("out")["settings"]["il"] == 3 and metrics("out")["settings"]["splitContours"] is True
     scores = sorted(one["score"] for one in own["similarity"]["slices"])
     assert valuesOf("own")["MSI"] == pytest.approx(np.median(scores))
-    assert run("compare", *pair, "--output", "published", "--metrics", "similarity", "--as-published")[0] == 0
+    assert run("compare", *pair, "--output", "published", "--metrics", "similarity", "--set", "asPublished=yes")[0] == 0
     assert valuesOf("published")["MSI"] != valuesOf("own")["MSI"]
-    status, _, problem = run("compare", *pair, "--output", "refused", "--il", "0")
+    status, _, problem = run("compare", *pair, "--output", "refused", "--set", "il=0")
     assert status == 2 and problem.startswith("segment-metrics: The inside level must be greater than 0")
 
 
@@ -171,7 +191,7 @@ def testFuzzy(run, tmp_path):
     first[2:6, 2:6, 2:6], second[2:6, 2:6, 2:6] = 1, 0.75
     images = [save(shapes.imageOf(array), tmp_path / f"{n}.nrrd") for n, array in enumerate((first, second))]
     values = {}
-    for name, options in (("crisp", ["--threshold", "0.5"]), ("fuzzy", []), ("cuts", ["--cuts", "2"])):
+    for name, options in (("crisp", ["--threshold", "0.5"]), ("fuzzy", []), ("cuts", ["--set", "cuts=2"])):
         assert run("compare", *images, "--output", name, "--metrics", "overlap,agreement,voxel", *options)[0] == 0
         values[name] = valuesOf(name)
     assert values["crisp"]["DSC"] == values["crisp"]["FMS"] == 1
@@ -188,21 +208,21 @@ def testMembershipMaximum(run, tmp_path):
     array[2:6, 2:6, 2:6] = 51
     full = save(shapes.imageOf((array > 0).astype(np.uint8)), tmp_path / "full.nrrd")
     image = save(shapes.imageOf(array), tmp_path / "fifth.nrrd")
-    assert run("compare", full, image, "--output", "out", "--membership-maximum", "255")[0] == 0
+    assert run("compare", full, image, "--output", "out", "--set", "membershipMaximum=255")[0] == 0
     assert valuesOf("out")["DSC"] == pytest.approx(2 * 0.2 / 1.2, rel=1e-6)
     assert any("count in part" in finding["text"] for finding in metrics("out")["pairs"][0]["findings"])
 
 
 def testGridOfAFile(run, pair, tmp_path):
     volume = save(shapes.imageOf(NOISE, (2, 2, 2), (-4, -4, -4)), tmp_path / "ct.nrrd")
-    status, out, _ = run("compare", *pair, "--output", "out", "--metrics", "agreement", "--grid", volume)
+    status, out, _ = run("compare", *pair, "--output", "out", "--metrics", "agreement", "--set", f"grid={volume}")
     evaluated = metrics("out")["pairs"][0]["grid"]["evaluated"]
     assert status == 0 and evaluated["voxels"] == 32**3
     assert evaluated["choice"] == "the given volume, counted in voxels of the size in which overlap is counted"
     assert f"True negatives are counted in {evaluated['choice']}: 32 x 32 x 32, 32768 voxels." in out
     grid = SegmentMetricsLib.Settings(**metrics("out")["settings"]).grid
     assert grid.size == (16, 16, 16)
-    status, out, err = run("compare", *pair, "--output", "out2", "--grid", "everything")
+    status, out, err = run("compare", *pair, "--output", "out2", "--set", "grid=everything")
     assert status == 2 and "everything: this is not an image" in err and err.count("\n") == 1
 
 
@@ -273,16 +293,30 @@ def testWhatAnOptionDecidesIsNotTakenFromSavedSettings(run, pair, earlier, now, 
 @pytest.mark.parametrize(
     ("given", "useless"),
     [
-        (["--il", "2", "--kernel", "exponential", "--percentile", "50"], "--kernel, --il"),
+        (["--set", "il=2", "--kernel", "exponential", "--percentile", "50"], "--kernel, --set il"),
         (
-            ["--metrics", "overlap", "--tolerance", "3", "--percentile", "50", "--beta", "2"],
-            "--tolerance, --percentile, --beta",
+            ["--metrics", "overlap", "--tolerance", "3", "--percentile", "50", "--set", "betas=2"],
+            "--tolerance, --percentile, --set betas",
         ),
-        (["--metrics", "voxel", "--cuts", "4", "--threshold", "0.5"], "--cuts (with --threshold)"),
-        (["--metrics", "hazard", "--prescription", "50"], "--prescription (without --kernel dose)"),
-        (["--metrics", "all", "--percentile", "50", "--il", "2", "--quantile", "0.5", "--grid", "union"], ""),
+        (["--metrics", "voxel", "--set", "cuts=4", "--threshold", "0.5"], "--set cuts (with --threshold)"),
+        (["--metrics", "hazard", "--set", "prescription=50"], "--set prescription (without --kernel dose)"),
+        (
+            [
+                "--metrics",
+                "all",
+                "--percentile",
+                "50",
+                "--set",
+                "il=2",
+                "--set",
+                "quantiles=0.5",
+                "--set",
+                "grid=union",
+            ],
+            "",
+        ),
         # what a protocol asks for is measured, too
-        (["--protocol", "limits.csv", "--il", "2", "--voxel-unit", "voxel"], "--voxel-unit"),
+        (["--protocol", "limits.csv", "--set", "il=2", "--set", "voxelUnit=voxel"], "--set voxelUnit"),
     ],
 )
 def testOptionsWithoutEffectAreMentioned(run, pair, given, useless):
@@ -291,5 +325,5 @@ def testOptionsWithoutEffectAreMentioned(run, pair, given, useless):
     assert run("compare", *pair, *given)[::2] == (0, said)
     Path("cases.csv").write_text("case,reference,test\n1,{},{}\n".format(*pair))
     if "all" in given:
-        given, said = [*given, "--label-weight", "A=2"], said or "--label-weight\n"
+        given, said = [*given, "--set", "labelWeights=A=2"], said or "--set labelWeights\n"
         assert run("batch", "cases.csv", "-o", "out", "--workers", "1", *given)[2].endswith(said)

@@ -29,7 +29,7 @@ def dosed(tmp_path):
 def testCompare(run, dosed, tmp_path):
     *both, dose = dosed
     status, said, problem = run(
-        "compare", *both, "--dose", dose, "--dose-level", 30, "--tolerance", 1, "--output", "out", "--report"
+        "compare", *both, "--dose", dose, "--set", "doseLevels=30", "--tolerance", 1, "--output", "out", "--report"
     )
     assert (status, problem) == (0, "")
     values = valuesOf("out")
@@ -68,16 +68,18 @@ def testMetricsOfADoseAlone(run, dosed):
 def testWorstPlacesByDose(run, dosed):
     *both, dose = dosed
     for by in ("distance", "dose"):
-        assert run("compare", *both, "--dose", dose, "--places-by", by, "--tolerance", 1, "--output", by)[0] == 0
+        assert (
+            run("compare", *both, "--dose", dose, "--set", f"placesBy={by}", "--tolerance", 1, "--output", by)[0] == 0
+        )
     doses = [place["dose"] for place in metrics("dose")["pairs"][0]["worstPlaces"]]
     assert len(doses) > 1 and doses == sorted(doses, reverse=True)
     assert max(place["dose"] for place in metrics("distance")["pairs"][0]["worstPlaces"]) <= doses[0]
-    assert "ranked by distance" in run("compare", *both, "--places-by", "dose", "--metrics", "dose")[1]
+    assert "ranked by distance" in run("compare", *both, "--set", "placesBy=dose", "--metrics", "dose")[1]
 
 
 def testHazardKernel(run, dosed):
     *both, dose = dosed
-    given = ("--kernel", "dose", "--prescription", 100, "--output", "out")
+    given = ("--kernel", "dose", "--set", "prescription=100", "--output", "out")
     assert run("compare", *both, "--dose", dose, *given)[0] == 0
     # as many voxels in every layer: 10 and 12 Gy are missed of 10, 12, ... 28, and 30 and 32 Gy are added
     of = [sum(range(10, 30, 2)) * 100, 400 * sum(range(0, 48, 2)) - sum(range(10, 30, 2)) * 100]

@@ -196,10 +196,10 @@ def testSeveralStructures(study, capsys):
 def testEveryHazardSettingIsAnOption(study):
     """With the effect that it has on stressTest() itself."""
     options = {
-        "hazardKernel": ("--kernel", "exponential"), "hazardReach": ("--hazard-reach", 7.0),
-        "hazardPower": ("--hazard-power", 1.0), "hazardDecay": ("--hazard-decay", 3.0),
-        "hazardCombination": ("--hazard-combination", "sum"), "hazardBalance": ("--hazard-balance", 0.4),
-        "hazardTail": ("--hazard-tail", 1.0),
+        "hazardKernel": ("--kernel", "exponential"), "hazardReach": ("--set", "hazardReach=7.0"),
+        "hazardPower": ("--set", "hazardPower=1.0"), "hazardDecay": ("--set", "hazardDecay=3.0"),
+        "hazardCombination": ("--set", "hazardCombination=sum"), "hazardBalance": ("--set", "hazardBalance=0.4"),
+        "hazardTail": ("--set", "hazardTail=1.0"),
     }  # fmt: skip
     assert {*options, "critical"} == set(OPTIONS[HAZARD])
     image = SimpleITK.ReadImage("1.nrrd")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import importlib.resources
 import itertools
+import json
 import math
 import re
 import subprocess
@@ -422,3 +425,50 @@ def testPercentileOfTools(kind, seed):
     tool = pytest.importorskip("seg_metrics.seg_metrics", reason="seg-metrics is not installed")
     theirs = tool.computeQualityMeasures(test.astype(np.uint8), reference.astype(np.uint8), spacing[::-1])["hd95"]
     assert ours("seg-metrics", reference, test, spacing, Settings())["HD95"].value == pytest.approx(theirs, abs=1e-4)
+
+
+def lesionCases():
+    """Yield a name, and lesions of a reference and a test."""
+    for seed in range(6):
+        reference = shapes.blob(seed, (22, 24, 26), share=0.06, smooth=1.3).astype(bool)
+        lost = np.random.default_rng(seed).random(reference.shape) > 0.85
+        invented = shapes.blob(seed + 100, (22, 24, 26), share=0.02, smooth=1.3).astype(bool)
+        yield f"random {seed}", reference & ~lost | invented, reference
+    nothing, one, other, tiny = np.zeros((4, 22, 24, 26), bool)
+    one[3:8, 3:8, 3:8], other[13:18, 13:18, 13:18], tiny[3:5, 3:5, 3:5] = True, True, True
+    yield from (("both empty", nothing, nothing), ("reference empty", nothing, one), ("test empty", one, nothing))
+    yield from (("apart", one, other), ("tiny", tiny, tiny), ("tiny and invented", tiny, other))
+
+
+@pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (3.0, 0.8, 0.5)])
+def testBratsEvaluation(spacing, tmp_path):
+    """Its commands seg and mets, whose columns bear the same names, to six digits."""
+    tool = pytest.importorskip("brats_evaluation.evaluation", reason="BraTS_evaluation is not installed")
+    parser = pytest.importorskip("brats_evaluation.metrics_parser")
+    nibabel, panopticaPackage = pytest.importorskip("nibabel"), pytest.importorskip("panoptica")
+    config = importlib.resources.files("brats_evaluation").joinpath("configs", "config_mets.yaml")
+    evaluator = panopticaPackage.Panoptica_Evaluator.load_from_config(str(config))
+    columns = {
+        "LesionDSC": "lesionwise_dsc_mean_rc",
+        "LesionHD95": "lesionwise_hd95_mean_rc",
+        "LesionSensitivity": "all_instance_rec_rc",
+        "LesionPrecision": "all_instance_prec_rc",
+        "LesionF1": "all_instance_f1_rc",
+    }
+    results, table = str(tmp_path / "results.json"), str(tmp_path / "table.csv")
+    for name, reference, test in lesionCases():
+        given = [
+            nibabel.Nifti1Image(4 * one.T.astype(np.uint8), np.diag([*spacing[::-1], 1])) for one in (test, reference)
+        ]
+        found = tool.evaluate_single_exam(*given, "case", evaluator)
+        with open(results, "w") as file:
+            json.dump({"metrics": [found], "missings": []}, file)
+        images = [shapes.imageOf(one, spacing[::-1]) for one in (reference, test)]
+        for command, parse in (("seg", [parser.parse_seg_results]), ("mets", [parser.parse_mets_results, 20.0, 0.1])):
+            parse[0](results, *parse[1:], table)
+            with open(table) as file:
+                theirs = next(csv.DictReader(file))
+            mine = compare(*images, Settings.preset(f"BraTS_evaluation {command}", metrics=tuple(columns)))
+            for key, column in columns.items():
+                value = float(theirs[column] or math.nan)
+                assert mine[key].value == pytest.approx(value, rel=1e-6, nan_ok=True), (name, command, key)

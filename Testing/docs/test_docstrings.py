@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tiers import throughout
 
 import SegmentMetricsLib
 from SegmentMetricsLib import mrml
@@ -18,7 +19,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@throughout("name", NAMES)
 def testDocstringsAreComplete(name):
     found = validation.validate(name)["errors"]
     assert not [f"{code}: {text}" for code, text in found if code not in LEFT_OUT]

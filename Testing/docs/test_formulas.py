@@ -17,6 +17,7 @@ import pytest
 import shapes
 import SimpleITK
 from sharedpairs import doseAround
+from tiers import throughout
 
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case import multilabel
@@ -99,7 +100,7 @@ def requireItsCode(definition) -> None:
     assert all(found[code] for code in definition.steps), "some steps are not taken"
 
 
-@pytest.mark.parametrize("definition", EVERY, ids=lambda definition: definition.key)
+@throughout("definition", EVERY, lambda definition: definition.key)
 class TestEveryDefinition:
     def testHasAFormula(self, definition):
         """One that says what it is equal to, whose brackets are closed, and that GitHub shows."""
@@ -160,7 +161,7 @@ def testOtherCodeIsRefused():
         with pytest.raises(AssertionError, match="another number"):
             requireItsCode(replace(definition, code=code, steps=()))
     with pytest.raises(AssertionError, match="not taken"):
-        requireItsCode(replace(definition, steps=("distances.field.Field.percentile",)))
+        requireItsCode(replace(definition, steps=("distances.field.Field.sizesBeyond",)))
 
 
 def testThePageIsUpToDate():
@@ -172,8 +173,8 @@ def testEveryFormulaHasOneHeading():
     assert sum(map(len, kinds)) == len(EVERY)
     anchors = [formulas.anchor(kind) for kind in kinds]
     assert len(set(anchors)) == len(anchors) == len(re.findall("^### ", TEXT, re.M))
-    readme = (formulas.PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
-    linked = re.findall(r"docs/formulas\.md#([^)]+)\)", readme)
+    measurements = (formulas.PAGE.parent / "measurements.md").read_text(encoding="utf-8")
+    linked = re.findall(r"\]\(formulas\.md#([^)]+)\)", measurements)
     assert len(linked) == len(formulas.kinds(["boundary", "signed", "overlap"])) and set(linked) <= set(anchors)
 
 

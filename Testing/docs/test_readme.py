@@ -33,6 +33,8 @@ def testItIsReadToItsEnd():
         assert f"(docs/{page}.md)" in TEXT
 
 
+@pytest.mark.nightly
+@pytest.mark.smoke
 @pytest.mark.parametrize("path", [readme.README, readme.MEASUREMENTS], ids=lambda path: path.name)
 def testGeneratedPartsAreUpToDate(path, inOneProcess):
     assert readme.updated(path) == path.read_text(encoding="utf-8"), "run python Testing/docs/readme.py"

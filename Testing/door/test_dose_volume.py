@@ -361,14 +361,14 @@ class TestPartsOfAPlan:
             partOf(tmp_path / "b.dcm", fine, np.array([0, 0.25, 0])),
         ]
         for given, weights in ((paths, None), (tmp_path, None), (paths, [0.5, 2])):
-            dose = readDose(given, weights)
+            dose = readDose(given, weights=weights)
             one, other = weights or (1, 1)
             expected = one * (30 + self.POINTS @ [0.5, 0, 0.1]) + other * (30 + self.POINTS @ [0, 0.25, 0])
             np.testing.assert_allclose(dose.knownAt(self.POINTS), expected, atol=0.003)
             assert tuple(dose.grid.spacing) == fine
             assert "a.dcm" in dose.remarks[0] and "b.dcm" in dose.remarks[0]
         with pytest.raises(ValueError, match="1 weight for 2 doses"):
-            readDose(paths, [1.0])
+            readDose(paths, weights=[1.0])
 
     @pytest.mark.parametrize(
         ("change", "message"),

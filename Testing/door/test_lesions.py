@@ -239,7 +239,7 @@ def testClassesNeedInstances(run, tmp_path):
 @pytest.mark.nightly
 def testPanoptica(dimension):
     """Random masks in which panoptica finds the lesions itself; in two dimensions corners do not connect."""
-    panoptica = pytest.importorskip("panoptica", reason="panoptica is missing: pip install -e .[panoptica]")
+    panoptica = pytest.importorskip("panoptica", reason="panoptica is missing: pip install -e .[challenges]")
     evaluator = panoptica.Panoptica_Evaluator(
         expected_input=panoptica.InputType.SEMANTIC,
         instance_approximator=panoptica.ConnectedComponentsInstanceApproximator(),
@@ -265,3 +265,20 @@ def testPanoptica(dimension):
         assert counts == [result.tp + result.fn, result.tp + result.fp]
         for key, value in (("RQ", result.rq), ("SQ", result.sq), ("PQ", result.pq)):
             assert found[key].value == pytest.approx(value, abs=1e-9)
+
+
+def testMissedLesionsCountInOneOfTheTwoCommandsOfBratsEvaluation():
+    """One of five lesions is found: the command for most tasks says 1, the one for metastases 1/5."""
+    reference, test = (np.zeros((12, 12, 60), np.uint8) for _ in range(2))
+    for n in range(5):
+        reference[3:7, 3:7, 10 * n + 3 : 10 * n + 7] = 1
+    test[3:7, 3:7, 3:7] = 1
+    images = [SimpleITK.GetImageFromArray(one) for one in (reference, test)]
+    found = {
+        command: compare(*images, Settings.preset(f"BraTS_evaluation {command}", metrics=("LesionDSC", "LesionHD95")))
+        for command in ("seg", "mets")
+    }
+    assert (found["seg"]["LesionDSC"].value, found["seg"]["LesionHD95"].value) == (1, 0)
+    assert found["mets"]["LesionDSC"].value == pytest.approx(1 / 5)
+    assert found["mets"]["LesionHD95"].value == pytest.approx(4 * 373 / 5)
+    assert "missed and invented ones are forgotten" in found["seg"]["LesionDSC"].description

@@ -38,7 +38,7 @@ def testEveryNameInTheTables(here):
         labels = shapes.labelImage(boxes, (12, 12, 12))
         SimpleITK.WriteImage(labels, f"{name}.nrrd")
     status, out, _ = here(
-        "compare", "a.nrrd", "b.nrrd", "--metrics", everything, "--dose", "dose.nrrd", "--dose-level", "20"
+        "compare", "a.nrrd", "b.nrrd", "--metrics", everything, "--dose", "dose.nrrd", "--set", "doseLevels=20"
     )
     assert status == 0
     printed = set()

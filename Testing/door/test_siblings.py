@@ -129,7 +129,12 @@ def testWordsInAnyCase(here):
         surface="displayed", extent="common", grid="union"
     )
     pair = ("compare", "a.nrrd", "b.nrrd", "--metrics", "DSC,LesionDSC")
-    for options in (("--preset", "brats2023"), ("--preset", "Panoptica"), ("--extent", "Common"), ("--grid", "UNION")):
+    for options in (
+        ("--preset", "brats2023"),
+        ("--preset", "Panoptica"),
+        ("--extent", "Common"),
+        ("--set", "grid=UNION"),
+    ):
         assert here(*pair, *options)[0] == 0
     assert here("observers", "a.nrrd", "b.nrrd", "far.nrrd", "--metrics", "DSC", "--consensus", "STAPLE")[0] == 0
     assert here(*pair, "--protocol", "limits.csv", "--fail-on", "FAIL")[0] in (0, 3)

@@ -70,7 +70,16 @@ def testOptions(run, tmp_path):
     for name, image in (("a", BALL), ("b", OTHER), ("dose", DOSE)):
         SimpleITK.WriteImage(image, f"{name}.nrrd")
     pair = ("compare", "a.nrrd", "b.nrrd", "--metrics", "NSD,HD,V,dose", "--json", "--dose", "dose.nrrd")
-    given = ("--tolerance", "1,2,3", "--tolerance", "0.5 mm", "--percentile", "50 %", "--dose-level", "20Gy,4500 cGy")
+    given = (
+        "--tolerance",
+        "1,2,3",
+        "--tolerance",
+        "0.5 mm",
+        "--percentile",
+        "50 %",
+        "--set",
+        "doseLevels=20Gy,4500 cGy",
+    )
     status, out, _ = run(*pair[:3], *pair[5:], "--metrics", "NSD,HD95,dose", *given)
     keys = set(json.loads(out)["pairs"][0]["measurements"])
     assert status == 0 and {"NSD_0.5mm", "NSD_1mm", "NSD_2mm", "NSD_3mm", "V20GyTest", "V45GyccReference"} <= keys

@@ -1,7 +1,7 @@
 """The sentences that the library says, as one text that is reviewed as a diff: `python Testing/golden/phrasebook.py`.
 
 Findings are listed by their kinds, refusals and remarks as they stand in the code, with {} where a value goes, and the
-reasons of verdicts as they are made for values around the limits of every relation. Tests elsewhere name kinds and keys.
+reasons of verdicts as they are made for values around the limits of every relation. Other tests name kinds and keys.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ def testStress(run, labels, structure, critical):
 def testEveryOptionThatTakesANameTakesTheNumberOfALabel(run, labels, numbers):
     """They come to the same, of compare and of batch."""
     liver, heart = ("1", "2") if numbers else ("liver", "heart")
-    more = ("--critical", f"{heart}=0.5", "--label-weight", f"{liver}=3", "--pair", f"{liver}=4")
+    more = ("--critical", f"{heart}=0.5", "--set", f"labelWeights={liver}=3", "--pair", f"{liver}=4")
     more += ("--metrics", "overlap,hazard,agreement", "-o", "out")
     assert run("compare", *labels, *more)[0] == 0
     document = metrics("out")

@@ -13,6 +13,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tiers import throughout
 
 MODULE = Path(__file__).parents[2] / "SegmentMetrics"
 FILES = [*sorted(MODULE.rglob("*.py")), MODULE.parent / "SegmentMetricsLib" / "settings" / "settings.py"]
@@ -47,7 +48,7 @@ def problems(code: str) -> list[str]:
     return found if there == texts(code, "_") else [*found, f"found otherwise than it is: {there}"]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@throughout("path", FILES)
 def testAllTextsAreFound(path):
     assert problems(path.read_text(encoding="utf-8")) == []
 

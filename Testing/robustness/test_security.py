@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tiers import throughout
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for folder in ("SegmentMetricsLib", "SegmentMetrics") for path in (ROOT / folder).rglob("*.py"))
@@ -35,7 +36,7 @@ def problems(source: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+@throughout("path", SOURCES)
 def testNothingIsRunThatIsRead(path):
     assert problems(path.read_text("utf-8")) == []
 

@@ -336,7 +336,7 @@ def testFindingPointsToTheFamily():
 @pytest.mark.nightly
 def testPanoptica():
     """The same numbers as those of panoptica for random label maps, in which every label is a lesion."""
-    panoptica = pytest.importorskip("panoptica", reason="panoptica is missing: pip install -e .[panoptica]")
+    panoptica = pytest.importorskip("panoptica", reason="panoptica is missing: pip install -e .[challenges]")
     evaluator = panoptica.Panoptica_Evaluator(
         expected_input=panoptica.InputType.UNMATCHED_INSTANCE,
         instance_matcher=panoptica.NaiveThresholdMatching(matching_threshold=0.5),

@@ -128,7 +128,7 @@ def testMembershipsBeyond1AreRefusedWithTheWayOut(high, full):
         compare(shapes.imageOf(array), shapes.imageOf(array))
     said = f"it has values from 0 to {high:.12g}."
     if full:
-        where = f"(--membership-maximum {full}; in Python membershipMaximum={full})"
+        where = f"(--set membershipMaximum={full}; in Python membershipMaximum={full})"
         said += f" If they are memberships and {full} means full membership, say so {where}."
     assert str(error.value).endswith(said)
     if full:

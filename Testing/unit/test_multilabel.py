@@ -185,19 +185,19 @@ def testInFilesAndOnTheTerminal(withoutPictures, tmp_path, capfd, monkeypatch):
         content = json.loads((tmp_path / "out" / "metrics.json").read_text()) if not status else {}
         return status, content.get("multiLabel"), capfd.readouterr()
 
-    status, content, printed = run("ref.nrrd", "test.nrrd", "--metrics", "agreement", "--label-weight", "Label 2=5")
+    status, content, printed = run("ref.nrrd", "test.nrrd", "--metrics", "agreement", "--set", "labelWeights=Label 2=5")
     assert status == 0
     expected = compareLabels(REFERENCE, TEST, weights={"Label 2": 5})
     assert content == expected.toDictionary()
     assert content["labels"][1] == {"name": "Label 2", "reference": 8, "test": 6, "both": 4}
     assert f"{expected['DICEml_given'].value:.3f}" in printed.out and "All labels together" in printed.out
     # a label that one side lacks is empty there, also when but one is in both
-    status, content, printed = run("ref.nrrd", "one.nrrd", "--metrics", "agreement", "--label-weight", "Label 2=5")
+    status, content, printed = run("ref.nrrd", "one.nrrd", "--metrics", "agreement", "--set", "labelWeights=Label 2=5")
     assert status == 0 and content["measurements"]["DICEml_given"]["value"] < 1 and "DICEml" in printed.out
     # only with the agreement family, only for several structures
     assert run("ref.nrrd", "test.nrrd", "--metrics", "overlap")[1] is None
     assert run("ref.nrrd", "test.nrrd", "--metrics", "agreement", "--structure", "Label 2")[1] is None
-    status, _, printed = run("ref.nrrd", "test.nrrd", "--label-weight", "Label 2=5")
+    status, _, printed = run("ref.nrrd", "test.nrrd", "--set", "labelWeights=Label 2=5")
     assert status == 2 and "agreement family" in printed.err and printed.err.count("\n") == 1
 
 

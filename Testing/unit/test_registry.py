@@ -10,6 +10,7 @@ import promises
 import pytest
 import shapes
 from sharedpairs import NAMES, VARIANTS, changed, compared, comparedOn, comparedWithNothing, pairs
+from tiers import throughout
 
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case.explanations import ofMeasurement
@@ -32,7 +33,7 @@ def errorOf(name: str) -> float:
     return 1e-12 if pairs()[name].isExact else promises.ROUNDING
 
 
-@pytest.mark.parametrize("definition", REGISTRY, ids=lambda definition: definition.key)
+@throughout("definition", REGISTRY, lambda definition: definition.key)
 class TestEntry:
     def testWords(self, definition):
         assert definition.family in FAMILIES
@@ -147,7 +148,7 @@ def testBoundsThatLookTheSameAreOneNumber():
 OF_MEMBERSHIPS = [d for d in REGISTRY if d.family in BY_MEMBERSHIPS and d.unit != "mm3"]
 
 
-@pytest.mark.parametrize("definition", OF_MEMBERSHIPS, ids=lambda definition: definition.key)
+@throughout("definition", OF_MEMBERSHIPS, lambda definition: definition.key)
 def testMembershipsCountInPart(definition):
     """No entry of the families that count memberships looks at whole voxels, unless a threshold asks for that."""
     j, i = np.mgrid[:20, :20]
@@ -169,7 +170,7 @@ def balls():
     return [asStructure(image, "image", None, Settings()) for image in images]
 
 
-@pytest.mark.parametrize("definition", REGISTRY, ids=lambda definition: definition.key)
+@throughout("definition", REGISTRY, lambda definition: definition.key)
 def testWhatAnEntryNeedsIsDeclared(definition):
     """Findings and results go by that, whatever was computed on the way."""
     reference, test, critical = balls()

@@ -190,8 +190,19 @@ class TestSettings:
         from SegmentMetricsLib.__main__ import makeParser
         from SegmentMetricsLib.commands.options import settingsFrom
 
-        options = ["--metrics", "similarity", "--il", "2", "--ol", "10", "--as-published", "--msi-unit", "pixel"]
-        given = makeParser().parse_args(["compare", "a", "b", "--output", "c", *options, "--split-contours"])
+        options = [
+            "--metrics",
+            "similarity",
+            "--set",
+            "il=2",
+            "--set",
+            "ol=10",
+            "--set",
+            "asPublished=yes",
+            "--msi-unit",
+            "pixel",
+        ]
+        given = makeParser().parse_args(["compare", "a", "b", "--output", "c", *options, "--set", "splitContours=yes"])
         settings = settingsFrom(given)
         assert settings == Settings(
             families="similarity", il=2, ol=10, asPublished=True, msiUnit="pixel", splitContours=True

@@ -37,7 +37,7 @@ class MapView(View, VTKObservationMixin):
         self.held = None  # the pair and kind that are drawn on, and the range of their colors
         self.current = []  # the pair's maps on the chosen sides, shown or not
         self.visible = []  # all visible maps
-        self.prepared = {}  # by side: surface, kind, and what distanceMap() returned for them for the shown outcome
+        self.prepared = {}  # what drawAhead() returned for the shown outcome
         ui.rangeSpinBox.connect("valueChanged(double)", onRange)
         ui.automaticRangeCheckBox.connect("clicked(bool)", self.onAutomatic)
 
@@ -154,9 +154,7 @@ class MapView(View, VTKObservationMixin):
         shown = {}
         for side in parameters.mapSide.sides:
             model = found.get(side)
-            isRight = outcome.shows(model) and maps.hasSurface(model)
-            isRight = isRight and maps.mapInformation(model)["surface"] == parameters.mapSurface.name
-            isRight = isRight and (kind != "bld" or maps.hasLocalDistances(model))
+            isRight = self._isRight(model, outcome, kind)
             if not isRight and isEmpty(outcome.records[number]):
                 continue  # which the sentence about the pair says
             if not isRight and outcome.comparisons is None:
@@ -164,8 +162,7 @@ class MapView(View, VTKObservationMixin):
                 continue
             if not isRight:
                 comparison, surface = outcome.comparisons[number], parameters.mapSurface.name
-                *about, drawn = self.prepared.get(side, (None,))
-                drawn = drawn if about == [surface, kind] else None
+                drawn = self.prepared.get(side)
                 try:
                     with nullcontext() if drawn is not None else waiting():
                         model = showDistanceMap(
@@ -177,6 +174,20 @@ class MapView(View, VTKObservationMixin):
                 outcome.mark(model)
             shown[side] = model
         return shown
+
+    def _isRight(self, model, outcome, kind: str) -> bool:
+        """Return whether a model, or None, is the map of an outcome that is wanted."""
+        isRight = outcome.shows(model) and maps.hasSurface(model)
+        isRight = isRight and maps.mapInformation(model)["surface"] == self.model.parameters.mapSurface.name
+        return isRight and (kind != "bld" or maps.hasLocalDistances(model))
+
+    def missing(self) -> list[str]:
+        """Return the sides whose maps are wanted and have yet to be computed."""
+        p, outcome, number = self.model.parameters, *self.pair
+        if outcome is None or not outcome.records or not p.showMap:
+            return []
+        found, (kind, _problem) = maps.findMaps(outcome.pair(number), slicer.mrmlScene), kindOf(p, outcome)
+        return [side for side in p.mapSide.sides if not self._isRight(found.get(side), outcome, kind)]
 
     def _enable(self, parameters, record) -> None:
         """Enable the controls that affect the map of a record."""

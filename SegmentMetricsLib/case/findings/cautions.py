@@ -51,7 +51,7 @@ MANY_PARTS = 50
 FEW_VOXELS = 4
 THRESHOLD = Place("--threshold 0.5", "threshold=0.5")
 LESIONS = Place("--metrics instances", 'metrics="instances"', "Metrics > instances")
-UNION = Place("--grid union", 'grid="union"', "Advanced > Evaluated grid")
+UNION = Place("--set grid=union", 'grid="union"', "Advanced > Evaluated grid")
 
 
 def find(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:

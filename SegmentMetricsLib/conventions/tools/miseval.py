@@ -17,7 +17,8 @@ CONVENTION = Convention(
         HD: Number(
             largest,
             "AHD",
-            "largest distance of border voxels to the other structure, in VOXELS: the spacing is ignored",
+            "largest distance of border voxels to the other structure, in VOXELS: the spacing is ignored. Its metric "
+            "HD is no distance: it takes the rows of the image for points",
             unit="voxel",
         ),
         DSC: Number(dice, "DSC", "overlap of the voxels", masks),

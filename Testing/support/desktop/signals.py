@@ -22,8 +22,11 @@ _keptAlive: dict[int, QtCore.QObject] = {}  # objects with connections that belo
 class LockHolder:
     """Keeps Python's lock while no slot runs, as PythonQt's main thread does; PySide6 gives it to other threads.
 
-    Threads that are started meanwhile stop at the next function that they enter or leave, until a slot runs.
+    Threads that are started meanwhile stop at the next function that they enter or leave, until a slot runs. What waits
+    for one of them gets it after PATIENCE seconds, as a lock does in Python.
     """
+
+    PATIENCE = 0.1
 
     def __init__(self):
         self._slots, self._isRunning = 0, threading.Event()
@@ -36,7 +39,8 @@ class LockHolder:
         self._isRunning.set()
 
     def _await(self, _frame, _event, _argument) -> None:
-        self._isRunning.wait()
+        if not self._isRunning.is_set():
+            self._isRunning.wait(self.PATIENCE)
 
     @contextmanager
     def slot(self) -> Iterator[None]:

@@ -1,0 +1,151 @@
+"""What other programs do to a contour, and that this one does not, or says so: the lines of docs/surprises.md."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import Dose, Grid, Settings, compare, readStructures
+
+
+def block(low, high, size=(40, 40, 40), spacing=(1.0, 1.0, 1.0)):
+    array = np.zeros(size, np.uint8)
+    array[tuple(slice(a, b) for a, b in zip(low, high, strict=True))] = 1
+    return shapes.imageOf(array, spacing=spacing)
+
+
+def testImagesAreComparedWhereTheyLie():
+    """nnU-Net's evaluation gives 0 for the first and 1 for the second."""
+    reference = block((2, 3, 3), (5, 9, 9), (10, 20, 20), (1, 1, 3))
+    assert compare(reference, SimpleITK.DICOMOrient(reference, "RAS"))["DSC"].value == pytest.approx(1)
+    elsewhere = SimpleITK.Image(reference)
+    elsewhere.SetOrigin((500, 0, 0))
+    elsewhere.SetSpacing((2, 2, 2))
+    found = compare(reference, elsewhere)
+    assert found["DSC"].value == 0 and any("do not overlap in space" in str(one) for one in found.findings)
+
+
+def testAnOrganNearTheEdgeOfItsImageKeepsItsVolume():
+    """TotalSegmentator's statistics give 0 mm3 for the first two."""
+    for gap in (0, 2, 3):
+        organ = block((gap, 10, 10), (gap + 10, 20, 20))
+        assert compare(organ, organ)["VoxelVolumeReference"].value == pytest.approx(1000)
+
+
+def testCellsThatFillTheFieldAreAllCounted():
+    """Cellpose's average precision is 2.0 here."""
+    cells = np.zeros((20, 20), np.uint8)
+    cells[:10, :10], cells[:10, 10:], cells[10:, :10], cells[10:, 10:] = 1, 2, 3, 4
+    image = SimpleITK.GetImageFromArray(cells)
+    found = compare(image, image, Settings(metrics=("LesionF1", "PQ", "LesionsReference"), instanceMaps=True))
+    assert {key: one.value for key, one in found.items()} == {"LesionsReference": 4, "LesionF1": 1, "PQ": 1}
+
+
+@pytest.mark.parametrize("shape", [(30, 30), (30, 31), (20, 40), (40, 20)])
+def testAFlatImageMayHaveAnyShape(shape):
+    """Torchmetrics' Hausdorff distance is right for the first alone; its convention says so."""
+    reference, test = np.zeros((2, *shape), np.uint8)
+    reference[5:12, 5:12], test[7:12, 5:15] = 1, 1
+    found = compare(*map(SimpleITK.GetImageFromArray, (reference, test)))
+    told = found.conventions(["torchmetrics"])["torchmetrics"]["HD"]
+    assert told.value == pytest.approx(3) and "square image" in told.reason
+    assert found["HD"].value == pytest.approx(3, abs=1e-6)
+
+
+def testAGapThatInterpolationLeftIsTwoParts():
+    """Where ITK's interpolation between drawn slices leaves a gap beside a thick one."""
+    whole, gap = np.zeros((2, 16, 61, 61), np.uint8)
+    y, x = np.mgrid[:61, :61]
+    disc = (x - 30) ** 2 + (y - 30) ** 2 <= 100
+    whole[2:13], gap[[2, 3, 12]] = disc, disc
+    findings = compare(*map(SimpleITK.GetImageFromArray, (whole, gap))).findings
+    assert any("The test has 2 separate parts, the reference one part" in str(one) for one in findings)
+
+
+def testAStrayPieceIsSeenInAnyOrder():
+    """Pymeshlab's Hausdorff distance of these is 0 in one order: its search ends at half of a diagonal."""
+    organ = np.zeros((20, 20, 100), np.uint8)
+    organ[5:15, 5:15, 5:15] = 1
+    stray = organ.copy()
+    stray[8:12, 8:12, 74:78] = 1
+    images = [SimpleITK.GetImageFromArray(one) for one in (organ, stray)]
+    for pair in (images, images[::-1]):
+        assert compare(*pair)["HD"].value == pytest.approx(63, abs=0.5)
+
+
+def testD98OfASmallTargetIsNotZero():
+    """Of 25 voxels that get 60 to 61 Gy dicompyler-core gives 0 Gy."""
+    x = np.arange(20.0)
+    dose = Dose(np.broadcast_to(60 + x / 20, (20, 20, 20)).copy(), Grid((20, 20, 20), np.eye(4)))
+    target = block((9, 5, 5), (10, 10, 10), (20, 20, 20))
+    found = compare(target, target, Settings(metrics="dose", dosePercents=(98,)), dose=dose)
+    assert 60 < found["D98Reference"].value < 61
+
+
+def testAMeanOfACenteredBoxIsTheDoseAtItsCenter():
+    """Where dicompyler-core interpolates, it is shifted by half a pixel of the dose's grid: 48.75 Gy."""
+    grid = np.diag([2.5, 2.5, 2.5, 1.0])
+    dose = Dose(np.broadcast_to(2.5 * np.arange(40.0), (40, 40, 40)).copy(), Grid((40, 40, 40), grid))
+    array = np.zeros((80, 80, 80), np.uint8)
+    array[30:51, 30:51, 40:61] = 1  # centered at x = 50 mm
+    box = shapes.imageOf(array)
+    found = compare(box, box, Settings(metrics="dose"), dose=dose)
+    assert found["DmeanReference"].value == pytest.approx(50, abs=1e-3)
+
+
+def testTheSurfaceOfABoxDependsOnItsVoxels():
+    """SimpleITK's perimeter of 10 x 10 x 30 mm on thick slices, which is 1400 mm2."""
+    array = np.zeros((16, 26, 26), np.uint8)
+    array[3:13, 3:23, 3:23] = 1
+    image = shapes.imageOf(array, spacing=(0.5, 0.5, 3))
+    statistics = SimpleITK.LabelShapeStatisticsImageFilter()
+    statistics.Execute(image)
+    assert statistics.GetPerimeter(1) == pytest.approx(876, abs=1) and statistics.GetRoundness(1) > 1.1
+
+
+def testToolsSayWhatTheyDo():
+    """The reason of a number tells what nobody would expect of the tool."""
+    found = compare(block((10, 10, 10), (20, 20, 20)), block((12, 10, 10), (22, 20, 20))).conventions()
+    for tool, key, said in (
+        ("panoptica-distances", "HD95", "reversed spacing for SimpleITK images"),
+        ("panoptica-distances", "NSD_2mm", "SMALLEST VOXEL SPACING"),
+        ("platipy", "HD95", "MAXIMA, so one stray voxel decides it"),
+        ("platipy", "MASD", "removes their flat ends"),
+        ("MISeval", "HD", "rows of the image for points"),
+        ("grand-challenge-metrics", "ASSD", "LARGER of the two directed means"),
+    ):
+        assert said in found[tool][key].reason
+    nothing = block((0, 0, 0), (0, 0, 0))
+    empty = compare(nothing, nothing).conventions()
+    assert "undefined from NumPy 2.3 on" in empty["MedPy"]["DSC"].reason
+    missed = compare(block((10, 10, 10), (20, 20, 20)), nothing).conventions()
+    assert "grows with the background" in missed["grand-challenge-metrics"]["MASD"].reason
+    monai = missed["MONAI"]
+    assert math.isinf(monai["HD"].value) and math.isnan(monai["HD95"].value)
+
+
+def testAZarrFolderIsRefusedInWords(tmp_path):
+    (tmp_path / "labels.ome.zarr").mkdir()
+    with pytest.raises(ValueError, match=r"OME-Zarr is not read: .* oblique"):
+        readStructures(tmp_path / "labels.ome.zarr")
+
+
+def testSavedTablesAreRoundedButResultsAreNot(request, tmp_path):
+    """Slicer writes six digits of a table; what this module recalls has all of them."""
+    slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
+    scene = request.getfixturevalue("scene")
+    from SegmentMetricsLib import mrml
+
+    comparison = compare(shapes.ball(6), shapes.ball(7, (1, 0, 0)))
+    table = mrml.showConventionsTable(comparison, scene=scene)
+    storage = slicer.vtkMRMLTableStorageNode()
+    scene.AddNode(storage)
+    storage.SetFileName(str(tmp_path / "conventions.csv"))
+    assert storage.WriteData(table)
+    exact = comparison.conventions()["MONAI"]["MASD"].value
+    assert f"{exact:.6g}" in (tmp_path / "conventions.csv").read_text() and repr(exact) != f"{exact:.6g}"
+    assert mrml.recallConventions(table)["MONAI"]["MASD"].value == exact
