@@ -11,14 +11,15 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from ..base.palettes import rgb
 from ..geometry.grids import RAS_FROM_LPS
 from ..model.structures import REFERENCE_AND_TEST
-from .folders import isResult
-from .maps import isMap
+from .folders import ROLE_ATTRIBUTE, isResult
 from .markers import placingKept
 
 # On display nodes of others that were visible and are hidden now: "1", or how a segmentation was shown before only one
 # segment of it is shown, as an outline. It is saved with a scene, so that they come back when that is loaded.
 HIDDEN_ATTRIBUTE = "SegmentMetrics.HiddenByFocus"
 HIDDEN_ALONE = "1"
+# On display nodes of segmentations that a map of observers covers in the 3D views.
+COVERED_ATTRIBUTE = "SegmentMetrics.CoveredByObservers"
 # What an outline changes of a segmentation's display node.
 LOOK = ("Visibility", "Visibility3D", "Visibility2DFill", "Visibility2DOutline", "SliceIntersectionThickness")
 # On the models of the lines: the side that they show.
@@ -42,7 +43,7 @@ def hideOthers(scene) -> list:
     hidden = []
     for display in _displayNodes(scene):
         node = display.GetDisplayableNode()
-        isOurs = node is None or node.GetHideFromEditors() or isMap(node) or isResult(node, "lesions")
+        isOurs = node is None or node.GetHideFromEditors() or _isOurModel(node)
         if display.GetVisibility() and not isOurs:
             wasModifying = display.StartModify()
             display.SetAttribute(HIDDEN_ATTRIBUTE, HIDDEN_ALONE)
@@ -50,6 +51,10 @@ def hideOthers(scene) -> list:
             display.EndModify(wasModifying)
             hidden.append(display)
     return hidden
+
+
+def _isOurModel(node) -> bool:
+    return node.IsA("vtkMRMLModelNode") and isResult(node, node.GetAttribute(ROLE_ATTRIBUTE) or "")
 
 
 def forgetIfShown(display) -> None:
@@ -73,11 +78,11 @@ def restoreOthers(scene) -> None:
 
 
 def showOutlines(outlines: Mapping, scene) -> None:
-    """Show only one segment each of some segmentations, as an outline in the slice views, until restoreOthers().
+    """Show only some segments of segmentations, as outlines in the slice views, until restoreOthers().
 
-    outlines: the segment's ID and its color, RGB in [0, 1] or None for its own, by segmentation display node.
+    outlines: by segmentation display node the colors, RGB in [0, 1] or None for its own, by segment ID.
     """
-    for display, (segment, color) in outlines.items():
+    for display, colors in outlines.items():
         wasModifying = display.StartModify()
         before = display.GetAttribute(HIDDEN_ATTRIBUTE)
         if before in (None, HIDDEN_ALONE):
@@ -90,14 +95,15 @@ def showOutlines(outlines: Mapping, scene) -> None:
         display.SetVisibility2DOutline(True)
         display.SetSliceIntersectionThickness(THICKNESS)
         for each in display.GetDisplayableNode().GetSegmentation().GetSegmentIDs():
-            display.SetSegmentVisibility(each, each == segment)
-        if segment and color is not None:
-            display.SetSegmentOverrideColor(segment, *color)
+            display.SetSegmentVisibility(each, each in colors)
+            if colors.get(each) is not None:
+                display.SetSegmentOverrideColor(each, *colors[each])
         display.EndModify(wasModifying)
 
 
 def _lookOf(display) -> dict:
     look = {name: getattr(display, f"Get{name}")() for name in LOOK}
+    look["Visibility3D"] = look["Visibility3D"] or bool(display.GetAttribute(COVERED_ATTRIBUTE))
     identifiers = display.GetDisplayableNode().GetSegmentation().GetSegmentIDs()
     look["segments"] = {
         each: [display.GetSegmentVisibility(each), list(display.GetSegmentOverrideColor(each))] for each in identifiers
@@ -108,6 +114,8 @@ def _lookOf(display) -> dict:
 def _setLook(display, look: Mapping) -> None:
     for name in LOOK:
         getattr(display, f"Set{name}")(look[name])
+    if display.GetAttribute(COVERED_ATTRIBUTE):  # a map is shown in its place
+        display.SetVisibility3D(False)
     segmentation = display.GetDisplayableNode().GetSegmentation() if display.GetDisplayableNode() else None
     for each, (isVisible, color) in look["segments"].items():
         if segmentation is not None and segmentation.GetSegment(each) is not None:

@@ -26,6 +26,7 @@ from . import folders
 from .arguments import asScene
 from .comparing import openCase
 from .contents import ContentHashes, DoseHash, contentHashOfSegment
+from .focus import COVERED_ATTRIBUTE
 from .inputs import nameOf
 from .observers import compareObservers
 from .outputs import (
@@ -435,10 +436,6 @@ def recall(tableNode) -> Outcome | ObservedOutcome | None:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         advice = "Press Apply to measure again."
         raise InputError(f"The results in {tableNode.GetName()} cannot be read. {OTHER_VERSION} {advice}") from error
-
-
-# On display nodes of segmentations that are hidden in 3D views because a map of the local SD would be inside them.
-COVERED_ATTRIBUTE = "SegmentMetrics.CoveredByObservers"
 
 
 def coverIn3D(nodes: Sequence, scene) -> None:

@@ -8,15 +8,20 @@ import vtk
 from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.palettes import rgb
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.mrml import editor, focus, maps, navigation
 from SegmentMetricsLib.mrml.conversion import drawnSurface, pointsOf, withNormals
 from SegmentMetricsLib.mrml.inputs import structureFromSegment
 
+from ..contents import observers
 from ..contents.following import radiusOf
 from ..work import waiting
 from .places import cameras
 from .view import View
+
+# What stands in for a pair beside which all else is hidden.
+OBSERVERS = "observers"
 
 
 class FocusView(View, VTKObservationMixin):
@@ -60,7 +65,7 @@ class FocusView(View, VTKObservationMixin):
             self.isOutlined = True
             node, segment = edited
             self._hideOthers()
-            focus.showOutlines({node.GetDisplayNode(): (segment, None)}, slicer.mrmlScene)
+            focus.showOutlines({node.GetDisplayNode(): {segment: None}}, slicer.mrmlScene)
             focus.showLines(lines, slicer.mrmlScene, in2D=lines)
             editor.chooseInEditor(node, segment, slicer.mrmlScene)
 
@@ -70,7 +75,9 @@ class FocusView(View, VTKObservationMixin):
 
     def wanted(self) -> tuple:
         """Return what is to be drawn; an empty tuple where nothing is to be hidden."""
-        p = self.model.parameters
+        p, observers = self.model.parameters, self.model.observers
+        if p.focus and observers.isShown and self.model.outcome is None and observers.structure():
+            return observers.outcome.run, observers.structure()["name"]
         if not (p.focus and self.isPossible()):
             return ()
         colored = tuple(maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m))
@@ -86,7 +93,12 @@ class FocusView(View, VTKObservationMixin):
 
     def draw(self) -> None:
         wanted = self.wanted()
+        if len(wanted) == 2:
+            self._showObservers()
+            return
         if wanted:
+            if self.hiddenFor == OBSERVERS:
+                self.end()
             outcome, number, colored, areLesionsShown, isContour, _surface = wanted
             sides = REFERENCE_AND_TEST if areLesionsShown else colored if isContour else ()
             self._show(outcome, number, sides, isMapShown=bool(colored) or areLesionsShown)
@@ -95,6 +107,18 @@ class FocusView(View, VTKObservationMixin):
         self.end()
         if isSwitchedOff:
             self._goBack()
+
+    def _showObservers(self) -> None:
+        """Show only the chosen structure, as an outline of each observer in a color of its own."""
+        outlines: dict = {}
+        for number, (node, segment) in enumerate(self.model.observers.shownSegments()):
+            if node is not None and segment:
+                color = rgb(observers.colorOfObserver(number))
+                outlines.setdefault(node.GetDisplayNode(), {})[segment] = color
+        self.end()
+        self._hideOthers()
+        focus.showOutlines(outlines, slicer.mrmlScene)
+        self.hiddenFor = OBSERVERS
 
     def end(self) -> None:
         """Put back what was hidden."""
