@@ -100,8 +100,8 @@ def criticalNames(parameters, scene) -> list[str]:
 NAMED_FAMILIES = 3
 
 
-def inOneLine(parameters) -> str:
-    """Return the settings that matter most, short enough for one line of the panel."""
+def inOneLine(parameters, protocol: str = "") -> str:
+    """Return the settings that matter most, short enough for one line of the panel. protocol: its name, "" for none."""
     families = list(parameters.families)
     named = ", ".join(familyTitle(family).lower() for family in families) if families else _("no metrics")
     if len(families) > NAMED_FAMILIES:
@@ -110,6 +110,7 @@ def inOneLine(parameters) -> str:
         f"τ {parameters.tolerance:g} mm" if isOffered("tolerances", parameters) else "",
         f"{parameters.percentile:g} %" if isOffered("percentiles", parameters) else "",
         named,
+        protocol,
     ]
     return " · ".join(filter(None, texts))
 

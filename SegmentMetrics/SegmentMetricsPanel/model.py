@@ -76,6 +76,7 @@ class PanelModel:
         self.isBusy = False
         self.isNews = False
         self.onPairChosen = lambda: None
+        self.areAllVolumesOffered = False  # as a dose
         self.framed = None  # the pair that the views went to last
         self.isFramingDue = False
         self.isSteady = False
@@ -165,19 +166,26 @@ class PanelModel:
         return {**choices, "": _("From a file...")}
 
     def doseChoices(self) -> dict:
-        """Return the texts for the choice of a dose, by volume; that of None is for none.
+        """Return the texts for the choice of a dose, by volume; that of None is for none, that of "" for other volumes.
 
-        Volumes that say that they are a dose come first; of the others the text says what is taken for granted.
+        Volumes that do not say that they are a dose are offered on demand; the text says what is taken for granted.
         """
-        volumes = self.scene.doses()
-        isSaid = {**volumes, self.parameters.dose: volumes.get(self.parameters.dose, False)}
+        volumes, chosen = self.scene.doses(), self.parameters.dose
+        isSaid = {**volumes, chosen: volumes.get(chosen, False)}
         isSaid.pop(None, None)
         texts = {True: "{name}", False: _("{name}, taken to be in Gy")}
-        ordered = sorted(isSaid, key=lambda volume: not isSaid[volume])
-        return {None: _("None"), **{one: texts[isSaid[one]].format(name=self.scene.name(one)) for one in ordered}}
+        offered = sorted(isSaid, key=lambda volume: not isSaid[volume])
+        isAsked = self.areAllVolumesOffered
+        shown = [one for one in offered if isSaid[one] or isAsked or one is chosen]
+        more = {} if len(shown) == len(offered) else {"": _("Another volume...")}
+        return {None: _("None"), **{one: texts[isSaid[one]].format(name=self.scene.name(one)) for one in shown}, **more}
 
     def chooseDose(self, volume) -> None:
         """Choose the volume of the dose, or None; its family is measured with a dose, and only then."""
+        if volume == "":
+            self.areAllVolumesOffered = True
+            self.parameters.parameterNode.Modified()
+            return
         p, others = self.parameters, [family for family in self.parameters.families if family != "dose"]
         with self.scene.oneChange(p):
             p.dose = volume
@@ -305,7 +313,9 @@ class PanelModel:
         p, outcome = self.parameters, self.outcome
         if None in map(outcome.node, REFERENCE_AND_TEST):
             return _("A compared segmentation was removed.")
-        if not self._isSamePair() or outcome.isOfAll != (p.mode == Mode.allStructures):
+        if outcome.isOfAll != (p.mode == Mode.allStructures):
+            return _("These are the results of {name}.").format(name=self._compared())
+        if not self._isSamePair():
             return _("The selection has changed.")
         if outcome.isOfAll and choicesOf(p, self.scene) != outcome.choices:
             return _("The pairs have changed.")
@@ -314,6 +324,9 @@ class PanelModel:
         chosen = self.chosen()
         isSame = (chosen.protocol and chosen.protocol.version) == (outcome.judgment or {}).get("version")
         return "" if isSame and chosen.settings == outcome.settings else _("The settings have changed.")
+
+    def _compared(self) -> str:
+        return _("all structures") if self.outcome.isOfAll else self.outcome.records[0].name
 
     def _isSamePair(self) -> bool:
         """Return whether the results belong to the chosen segments, or segmentations."""
@@ -332,7 +345,7 @@ class PanelModel:
 
     def isUpdateDue(self) -> bool:
         """Return whether to measure again without being asked: only what is shown, and once after each change."""
-        isFollowed = self.isFollowing() and self.isOnePair() and self.isFollowable() and bool(self.change)
+        isFollowed = self.isFollowing() and self.isFollowable() and bool(self.change)
         isWanted = self.isNews and self.parameters.follow and bool(self.stale()) and not isFollowed
         if not isWanted or self.whyNot():
             return False
@@ -455,7 +468,8 @@ class PanelModel:
         if self.isPracticing():
             return _("Draw the test in Segment Editor, then press Reveal.")
         if self.whyNot():
-            return _("Choose a reference and a test segment, then Apply.")
+            # a message says what is wrong with what is chosen
+            return "" if self.message() else _("Choose a reference and a test segment, then Apply.")
         return _("Press Apply.")
 
     def message(self, *problems: str) -> str:

@@ -130,7 +130,7 @@ class Observers:
         return list(dict.fromkeys(name for names in every for name in names))
 
     def shownSegments(self) -> list[tuple]:
-        """Return node and segment ID of the shown structure of all observers and then all tests; "" for who lacks it."""
+        """Return node and segment ID of the shown structure of all observers, then all tests; "" for who lacks it."""
         found, outcome = self.structure(), self.outcome
         return list(zip(outcome.nodes, outcome.segments[outcome.content["structures"].index(found)]))
 

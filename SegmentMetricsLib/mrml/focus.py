@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 
 import numpy as np
-from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkCommonCore import VTK_UNSIGNED_CHAR
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
 from ..base.palettes import rgb
 from ..geometry.grids import RAS_FROM_LPS
@@ -28,6 +29,8 @@ SIDE_ATTRIBUTE = "SegmentMetrics.FocusSide"
 COLORS = {"reference": "#ffb000", "test": "#00e0c6"}
 # The attribute's value on the mark of the farthest point, and its color.
 POINT, POINT_COLOR = "farthest point", "#ffff00"
+# The attribute's value on the empty label map of slice views without an image, and its voxels along an axis at most.
+EXTENT, MOST_VOXELS = "extent", 200
 THICKNESS = 2  # pixels
 # In 3D views, the test lets the reference inside it shine through.
 OPACITY = {"reference": 1.0, "test": 0.45}
@@ -180,11 +183,69 @@ def showPoint(position, scene) -> None:
     node.AddControlPoint(*(RAS_FROM_LPS[:3, :3] @ np.array(position)).tolist())
 
 
+def showExtent(low, high, scene) -> None:
+    """Give slice views without an image an empty label map from a lowest to a highest corner, LPS mm.
+
+    Without any volume, the sliders of their positions are wrong. It is hidden and never saved.
+    """
+    import slicer
+
+    bare = [
+        node
+        for node in scene.GetNodes()
+        if node.IsA("vtkMRMLSliceCompositeNode") and not node.GetBackgroundVolumeID() and not _others(node)
+    ]
+    if not bare:
+        return
+    size = np.maximum(np.asarray(high) - low, 1.0)
+    spacing = np.maximum(size / MOST_VOXELS, 1.0)
+    node = _extentOf(scene)
+    if node is None:
+        node = slicer.vtkMRMLLabelMapVolumeNode()
+        node.SetName("Segment Metrics: extent")
+        node.SetHideFromEditors(True)
+        node.SetSaveWithScene(False)
+        node.SetAttribute(SIDE_ATTRIBUTE, EXTENT)
+        node = scene.AddNode(node)
+        node.CreateDefaultDisplayNodes()
+        node.GetDisplayNode().SetSaveWithScene(False)
+    image = vtkImageData()
+    image.SetDimensions(*(np.ceil(size / spacing).astype(int) + 1).tolist())
+    image.AllocateScalars(VTK_UNSIGNED_CHAR, 1)
+    image.GetPointData().GetScalars().Fill(0)
+    node.SetAndObserveImageData(image)
+    node.SetSpacing(*spacing.tolist())
+    node.SetIJKToRASDirections(-1, 0, 0, 0, -1, 0, 0, 0, 1)
+    node.SetOrigin(*(RAS_FROM_LPS[:3, :3] @ np.asarray(low, float)).tolist())
+    for each in bare:
+        each.SetLabelVolumeID(node.GetID())
+
+
+def _others(composite) -> bool:
+    """Return whether a slice view has a label map of somebody else."""
+    node = composite.GetScene().GetNodeByID(composite.GetLabelVolumeID() or "")
+    return node is not None and node.GetAttribute(SIDE_ATTRIBUTE) != EXTENT
+
+
+def _extentOf(scene):
+    return next((node for node in scene.GetNodes() if node.GetAttribute(SIDE_ATTRIBUTE) == EXTENT), None)
+
+
+def _removeExtent(scene) -> None:
+    node = _extentOf(scene)
+    if node is not None:
+        for composite in scene.GetNodes():
+            if composite.IsA("vtkMRMLSliceCompositeNode") and composite.GetLabelVolumeID() == node.GetID():
+                composite.SetLabelVolumeID(None)
+        _remove(node, scene)
+
+
 def removeLines(scene) -> None:
-    """Remove the lines, and the mark, from the scene."""
+    """Remove the lines, the mark and the empty label map from the scene."""
     for model in _lines(scene).values():
         _remove(model, scene)
     showPoint(None, scene)
+    _removeExtent(scene)
 
 
 def _lines(scene) -> dict:

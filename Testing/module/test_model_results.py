@@ -57,9 +57,9 @@ CHANGES = {
     "The selection has changed.": [
         lambda m: setattr(m.parameters, "referenceSegment", "cord"),
         lambda m: setattr(m.parameters, "test", None),
-        lambda m: setattr(m.parameters, "mode", Mode.allStructures),
         lambda m: m.inputs.swap(),
     ],
+    "These are the results of Box.": [lambda m: setattr(m.parameters, "mode", Mode.allStructures)],
     "A compared segmentation was removed.": [lambda m: m.outcome.nodes.update(test=None)],
     "Box of the test has changed.": [
         lambda m: (setattr(m.outcome, "changed", "Box of the test has changed."), m.suspect({"box"}))
@@ -225,7 +225,8 @@ def test_views_go_to_new_and_to_chosen_pairs(three):
 
 def test_the_next_step_is_said(box):
     model = modelOf(Segmentation("One", "Box"))
-    assert model.summary() == "Choose a reference and a test segment, then Apply."
+    assert modelOf().summary() == "Choose a reference and a test segment, then Apply."
+    assert model.summary() == "", "one message is enough"
     assert model.whyNotReport() == model.whyNotTools() == "Press Apply first."
     assert model.message() == "Choose a segment of the test."
     assert modelOf(Segmentation("One", "Box"), Segmentation("Two", "Box")).summary() == "Press Apply."

@@ -75,7 +75,9 @@ def testNumbersFollowWhileAnotherModuleIsOpen(following):
     session, panel = following, following.panel
     before, (model,) = panel.outcome, following.maps().values()
     places = panel.places.places
-    assert places and set(corners()) == {"DSC 0.667 (+0.000)\nHD95 5.00 mm (+0.00)\nNSD 2 mm 0.740 (+0.000)\nPlace 1: brush 5 mm"}
+    assert places and set(corners()) == {
+        "DSC 0.667 (+0.000)\nHD95 5.00 mm (+0.00)\nNSD 2 mm 0.740 (+0.000)\nPlace 1: brush 5 mm"
+    }
     draw(session, *ALMOST)
     await_(session)
     assert panel.outcome is not before and not panel.isActive and not panel.staleness()

@@ -3,6 +3,7 @@
 from functools import reduce
 
 import numpy as np
+import qt
 import slicer
 import vtk
 from slicer.util import VTKObservationMixin
@@ -34,6 +35,9 @@ class FocusView(View, VTKObservationMixin):
         VTKObservationMixin.__init__(self)
         View.__init__(self, ui, model)
         self.isActive = False
+        manager = slicer.app.layoutManager()
+        if manager is not None:
+            manager.connect("layoutChanged(int)", lambda _layout: qt.QTimer.singleShot(0, self.onLayout))
         self.isOutlined = False  # whether what is edited is shown as an outline while another module is open
         self.hiddenFor = None  # the pair beside which everything was hidden
         self.structures = None, {}  # those of a run and pair, by side; without the empty ones
@@ -141,6 +145,8 @@ class FocusView(View, VTKObservationMixin):
             self._hideOthers()
             self.hiddenFor = self.model.pairKey()
         focus.showLines(surfaces, slicer.mrmlScene, in2D=lines, in3D=not isMapShown)
+        if structures:
+            focus.showExtent(*_boxAround(structures.values()), slicer.mrmlScene)
         focus.showPoint(None if self.model.areLesionsShown() else _worstPlace(outcome, number)[0], slicer.mrmlScene)
 
     def _hideOthers(self) -> None:
@@ -183,8 +189,7 @@ class FocusView(View, VTKObservationMixin):
             drawn = [pointsOf(self._surfaceOf(structure)) for structure in structures]
         if not structures:
             return
-        boxes = [structure.box for structure in structures]
-        low, high = (reduce(better, corners) for better, corners in zip((np.minimum, np.maximum), zip(*boxes)))
+        low, high = _boxAround(structures)
         place, normal, radius = _worstPlace(outcome, number)
         self.isBack = False
         seen = cameras()
@@ -198,6 +203,16 @@ class FocusView(View, VTKObservationMixin):
             before = self.views[0]
         self.views = before, navigation.viewState(slicer.mrmlScene, seen)
 
+    def onLayout(self) -> None:
+        """Let the views of a new layout go to the place, too, unless somebody has moved one since."""
+        if self.isActive and self.shown and len(self.shown) > 2 and self.views is not None:
+            first, last = self.views
+            now = navigation.viewState(slicer.mrmlScene, cameras())
+            known = now.keys() & last.keys()
+            if navigation.isSameView({k: now[k] for k in known}, {k: last[k] for k in known}, slicer.mrmlScene):
+                self._frame(self.model.outcome, self.model.number())
+                self.views = {**self.views[0], **first}, self.views[1]
+
     def _goBack(self) -> None:
         """Let all views look where they did before they went to the pair, unless somebody has moved one since."""
         if self._isUnmoved(navigation.viewState(slicer.mrmlScene, cameras())):
@@ -208,6 +223,12 @@ class FocusView(View, VTKObservationMixin):
     def _isUnmoved(self, now: dict) -> bool:
         """Return whether nobody has looked elsewhere since all views went to a pair. now: where they look."""
         return self.views is not None and navigation.isSameView(self.views[1], now, slicer.mrmlScene)
+
+
+def _boxAround(structures) -> tuple:
+    """Return the lowest and the highest corner of a box around structures, LPS mm."""
+    boxes = [structure.box for structure in structures]
+    return tuple(reduce(better, corners) for better, corners in zip((np.minimum, np.maximum), zip(*boxes)))
 
 
 def _worstPlace(outcome, number: int) -> tuple:

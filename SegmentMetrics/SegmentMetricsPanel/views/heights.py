@@ -14,11 +14,9 @@ class HeightsView(View):
         self.labels = [one for one in (*isWrapped, *others) if one.inherits("QLabel") and one.wordWrap]
         self.known = {}  # text, width and height of letters by number
         # nothing else tells of a new width: the only column of a table that is as wide as the panel, and not seen
-        self.ruler = qt.QTableWidget(0, 1)
-        self.ruler.setFixedHeight(0)
-        header = self.ruler.horizontalHeader()
+        ui.rulerTable.setColumnCount(1)
+        header = ui.rulerTable.horizontalHeader()
         header.setSectionResizeMode(0, qt.QHeaderView.Stretch)
-        ui.inputsSection.parent().layout().insertWidget(0, self.ruler)
         self.timer = qt.QTimer()  # afterwards, because heights change widths: a scroll bar comes and goes
         self.timer.setSingleShot(True)
         self.timer.setInterval(0)
@@ -26,7 +24,7 @@ class HeightsView(View):
         header.connect("sectionResized(int,int,int)", lambda *_sizes: self.timer.start())
 
     def draw(self) -> None:
-        whole = self.ruler.columnWidth(0)
+        whole = self.ui.rulerTable.columnWidth(0)
         for number, label in enumerate(self.labels):
             # one that was never seen does not know its width yet
             width = min(label.width, whole) if label.isVisible() else whole

@@ -88,7 +88,8 @@ class ResultsView(View):
     def enable(self) -> None:
         for button in self.buttons:
             button.enable(self.model.whyNotReport())
-        self.ui.summaryLabel.text = self.model.summary()
+        self.ui.summaryLabel.text = text = self.model.summary()
+        self.ui.summaryLabel.visible = bool(text)
 
     def _fillMain(self) -> None:
         """Fill the table of the main numbers, of which the first rows are always seen."""

@@ -56,7 +56,7 @@ class SettingsView(View):
             for widget in (f"{panel.name}Label", f"{panel.name}{panel.control}"):
                 getattr(self.ui, widget).visible = shown[panel.name]
         protocol = self.model.scene.name(parameters.protocol) if parameters.protocol is not None else ""
-        self.ui.settingsButton.text = inOneLine(parameters)
+        self.ui.settingsButton.text = inOneLine(parameters, protocol)
         explain(self.ui.settingsButton, inFull(parameters, protocol))
 
     def onOpen(self, isOpen: bool) -> None:
